@@ -13,6 +13,8 @@
 #include <time.h>
 
 #define NAP_NS 100000
+/* After an item the thread looks by itself for the next ones, so that those who send need not wake it each time. */
+#define LOOKS 20u
 
 static _Thread_local const struct relay *current;
 
@@ -31,8 +33,9 @@ void relay_send(struct relay *r, struct relay_item *item)
 	/* release: pairs with take() */
 	while (!atomic_compare_exchange_weak_explicit(&r->arrived, &newest, item,
 						      memory_order_release, memory_order_relaxed));
-	/* else the thread has not taken the others yet */
-	if (!newest)
+	/* seq_cst, all: pairs with rest(): it sees the item, or this sees that it sleeps */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!newest && atomic_load(&r->is_asleep) && atomic_exchange(&r->is_asleep, false))
 		sem_post(&r->has_arrived);
 }
 
@@ -51,22 +54,45 @@ static struct relay_item *take(struct relay *r)
 	return first;
 }
 
+/* Waits for items. `looks`: how often it was in vain. */
+static void rest(struct relay *r, unsigned looks)
+{
+	struct timespec until;
+
+	if (looks < LOOKS) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += NAP_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		sem_clockwait(&r->has_arrived, CLOCK_MONOTONIC, &until);
+		return;
+	}
+	/* seq_cst, all: pairs with relay_send() */
+	atomic_store(&r->is_asleep, true);
+	atomic_thread_fence(memory_order_seq_cst);
+	/* one that was woken for nothing looks once more */
+	if (!atomic_load(&r->arrived))
+		sem_wait(&r->has_arrived);
+	atomic_store(&r->is_asleep, false);
+}
+
 static void *run_relay(void *arg)
 {
 	struct relay *r = arg;
+	unsigned looks = LOOKS;
 
 	current = r;
 	for (;;) {
-		struct relay_item *item, *next;
+		struct relay_item *item = take(r), *next;
 
-		for (item = take(r); item; item = next) {
+		looks = item ? 0 : looks + 1;
+		for (; item; item = next) {
 			next = item->next;
 			r->deliver(item);
 			/* release: pairs with relay_settle() */
 			atomic_fetch_add_explicit(&r->nr_delivered, 1, memory_order_release);
 		}
-		while (sem_wait(&r->has_arrived) != 0)
-			;
+		rest(r, looks);
 	}
 	return NULL;
 }
@@ -95,6 +121,8 @@ void relay_settle(struct relay *r, uint64_t ns)
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	uint64_t sent = atomic_load_explicit(&r->nr_sent, memory_order_relaxed);
 
+	if (atomic_load_explicit(&r->nr_delivered, memory_order_acquire) < sent)
+		sem_post(&r->has_arrived);
 	/* acquire: pairs with run_relay() */
 	for (uint64_t waited = 0;
 	     waited < ns && atomic_load_explicit(&r->nr_delivered, memory_order_acquire) < sent;

@@ -23,6 +23,7 @@ typedef void (*relay_fn)(struct relay_item *item);
 struct relay {
 	_Atomic(struct relay_item *) arrived; /* the newest first */
 	sem_t has_arrived;
+	_Atomic bool is_asleep; /* until it is woken */
 	_Atomic uint64_t nr_sent, nr_delivered;
 	relay_fn deliver;
 };
