@@ -57,7 +57,12 @@ struct profile {
 	uint32_t description; /* id of the string that describes the events; 0: not emitted yet */
 };
 
+/* Free profiles that are kept: tools of rocprofiler make one for each dispatch, whose memory costs more than the count. */
+#define MAX_SPARE 32u
+
 static struct lock lock = LOCK_INIT(LOCK_PROFILE);
+static struct profile *spare[MAX_SPARE] RTL_GUARDED_BY(lock);
+static uint32_t nr_spare RTL_GUARDED_BY(lock);
 static hsa_ven_amd_aqlprofile_1_00_pfn_t aql;
 static enum { UNKNOWN, FOUND, MISSING } aql_state RTL_GUARDED_BY(lock);
 static hsa_amd_memory_pool_t pool;
@@ -161,6 +166,7 @@ bool profile_available(void)
 void profile_forget(void)
 {
 	lock_take(&lock);
+	nr_spare = 0; /* their memory was the runtime's */
 	aql_state = UNKNOWN;
 	pool.handle = 0;
 	lock_drop(&lock);
@@ -373,6 +379,84 @@ static struct profile *new_profile(hsa_agent_t agent)
 	return p;
 }
 
+static void free_profile(struct profile *p)
+{
+	uint32_t nr = p->aql.event_count;
+
+	profile_free_memory(p->aql.command_buffer.ptr);
+	profile_free_memory(p->aql.output_buffer.ptr);
+	for (uint32_t i = 0; i < PROFILE_MEMORY; i++)
+		profile_free_memory(p->memory[i]);
+	if (p->events)
+		alloc_pages_free(p->events, nr * sizeof(*p->events));
+	if (p->nr_samples)
+		alloc_pages_free(p->nr_samples, nr * sizeof(*p->nr_samples));
+	alloc_pages_free(p, sizeof(*p));
+}
+
+/* False: there are enough, or it is a special one. */
+static bool keep_spare(struct profile *p)
+{
+	bool kept;
+
+	if (p->is_enclosed || !p->nr_values)
+		return false;
+	lock_take(&lock);
+	kept = nr_spare < MAX_SPARE && aql_state == FOUND;
+	if (kept)
+		spare[nr_spare++] = p;
+	lock_drop(&lock);
+	return kept;
+}
+
+static bool has_events(const struct profile *p, const struct profile_event *events, uint32_t nr)
+{
+	if (p->aql.event_count != nr)
+		return false;
+	for (uint32_t i = 0; i < nr; i++) {
+		const hsa_ven_amd_aqlprofile_event_t *e = &p->events[i];
+
+		if ((uint32_t)e->block_name != events[i].block ||
+		    e->block_index != events[i].instance || e->counter_id != events[i].event)
+			return false;
+	}
+	return true;
+}
+
+/* NULL: there is none. */
+static struct profile *take_spare(hsa_agent_t agent, const struct profile_event *events,
+				  uint32_t nr)
+{
+	struct profile *p = NULL;
+
+	lock_take(&lock);
+	for (uint32_t i = nr_spare; i-- && !p;) {
+		if (spare[i]->aql.agent.handle != agent.handle || !has_events(spare[i], events, nr))
+			continue;
+		p = spare[i];
+		spare[i] = spare[--nr_spare];
+	}
+	lock_drop(&lock);
+	if (p)
+		atomic_store_explicit(&p->nr_users, 1, memory_order_relaxed);
+	return p;
+}
+
+void profile_free_spares(void)
+{
+	lock_take(&lock);
+	while (nr_spare)
+		free_profile(spare[--nr_spare]);
+	lock_drop(&lock);
+}
+
+void profile_free(struct profile *p)
+{
+	/* acq_rel: what the others did with it comes before the end */
+	if (atomic_fetch_sub_explicit(&p->nr_users, 1, memory_order_acq_rel) == 1 && !keep_spare(p))
+		free_profile(p);
+}
+
 int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t nr, char *why,
 		 struct profile **made)
 {
@@ -387,6 +471,11 @@ int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t
 	if (!profile_available()) {
 		snprintf(why, PROFILE_WHY_SIZE, "the HSA runtime finds no AQLprofile");
 		return -ENOTSUP;
+	}
+	*made = take_spare(agent, events, nr);
+	if (*made) {
+		why[0] = 0;
+		return 0;
 	}
 	p = new_profile(agent);
 	if (!p) {
@@ -421,24 +510,6 @@ void profile_get(struct profile *p)
 {
 	/* relaxed: the caller has it already */
 	atomic_fetch_add_explicit(&p->nr_users, 1, memory_order_relaxed);
-}
-
-void profile_free(struct profile *p)
-{
-	uint32_t nr = p->aql.event_count;
-
-	/* acq_rel: what the others did with it comes before the end */
-	if (atomic_fetch_sub_explicit(&p->nr_users, 1, memory_order_acq_rel) > 1)
-		return;
-	profile_free_memory(p->aql.command_buffer.ptr);
-	profile_free_memory(p->aql.output_buffer.ptr);
-	for (uint32_t i = 0; i < PROFILE_MEMORY; i++)
-		profile_free_memory(p->memory[i]);
-	if (p->events)
-		alloc_pages_free(p->events, nr * sizeof(*p->events));
-	if (p->nr_samples)
-		alloc_pages_free(p->nr_samples, nr * sizeof(*p->nr_samples));
-	alloc_pages_free(p, sizeof(*p));
 }
 
 const union packet *profile_packet(const struct profile *p, enum profile_part part)

@@ -52,9 +52,11 @@ void profile_free_memory(void *memory);
  * -ENOMEM. `why`, of PROFILE_WHY_SIZE bytes, gets the reason. */
 int profile_make(hsa_agent_t agent, const struct profile_event *events, uint32_t nr, char *why,
 		 struct profile **made);
-/* One more user of the profile; its memory is freed by the last of them. */
+/* One more user of the profile; its memory is freed by the last of them, or kept for one that is made with the same events. */
 void profile_get(struct profile *p);
 void profile_free(struct profile *p);
+/* Frees what is kept. While the runtime takes calls. */
+void profile_free_spares(void);
 
 enum profile_part { PROFILE_START, PROFILE_READ, PROFILE_STOP, PROFILE_BEFORE, PROFILE_AFTER };
 /* The packet, without a completion signal. NULL: the profile has no such part. */
