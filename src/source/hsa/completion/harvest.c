@@ -120,13 +120,13 @@ static void harvest_queues(struct look *l)
 static uint64_t tick(uint64_t now_ns)
 {
 	struct look l = { .now_ns = now_ns, .all = now_ns - last_look_ns > LOOK_PAST_NS };
-	uint64_t next = LIFE_IDLE;
+	uint64_t next = LIFE_IDLE, wanted;
 
 	/* seq_cst: pairs with harvest_wait_tick(), after real_ready() has turned false */
 	atomic_store(&ticking, true);
 	if (real_ready()) {
 		RTL_TESTPOINT("harvest");
-		l.poll = counter_tick(now_ns);
+		wanted = counter_tick();
 		harvest_queues(&l);
 		if (l.all)
 			last_look_ns = now_ns;
@@ -139,6 +139,7 @@ static uint64_t tick(uint64_t now_ns)
 		next = choose_nap(l.harvested, l.in_flight, now_ns);
 		if (l.poll && next > POLL_NAP_NS)
 			next = POLL_NAP_NS;
+		next = wanted < next ? wanted : next;
 	}
 	atomic_store_explicit(&ticking, false, memory_order_release);
 	return next;

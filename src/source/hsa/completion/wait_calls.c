@@ -15,13 +15,18 @@
 #include <stdbool.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/lock.h"
 #include "event/life.h"
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/completion/shared_times.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hsa/table/real.h"
 #include "source/hsa/table/table.h"
+
+/* A thread whose wait need not be active counts for so long after the last step: as long as the runtime polls. */
+#define HELP_NS UINT64_C(200000)
 
 /* The program has seen `value` of a signal. Operations complete a signal by counting it down to 0. A value above that says
  * that one has completed only where several share the signal. */
@@ -44,6 +49,37 @@ static bool is_met(hsa_signal_condition_t condition, hsa_signal_value_t value,
 	default:
 		return value >= compare;
 	}
+}
+
+/* Counts with this thread while it would wait; returns the time that is left to wait. */
+static RTL_COLD uint64_t help(hsa_signal_t signal, hsa_signal_condition_t condition,
+			      hsa_signal_value_t compare, uint64_t timeout, hsa_wait_state_t state)
+{
+	uint64_t from_ns = clock_now_ns(), now_ns = from_ns, moved_ns = from_ns;
+
+	while (counter_is_busy() && now_ns - from_ns < timeout &&
+	       !is_met(condition, real.hsa_signal_load_scacquire(signal), compare)) {
+		if (counter_help(false))
+			moved_ns = now_ns;
+		else if (state != HSA_WAIT_STATE_ACTIVE && now_ns - moved_ns > HELP_NS)
+			break;
+		else
+			RTL_RELAX();
+		now_ns = clock_now_ns();
+	}
+	if (!is_met(condition, real.hsa_signal_load_relaxed(signal), compare))
+		counter_hand_over();
+	if (timeout == UINT64_MAX)
+		return timeout;
+	return now_ns - from_ns < timeout ? timeout - (now_ns - from_ns) : 0;
+}
+
+/* An operation has completed. */
+static inline void completed(void)
+{
+	harvest_completed();
+	if (RTL_UNLIKELY(counter_is_busy()))
+		counter_help(false);
 }
 
 #define LOAD(name)                                                                                 \
@@ -76,11 +112,13 @@ static bool is_met(hsa_signal_condition_t condition, hsa_signal_value_t value,
 				       hsa_signal_value_t compare, uint64_t timeout,               \
 				       hsa_wait_state_t state)                                     \
 	{                                                                                          \
-		hsa_signal_value_t value =                                                         \
-			real.hsa_signal_##name(signal, condition, compare, timeout, state);        \
+		hsa_signal_value_t value;                                                          \
                                                                                                    \
+		if (RTL_UNLIKELY(counter_is_busy()))                                               \
+			timeout = help(signal, condition, compare, timeout, state);                \
+		value = real.hsa_signal_##name(signal, condition, compare, timeout, state);        \
 		if (is_met(condition, value, compare))                                             \
-			harvest_completed();                                                       \
+			completed();                                                               \
 		else                                                                               \
 			saw(value);                                                                \
 		return value;                                                                      \

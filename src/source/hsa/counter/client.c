@@ -19,6 +19,7 @@
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/counter/chosen.h"
+#include "source/hsa/counter/counter.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/queue/origin.h"
 
@@ -99,6 +100,12 @@ void client_hold(uint32_t agent, bool on)
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
+
+static void count_waiting(uint32_t more)
+{
+	atomic_fetch_add_explicit(&nr_waiting, more, memory_order_relaxed);
+	atomic_fetch_add_explicit(&counter_work, more, memory_order_relaxed);
+}
 
 static struct client_answers *answers_at(const struct queue *q, uint64_t index)
 {
@@ -230,7 +237,7 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 		a->number = 0;
 		return;
 	}
-	atomic_fetch_add_explicit(&nr_waiting, 1, memory_order_relaxed);
+	count_waiting(1);
 }
 
 static const union packet *packet_at(const struct queue *q, uint64_t index)
@@ -320,7 +327,7 @@ void client_consume(struct queue *q, uint64_t index)
 
 	client_drop(a);
 	a->number = 0;
-	atomic_fetch_sub_explicit(&nr_waiting, 1, memory_order_relaxed);
+	count_waiting(UINT32_MAX);
 }
 
 void client_fail(struct queue *q, uint64_t from, uint64_t to, const char *why)
@@ -332,7 +339,7 @@ void client_fail(struct queue *q, uint64_t from, uint64_t to, const char *why)
 			continue;
 		fail_answers(q, a, why);
 		a->number = 0;
-		atomic_fetch_sub_explicit(&nr_waiting, 1, memory_order_relaxed);
+		count_waiting(UINT32_MAX);
 	}
 }
 

@@ -8,12 +8,13 @@
  * WHERE: `ask` runs on a thread that rings a doorbell of the queue, with the queue's turn: the program's own thread, within its call.
  * That is where AMD's tools expect it, and the harvester, which serves all queues, does not wait for a tool. Two rare cases differ: a
  * thread that rings while another one submits leaves its packets to that one; packets that became valid without a doorbell are the
- * harvester's. So the thread that made the dispatch is d->tid, not necessarily the current one. `done` runs on the harvester, or on
- * the thread that destroys the queue or ends the runtime, with no lock held.
+ * harvester's. So the thread that made the dispatch is d->tid, not necessarily the current one. `done` runs on any thread: one
+ * that rings a doorbell or waits for a signal, the harvester, one that destroys the queue or ends the runtime. librtl holds no lock then,
+ * but the program or the tool may: so `done` takes no lock under which either calls HSA, and passes results on to a thread of its own.
  *
  * WHAT IT MAY DO: `ask` may make profiles, allocate, use HSA's memory and signals, take locks that are not held while a doorbell is
  * rung. It must not wait for a dispatch or for another thread that rings doorbells, nor destroy the queue. A dispatch that it makes
- * itself is not recorded. `done` must not wait for a dispatch either: the next one of the GPU begins after it.
+ * itself is not recorded. `done` must not wait for a dispatch either.
  *
  * Clients that want the same dispatch: it is counted for all of them if the events fit in one pass; else for one of them, each in its
  * turn, and the others get the reason.

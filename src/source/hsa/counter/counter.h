@@ -16,7 +16,10 @@
  *
  * Not here: intercept queues (RTL_QUEUES=intercept) are not counted.
  *
- * Threads: the harvester, and the thread that ends the process or the runtime when the harvester has stopped.
+ * Threads: the first of those that need a count, one at a time: a thread that has put a dispatch on a queue or waits for a
+ *          signal (counter_help()), else the harvester. So a program that waits for its dispatches, as most do, needs no other thread
+ *          for its counts: on few processors each change to another one costs more than the count. Replays, and giving up, are the
+ *          harvester's, and that of the thread that ends the process or the runtime when the harvester has stopped.
  */
 #ifndef RTL_SOURCE_HSA_COUNTER_H
 #define RTL_SOURCE_HSA_COUNTER_H
@@ -41,8 +44,27 @@ static inline void counter_recorded(struct queue *q, const struct inflight *e, u
 		counter_saw_end(q, e, begin_ns, end_ns);
 }
 
-/* Advances what is being counted. True: soon again. */
-bool counter_tick(uint64_t now_ns);
+/* Answers that wait, in all queues, and GPUs on which a dispatch is being counted. */
+extern _Atomic uint32_t counter_work;
+
+/* HOT: whether a dispatch is being counted, or waits for that. A hint. */
+static inline bool counter_is_busy(void)
+{
+	return atomic_load_explicit(&counter_work, memory_order_relaxed) != 0;
+}
+
+/* Advances what is being counted as far as that goes without waiting for a kernel: by a thread of the program that has made a
+ * dispatch or waits for one. Whether it did something. Without locks of librtl's and turns.
+ *
+ * In a doorbell it waits for packets of librtl's, microseconds. Else it asks no client: a thread that waits for the GPU may hold a lock
+ * that a tool takes when it is asked. */
+bool counter_help(bool in_doorbell);
+
+/* What is left is the harvester's: this thread does not help any more. */
+void counter_hand_over(void);
+
+/* Advances what is being counted. ns until it wants to again; UINT64_MAX: when it is woken. The harvester, and who ends the process. */
+uint64_t counter_tick(void);
 
 /* Waits until the dispatches that wait were counted and their results given, `wait_ns` at most. Not for the harvester. */
 void counter_settle(uint64_t wait_ns);

@@ -37,6 +37,8 @@
 #define CHUNK 32u
 /* Rounds in which a thread serves other threads' doorbells; then the harvester does. */
 #define MAX_ROUNDS 64u
+/* For a turn that another thread may have for longer: it may be in a tool. */
+#define SOON_ROUNDS 256u
 /* Harvester visits, 0.1 to 1 s apart, that find the next packet valid and not announced, until
  * the harvester submits it. Visits, not a time: a debugger may have stopped the program. */
 #define STUCK_LOOKS 5u
@@ -301,6 +303,17 @@ static RTL_COLD uint64_t ring_unheld(const struct queue *q)
 	return UINT64_MAX;
 }
 
+/* The end of the packets that clients were asked for; the harvester asks for those behind it. */
+static RTL_NOINLINE uint64_t asked_end(const struct queue *q, uint64_t end)
+{
+	if (end <= q->asked)
+		return end;
+	if (packet_type(__atomic_load_n(&packet_at(q, q->asked)->header, __ATOMIC_RELAXED)) !=
+	    HSA_PACKET_TYPE_INVALID)
+		life_kick();
+	return q->asked;
+}
+
 /* Submits the valid packets; returns the index of the first invalid one, or of a dispatch that has to wait. `t`: as in submit_other().
  * Under the turn. */
 static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
@@ -317,8 +330,12 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 	end = atomic_load_explicit(&q->reserved, memory_order_acquire);
 	if (RTL_UNLIKELY(end > q->free_end))
 		end = find_free_end(q, end);
-	if (RTL_UNLIKELY(is_counted) && client_is_any(q->agent))
-		client_ask(q, t, from, end);
+	if (RTL_UNLIKELY(is_counted) && client_is_any(q->agent)) {
+		if (thread_self.asks_nobody)
+			end = asked_end(q, end);
+		else
+			client_ask(q, t, from, end);
+	}
 	for (i = from; i < end; from = i) {
 		stop = end - from > CHUNK ? from + CHUNK : end;
 		for (; i < stop; i++) {
@@ -341,14 +358,27 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 	return i;
 }
 
+/* Whether announced packets were not submitted yet. */
+static inline bool is_pending(const struct queue *q)
+{
+	/* relaxed: a hint; a thread that makes it true wakes the harvester afterwards */
+	return atomic_load_explicit(&q->rung, memory_order_relaxed) >
+		       atomic_load_explicit(&q->published, memory_order_relaxed) &&
+	       !atomic_load_explicit(&q->bypassed, memory_order_relaxed);
+}
+
 /* Packets before `end` were announced and could not all be submitted: leaves them to the harvester.
  * Usually another thread is between reserving and publishing and its own doorbell follows; if the
  * announced packet itself is missing, no doorbell may follow. */
 static RTL_COLD void leave_to_harvester(struct queue *q, uint64_t end)
 {
 	store_max(&q->rung, end);
-	if (atomic_load_explicit(&q->is_counted, memory_order_relaxed) ||
-	    end > atomic_load_explicit(&q->reserved, memory_order_relaxed) ||
+	if (atomic_load_explicit(&q->is_counted, memory_order_relaxed)) {
+		counter_help(true);
+		if (is_pending(q))
+			counter_hand_over();
+	}
+	if (end > atomic_load_explicit(&q->reserved, memory_order_relaxed) ||
 	    packet_type(__atomic_load_n(&packet_at(q, end - 1)->header, __ATOMIC_RELAXED)) ==
 		    HSA_PACKET_TYPE_INVALID)
 		life_kick();
@@ -483,15 +513,6 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 		life_wake();
 }
 
-/* Whether announced packets were not submitted yet. */
-static inline bool is_pending(const struct queue *q)
-{
-	/* relaxed: a hint; a thread that makes it true wakes the harvester afterwards */
-	return atomic_load_explicit(&q->rung, memory_order_relaxed) >
-		       atomic_load_explicit(&q->published, memory_order_relaxed) &&
-	       !atomic_load_explicit(&q->bypassed, memory_order_relaxed);
-}
-
 /* The processor has taken packets that librtl did not submit: the program rings the real doorbell.
  * From now on the program's indices are the hardware's, as untraced. Under the turn. */
 static RTL_COLD void stop_holding(struct queue *q)
@@ -604,9 +625,11 @@ bool interpose_look(struct queue *q, bool all)
 		look_under_turn(q, life_on() ? thread_get() : NULL);
 		interpose_end_turn(q);
 	}
-	/* announced packets that are not even reserved wake the harvester when they are */
-	return is_pending(q) && atomic_load_explicit(&q->reserved, memory_order_relaxed) >
-					atomic_load_explicit(&q->published, memory_order_relaxed);
+	/* announced packets that are not even reserved wake the harvester when they are; those that wait to be counted are counter.c's */
+	return is_pending(q) &&
+	       !(atomic_load_explicit(&q->is_counted, memory_order_relaxed) && counter_is_busy()) &&
+	       atomic_load_explicit(&q->reserved, memory_order_relaxed) >
+		       atomic_load_explicit(&q->published, memory_order_relaxed);
 }
 
 /* ---- counted queues -------------------------------------------------------------------------- */
@@ -634,13 +657,26 @@ bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *an
 	return waits;
 }
 
-enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index)
+static bool turn_soon(struct queue *q)
+{
+	for (unsigned round = 0; round < SOON_ROUNDS; round++) {
+		if (queue_turn_try(q))
+			return true;
+		RTL_RELAX();
+	}
+	return false;
+}
+
+enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index,
+				       bool waits)
 {
 	enum interpose_granted granted = GRANT_GONE;
 	const struct inflight_ring *ring;
 	uint64_t head;
 
-	if (!queue_turn_wait(q))
+	if (!waits && !turn_soon(q))
+		return GRANT_BUSY;
+	if (waits && !queue_turn_wait(q))
 		return GRANT_GONE;
 	if (q->index == queue_index) {
 		ring = inflight_current(&q->inflight);

@@ -55,17 +55,19 @@ bool interpose_look(struct queue *q, bool all);
 
 /* Whether the next packet of a counted queue is a dispatch that waits for interpose_grant(), and the processor has taken all
  * packets before it. *index: its. `answers`: gets what clients answered for it, as client_copy(); NULL: nothing. A queue whose turn
- * is taken answers false. For the harvester. */
+ * is taken answers false. For counter.c. */
 bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *answers);
 
 enum interpose_granted {
 	GRANT_GONE,	  /* the queue was destroyed meanwhile: its clients have their result */
 	GRANT_UNRECORDED, /* the dispatch is submitted, and not recorded: it has no in-flight entry */
 	GRANT_RECORDED,
+	GRANT_BUSY, /* without `waits`: another thread has the turn */
 };
 /* Submits dispatch `index` of the queue that has `queue_index` in the trace, and what follows it up to the next one. Unless the queue
- * is gone, results for its clients are the caller's to give. */
-enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index);
+ * is gone or its turn is taken, results for its clients are the caller's to give. `waits`: for the turn. */
+enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index,
+				       bool waits);
 
 /* The queue is counted no longer: what waits is submitted, and its clients get the reason, a constant. */
 void interpose_grant_all(struct queue *q, const char *why);
