@@ -355,12 +355,12 @@ static void begin_ops(void *arg)
 static void read_ops(struct digest *d)
 {
 	static const struct timeline_rows ours = {
-		"start, \"end\", id, gpuId, description_id, opType_id, roctxId",
-		"rocpd_op WHERE id BETWEEN ?1 AND ?2", NULL
+		.columns = "start, \"end\", id, gpuId, description_id, opType_id, roctxId",
+		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
 	};
 	static const struct timeline_rows rpd = {
-		"start, \"end\", id, gpuId, description_id, opType_id",
-		"rocpd_op WHERE id BETWEEN ?1 AND ?2", NULL
+		.columns = "start, \"end\", id, gpuId, description_id, opType_id",
+		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
 	};
 	sqlite3_stmt *stmt;
 

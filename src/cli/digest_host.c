@@ -170,16 +170,14 @@ static void read_map(struct digest *d, struct map *map, const char *sql)
 
 /* SQL: calls, without markers and rows that stand for threads. */
 static const struct timeline_rows calls_ours = {
-	"start, \"end\", id, apiName_id",
-	"rocpd_api WHERE domain_id NOT IN (SELECT id FROM rocpd_string WHERE string IN ('rtl', 'roctx')) AND id "
-	"BETWEEN ?1 AND ?2",
-	NULL
+	.columns = "start, \"end\", id, apiName_id",
+	.from = "rocpd_api WHERE domain_id NOT IN (SELECT id FROM rocpd_string WHERE string IN ('rtl', 'roctx')) AND id "
+		"BETWEEN ?1 AND ?2",
 };
 static const struct timeline_rows calls_rpd = {
-	"start, \"end\", id, apiName_id",
-	"rocpd_api WHERE apiName_id NOT IN (SELECT id FROM rocpd_string WHERE string = 'UserMarker') AND id "
-	"BETWEEN ?1 AND ?2",
-	NULL
+	.columns = "start, \"end\", id, apiName_id",
+	.from = "rocpd_api WHERE apiName_id NOT IN (SELECT id FROM rocpd_string WHERE string = 'UserMarker') AND id "
+		"BETWEEN ?1 AND ?2",
 };
 
 void digest_read_calls(struct digest *d)

@@ -112,8 +112,10 @@ int export_run(const struct export_format *format, const char *const *inputs, si
 	res->nr_ops = 0;
 	if (ret == 0 && own.has_basenames)
 		ret = rocprofv3_names_shorten(q);
-	if (ret == 0)
+	if (ret == 0) {
+		q->by_time = format->write == chrome_trace_write || format->write == pftrace_write;
 		ret = rows_prepare(q);
+	}
 	if (ret == 0)
 		ret = format->write(q, out);
 	query_close(q);

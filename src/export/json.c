@@ -28,6 +28,12 @@ int json_flush(struct json *j)
 	return j->error;
 }
 
+void json_room(struct json *j, size_t size)
+{
+	if (sizeof(j->buf) - j->used < size)
+		json_flush(j);
+}
+
 void json_bytes_over(struct json *j, const char *bytes, size_t size)
 {
 	while (size) {
@@ -152,6 +158,30 @@ static void put_escape(struct json *j, unsigned char c)
 	json_bytes(j, seq, 2);
 }
 
+size_t json_plain(const char *text, size_t size)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	size_t i = 0;
+
+	/* a byte is special if it is below 0x20, one of the two, or above 0x7e: eight at a time */
+	for (; i + 8 <= size; i += 8) {
+		const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+		uint64_t v, quote, backslash;
+
+		memcpy(&v, s + i, 8);
+		quote = v ^ ones * '"';
+		backslash = v ^ ones * '\\';
+		/* with bytes below 0x80, the sums don't carry into the next byte */
+		if (((v | (v + ones)) & high) ||
+		    (~((v + ones * 0x60) & (quote + ones * 0x7f) & (backslash + ones * 0x7f)) &
+		     high))
+			break;
+	}
+	while (i < size && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
+		i++;
+	return i;
+}
+
 static void put_string(struct json *j, const char *text, size_t size)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -161,8 +191,7 @@ static void put_string(struct json *j, const char *text, size_t size)
 	while (i < size) {
 		size_t start = i, n;
 
-		while (i < size && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
-			i++;
+		i += json_plain(text + i, size - i);
 		if (i > start)
 			json_bytes(j, text + start, i - start);
 		if (i == size)
@@ -207,35 +236,68 @@ void json_text(struct json *j, const char *text)
 /* Reserves size bytes, less than the buffer. */
 static inline char *reserve(struct json *j, size_t size)
 {
-	if (sizeof(j->buf) - j->used < size)
-		json_flush(j);
+	json_room(j, size);
 	return j->buf + j->used;
 }
 
-#define MAX_DIGITS 20
+static const char digit_pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233"
+	"34353637383940414243444546474849505152535455565758596061626364656667"
+	"6869707172737475767778798081828384858687888990919293949596979899";
 
-static inline size_t put_digits(char *to, uint64_t value)
+/* The number of digits of a value that is not 0. */
+static inline size_t count_digits(uint64_t value)
 {
-	static const char pairs[] =
-		"00010203040506070809101112131415161718192021222324252627282930313233"
-		"34353637383940414243444546474849505152535455565758596061626364656667"
-		"6869707172737475767778798081828384858687888990919293949596979899";
-	char digits[MAX_DIGITS];
-	size_t at = sizeof(digits);
+	static const uint64_t tens[] = {
+		0,
+		UINT64_C(10),
+		UINT64_C(100),
+		UINT64_C(1000),
+		UINT64_C(10000),
+		UINT64_C(100000),
+		UINT64_C(1000000),
+		UINT64_C(10000000),
+		UINT64_C(100000000),
+		UINT64_C(1000000000),
+		UINT64_C(10000000000),
+		UINT64_C(100000000000),
+		UINT64_C(1000000000000),
+		UINT64_C(10000000000000),
+		UINT64_C(100000000000000),
+		UINT64_C(1000000000000000),
+		UINT64_C(10000000000000000),
+		UINT64_C(100000000000000000),
+		UINT64_C(1000000000000000000),
+		UINT64_C(10000000000000000000),
+	};
+	/* 1233 / 4096: the logarithm of 2 to base 10 */
+	unsigned int n = (unsigned int)(64 - __builtin_clzll(value)) * 1233 >> 12;
 
-	for (; value >= 100; value /= 100)
-		memcpy(digits + (at -= 2), pairs + 2 * (value % 100), 2);
-	if (value >= 10)
-		memcpy(digits + (at -= 2), pairs + 2 * value, 2);
-	else
-		digits[--at] = (char)('0' + value);
-	memcpy(to, digits + at, sizeof(digits) - at);
-	return sizeof(digits) - at;
+	return n + (value >= tens[n] ? 1 : 0);
 }
 
-static inline void put_uint(struct json *j, uint64_t value)
+/* Right to left, without a copy: the number of digits is known before. */
+static inline size_t put_digits(char *to, uint64_t value)
 {
-	j->used += put_digits(reserve(j, MAX_DIGITS), value);
+	size_t nr = count_digits(value | 1);
+	char *at = to + nr;
+	uint32_t low;
+
+	while (value > UINT32_MAX) {
+		uint64_t rest = value / 10000;
+
+		low = (uint32_t)(value - rest * 10000);
+		memcpy(at -= 2, digit_pairs + 2 * (size_t)(low % 100), 2);
+		memcpy(at -= 2, digit_pairs + 2 * (size_t)(low / 100), 2);
+		value = rest;
+	}
+	for (low = (uint32_t)value; low >= 100; low /= 100)
+		memcpy(at -= 2, digit_pairs + 2 * (size_t)(low % 100), 2);
+	if (low >= 10)
+		memcpy(at - 2, digit_pairs + 2 * (size_t)low, 2);
+	else
+		at[-1] = (char)('0' + low);
+	return nr;
 }
 
 size_t json_digits(char *to, int64_t value)
@@ -249,15 +311,13 @@ size_t json_digits(char *to, int64_t value)
 void json_uint(struct json *j, uint64_t value)
 {
 	begin_value(j);
-	put_uint(j, value);
+	j->used += put_digits(reserve(j, JSON_DIGITS), value);
 }
 
 void json_int(struct json *j, int64_t value)
 {
 	begin_value(j);
-	if (value < 0)
-		put_char(j, '-');
-	put_uint(j, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+	j->used += json_digits(reserve(j, JSON_DIGITS + 1), value);
 }
 
 void json_member_text(struct json *j, const char *key, const char *text)
@@ -272,18 +332,54 @@ void json_member_int(struct json *j, const char *key, int64_t value)
 	json_int(j, value);
 }
 
-void json_us(struct json *j, int64_t ns)
+/* Microseconds with three decimals. */
+static inline size_t put_us(char *to, int64_t ns)
 {
 	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	unsigned int rest = (unsigned int)(n % 1000);
-	char part[4] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
-			 (char)('0' + rest % 10) };
+	char *at = to;
 
-	begin_value(j);
 	if (ns < 0)
-		put_char(j, '-');
-	put_uint(j, n / 1000);
-	json_bytes(j, part, sizeof(part));
+		*at++ = '-';
+	at += put_digits(at, n / 1000);
+	*at++ = '.';
+	*at++ = (char)('0' + rest / 100);
+	memcpy(at, digit_pairs + 2 * (size_t)(rest % 100), 2);
+	return (size_t)(at + 2 - to);
+}
+
+void json_us(struct json *j, int64_t ns)
+{
+	begin_value(j);
+	j->used += put_us(reserve(j, JSON_DIGITS + 5), ns);
+}
+
+/* Room for a key, which follows another member or not, and a number. */
+static inline char *begin_member(struct json *j, const char *quoted, size_t size)
+{
+	char *at = reserve(j, size + JSON_DIGITS + 6);
+
+	if (j->more[j->depth])
+		*at++ = ',';
+	j->more[j->depth] = true;
+	memcpy(at, quoted, size);
+	return at + size;
+}
+
+void json_raw_member_int(struct json *j, const char *quoted, size_t size, int64_t value)
+{
+	char *at = begin_member(j, quoted, size);
+
+	at += json_digits(at, value);
+	j->used = (size_t)(at - j->buf);
+}
+
+void json_raw_member_us(struct json *j, const char *quoted, size_t size, int64_t ns)
+{
+	char *at = begin_member(j, quoted, size);
+
+	at += put_us(at, ns);
+	j->used = (size_t)(at - j->buf);
 }
 
 void json_double(struct json *j, double value)

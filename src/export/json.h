@@ -44,6 +44,16 @@ void json_key(struct json *j, const char *key);
 
 /* The same for a literal without escapes: one copy, and never a space behind the colon. */
 #define JSON_KEY(j, key) json_key_raw((j), "\"" key "\":", sizeof("\"" key "\":") - 1)
+/* The same with a number behind it, as json_int() and json_us(); and with a literal without escapes. */
+#define JSON_INT(j, key, value)                                                                    \
+	json_raw_member_int((j), "\"" key "\":", sizeof("\"" key "\":") - 1, (value))
+#define JSON_US(j, key, ns)                                                                        \
+	json_raw_member_us((j), "\"" key "\":", sizeof("\"" key "\":") - 1, (ns))
+#define JSON_LITERAL(j, key, text)                                                                 \
+	(json_key_raw((j), "\"" key "\":\"" text "\"", sizeof("\"" key "\":\"" text "\"") - 1),    \
+	 (void)((j)->after_key = false))
+void json_raw_member_int(struct json *j, const char *quoted, size_t size, int64_t value);
+void json_raw_member_us(struct json *j, const char *quoted, size_t size, int64_t ns);
 
 void json_text(struct json *j, const char *text); /* NULL becomes null */
 void json_text_size(struct json *j, const char *text, size_t size);
@@ -58,6 +68,8 @@ void json_member_int(struct json *j, const char *key, int64_t value);
 /* ns as a number of microseconds with three decimals: 1234567 -> 1234.567 */
 void json_us(struct json *j, int64_t ns);
 
+/* Makes room for size bytes (at most JSON_BUFFER), which then lie at j->buf + j->used until the next output. */
+void json_room(struct json *j, size_t size);
 /* A value that is JSON already; and any bytes between values, for example a line break. */
 void json_raw(struct json *j, const char *json, size_t size);
 static inline void json_bytes(struct json *j, const char *bytes, size_t size);
@@ -72,11 +84,14 @@ struct json_memory {
 int json_write_memory(void *memory, const char *bytes, size_t size);
 int json_write_file(void *file, const char *bytes, size_t size);
 
-/* For other writers of text: a number in decimals, at most 20 bytes without an end; their number. */
+/* For other writers of text: a number in decimals, at most JSON_DIGITS bytes without an end; their number. */
+#define JSON_DIGITS 20
 size_t json_digits(char *to, int64_t value);
 /* Bytes of the UTF-8 sequence of several bytes at `s`, of which `size` may be read; 0: it is invalid
  * (overlong, a surrogate, cut short). */
 size_t json_utf8_size(const unsigned char *s, size_t size);
+/* The number of bytes in front of the first one that a string can't have as it is. */
+size_t json_plain(const char *text, size_t size);
 
 /* ---- inline: most sizes are constants, and one store writes them ---- */
 

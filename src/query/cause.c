@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* cause.c - finds the call that caused each operation, and its stream */
+/* cause.c - finds the call that caused each operation, and its stream
+ *
+ * Threads:  a cause_reader is used by two: one reads causes and appends streams to its list, the other takes streams off. A stream is passed by a
+ *           row that names it, with the order that the passing of rows has.
+ */
 #include "query/cause.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/alloc.h"
+#include "query/rows.h"
+#include "store/map.h"
 
 static bool begins_with(const char *text, const char *with)
 {
@@ -61,20 +70,27 @@ static const char *const stream_tables[][2] = {
 	"(SELECT query_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON "     \
 	"N.id = A.apiName_id LEFT JOIN " strings " U ON U.id = A.args_id WHERE A.id = L.api_id)"
 
-/* An RPD file may join several calls to one operation: takes the first. */
-static int fill_causes(struct query *q, bool streams)
+/* The SQL of a stream's handle, by a row L of rocpd_api_ops. */
+static void stream_sql(const struct query *q, char *stream, size_t size)
 {
-	char stream[3072] = "NULL", tables[1024] = "", sql[4096];
+	char tables[1024] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(stream_tables) / sizeof(stream_tables[0]); i++)
 		if (query_has(q->db, stream_tables[i][0]))
 			used += (size_t)snprintf(tables + used, sizeof(tables) - used, "%s",
 						 stream_tables[i][1]);
+	snprintf(stream, size, "coalesce(%s%s, NULL)", tables,
+		 q->has_ustring ? STREAM_OF_CALL("rocpd_ustring") : STREAM_OF_CALL("rocpd_string"));
+}
+
+/* An RPD file may join several calls to one operation: takes the first. */
+static int fill_causes(struct query *q, bool streams)
+{
+	char stream[3072] = "NULL", sql[4096];
+
 	if (streams)
-		snprintf(stream, sizeof(stream), "coalesce(%s%s, NULL)", tables,
-			 q->has_ustring ? STREAM_OF_CALL("rocpd_ustring") :
-					  STREAM_OF_CALL("rocpd_string"));
+		stream_sql(q, stream, sizeof(stream));
 	snprintf(
 		sql, sizeof(sql),
 		"INSERT OR IGNORE INTO query_cause SELECT op_id, api_id, %s FROM rocpd_api_ops L %s",
@@ -86,13 +102,18 @@ static const char streams_sql[] =
 	"INSERT INTO query_stream SELECT op_id >> 32, stream, row_number() OVER (PARTITION BY op_id >> "
 	"32 ORDER BY min(op_id)) FROM query_cause WHERE stream IS NOT NULL GROUP BY op_id >> 32, stream";
 
+static int add_function(sqlite3 *db)
+{
+	return sqlite3_create_function(db, "query_stream_of", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+				       NULL, sql_stream_of, NULL, NULL);
+}
+
 int cause_make(struct query *q, bool streams)
 {
-	int rc = sqlite3_create_function(q->db, "query_stream_of", 2,
-					 SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_stream_of,
-					 NULL, NULL);
+	int rc = add_function(q->db);
 
 	q->is_prepared = false;
+	q->causes_ordered = false;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(q->db, tables_sql, NULL, NULL, NULL);
 	/* operations of a trace without calls are joined to rows of threads alone */
@@ -106,4 +127,174 @@ int cause_make(struct query *q, bool streams)
 	if (streams)
 		q->streams = query_number(q->db, "SELECT max(number) FROM query_stream", 0);
 	return rc == SQLITE_OK ? 0 : query_fail_sql(q);
+}
+
+/* ---- causes beside operations ---- */
+
+/* In a list, in the order in which they were found. */
+struct stream {
+	struct stream *next;
+	int64_t block, number;
+	char name[];
+};
+
+struct cause_reader {
+	struct query *q;
+	struct map others;  /* domains of rows that are no calls */
+	struct map streams; /* addresses, by the hash of their names */
+	char sql[4096];
+	sqlite3_stmt *row, *insert;
+	int64_t op; /* of the row; INT64_MAX: there is none */
+	bool begun;
+	struct stream first, *last; /* of the thread that reads; `first` is none */
+	struct stream *named;	    /* of the other: it and those before it are in query_stream */
+};
+
+/* The first and the last operation. */
+static int check_order(void *arg, sqlite3_value **columns)
+{
+	int64_t *ops = arg, op = sqlite3_value_int64(columns[0]);
+
+	if (op < ops[1] || (ops[1] >= 0 && op >> 32 != ops[0] >> 32))
+		return -ERANGE;
+	if (ops[1] < 0)
+		ops[0] = op;
+	ops[1] = op;
+	return 0;
+}
+
+int cause_prepare(struct query *q)
+{
+	int64_t ops[2] = { -1, -1 };
+	int rc, ret;
+
+	if (!q->ours || q->nr_processes > 1 || !query_has(q->db, "rocpd_api_ops") ||
+	    !query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data LIMIT 1)", 1))
+		return cause_make(q, true);
+	ret = query_scan(q, "L.op_id", "rocpd_api_ops L WHERE ?1 <= ?2", check_order, ops);
+	if (ret == -ERANGE)
+		return cause_make(q, true);
+	if (ret)
+		return ret;
+	rc = sqlite3_exec(q->db, tables_sql, NULL, NULL, NULL);
+	q->is_prepared = false;
+	q->causes_ordered = true;
+	return rc == SQLITE_OK ? 0 : query_fail_sql(q);
+}
+
+int cause_open(struct query *q, struct cause_reader **out)
+{
+	struct cause_reader *r = alloc_zero(1, sizeof(*r));
+	char stream[3072];
+	int ret;
+
+	*out = r;
+	if (!r)
+		return query_fail_memory(q);
+	r->q = q;
+	r->last = r->named = &r->first;
+	stream_sql(q, stream, sizeof(stream));
+	snprintf(r->sql, sizeof(r->sql),
+		 "SELECT L.op_id, L.api_id, %s, A.domain_id, A.pid, A.tid, A.start, A.\"end\" FROM "
+		 "rocpd_api_ops L LEFT JOIN rocpd_api A ON A.id = L.api_id ORDER BY L.id",
+		 stream);
+	ret = query_ids(q, &r->others, "rtl");
+	if (ret == 0)
+		ret = query_prepare(q, &r->insert,
+				    "INSERT OR IGNORE INTO temp.query_stream VALUES (?1, ?2, ?3)");
+	return ret;
+}
+
+void cause_close(struct cause_reader *r)
+{
+	if (!r)
+		return;
+	sqlite3_finalize(r->row);
+	sqlite3_finalize(r->insert);
+	for (struct stream *s = r->first.next, *next; s; s = next) {
+		next = s->next;
+		alloc_free(s);
+	}
+	map_fini(&r->others);
+	map_fini(&r->streams);
+	alloc_free(r);
+}
+
+static int next_cause(struct cause_reader *r)
+{
+	uint64_t found;
+	int rc;
+
+	do
+		rc = sqlite3_step(r->row);
+	while (rc == SQLITE_ROW &&
+	       map_get(&r->others, (uint64_t)sqlite3_column_int64(r->row, 3), &found));
+	r->op = rc == SQLITE_ROW ? sqlite3_column_int64(r->row, 0) : INT64_MAX;
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static const struct stream *find_stream(struct cause_reader *r, int64_t block, const char *name,
+					size_t size)
+{
+	uint64_t hash = map_hash(name, size), found;
+	struct stream *s;
+
+	for (; map_get(&r->streams, hash, &found); hash++) {
+		s = (struct stream *)(uintptr_t)found;
+		if (strcmp(s->name, name) == 0)
+			return s;
+	}
+	s = alloc_zero(1, sizeof(*s) + size + 1);
+	if (!s || map_put(&r->streams, hash, (uint64_t)(uintptr_t)s)) {
+		alloc_free(s);
+		return NULL;
+	}
+	s->block = block;
+	s->number = r->last->number + 1;
+	memcpy(s->name, name, size);
+	r->last->next = s;
+	return r->last = s;
+}
+
+int cause_read(struct cause_reader *r, sqlite3 *db, int64_t op, int64_t *row)
+{
+	int rc = SQLITE_OK;
+
+	if (!r->begun) {
+		rc = add_function(db);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_prepare_v2(db, r->sql, -1, &r->row, NULL);
+		r->begun = true;
+		r->op = INT64_MIN;
+	}
+	while (rc == SQLITE_OK && r->op < op)
+		rc = next_cause(r);
+	if (rc != SQLITE_OK || r->op != op)
+		return rc;
+	row[OP_CALL] = sqlite3_column_int64(r->row, 1);
+	if (sqlite3_column_type(r->row, 2) != SQLITE_NULL) {
+		const struct stream *s = find_stream(r, op >> 32, query_text(r->row, 2),
+						     (size_t)sqlite3_column_bytes(r->row, 2));
+
+		if (!s)
+			return SQLITE_NOMEM;
+		row[OP_STREAM] = s->number;
+	}
+	for (int i = 0; i < OP_NR - OP_CALL_PID; i++)
+		row[OP_CALL_PID + i] = sqlite3_column_int64(r->row, 4 + i);
+	return SQLITE_OK;
+}
+
+int cause_name_stream(struct cause_reader *r, const int64_t *op)
+{
+	while (r->named->number < op[OP_STREAM]) {
+		r->named = r->named->next;
+		sqlite3_reset(r->insert);
+		sqlite3_bind_int64(r->insert, 1, r->named->block);
+		sqlite3_bind_text(r->insert, 2, r->named->name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(r->insert, 3, r->named->number);
+		if (sqlite3_step(r->insert) != SQLITE_DONE)
+			return query_fail_sql(r->q);
+	}
+	return 0;
 }

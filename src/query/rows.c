@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "query/cause.h"
+#include "query/sorter.h"
 #include "query/timeline.h"
+#include "store/map.h"
 
 /* ---- preparation ---- */
 
@@ -37,12 +39,12 @@ int rows_prepare(struct query *q)
 	if (q->is_prepared)
 		return 0;
 	q->total = 2 * (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
-		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) +
+		   2 * (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) +
 		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rtl_op_runtime", 0);
 	q->first_ns = find_first_ns(q->db);
 	ret = query_read_processes(q);
 	if (ret == 0)
-		ret = cause_make(q, true);
+		ret = q->by_time ? cause_prepare(q) : cause_make(q, true);
 	if (ret == 0)
 		ret = transfer_prepare(q);
 	if (ret)
@@ -123,17 +125,16 @@ static const char *const ops_sql[2][4] = {
 	  barriers_sql },
 };
 
-static int visit_rows(struct query *q, const char *sql, int nr, bool transfers, rows_fn each,
-		      void *arg)
+static int visit_rows(struct query *q, const char *sql, bool transfers, rows_fn each, void *arg)
 {
-	int64_t columns[(int)OP_NR > (int)CALL_NR ? (int)OP_NR : (int)CALL_NR];
+	int64_t columns[OP_NR] = { 0 };
 	sqlite3_stmt *row = NULL;
 	int ret = query_prepare(q, &row, sql);
 
 	if (ret == 0)
 		query_bind_range(q, row);
 	while (ret == 0 && (ret = query_step(q, row)) == 1) {
-		for (int i = 0; i < nr; i++)
+		for (int i = 0; i <= OP_STREAM; i++)
 			columns[i] = sqlite3_column_int64(row, i);
 		if (transfers)
 			transfer_apply(q, columns);
@@ -151,17 +152,18 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 
 	bool transfers = !q->as_dispatched && (order == ROWS_BY_QUEUE || order == ROWS_BY_STREAM);
 
-	return sql ? visit_rows(q, sql, OP_NR, transfers, each, arg) : 0;
+	return sql ? visit_rows(q, sql, transfers, each, arg) : 0;
 }
 
-/* Causes are read beside the operations, which another thread may read from the file alone. Both are in the order of ids. */
+/* Causes of the table are read beside the operations, which another thread may read from the file alone. Both are in the order of ids. */
 struct by_time {
 	struct query *q;
 	rows_fn each;
 	void *arg;
-	sqlite3_stmt *cause; /* NULL: no cause is known */
-	int64_t op;	     /* the operation of its row; INT64_MAX: it has none */
-	int64_t last;	     /* the operation before */
+	sqlite3_stmt *cause;	     /* NULL: no cause is known */
+	int64_t op;		     /* the operation of its row; INT64_MAX: it has none */
+	int64_t last;		     /* the operation before */
+	struct cause_reader *reader; /* NULL: causes are in the table */
 };
 
 static const char cause_sql[] =
@@ -209,22 +211,39 @@ static int pass_by_time(void *arg, const int64_t *row)
 	memcpy(op, row + 1, OP_START * sizeof(*op));
 	op[OP_START] = row[0];
 	memcpy(op + OP_END, row + OP_END, (OP_NR - OP_END) * sizeof(*op));
+	if (op[OP_STREAM] && b->reader) {
+		ret = cause_name_stream(b->reader, op);
+		if (ret)
+			return ret;
+	}
 	if (!b->q->as_dispatched)
 		transfer_apply(b->q, op);
 	ret = b->each(b->arg, op);
 	return ret == -ENOMEM ? query_fail_memory(b->q) : ret;
 }
 
+/* On the thread that reads. */
+static int extend_row(void *arg, sqlite3 *db, int64_t *row)
+{
+	const struct by_time *b = arg;
+
+	memset(row + OP_CALL, 0, (OP_NR - OP_CALL) * sizeof(*row));
+	return b->reader ? cause_read(b->reader, db, row[1], row) : SQLITE_OK;
+}
+
 int rows_by_time(struct query *q, rows_fn each, void *arg)
 {
-	static const struct timeline_rows ours = { COLUMNS_BY_TIME(OURS("0, 0")),
-						   OURS_FROM "WHERE" RANGE("O.id"), complete_row };
-	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD("0, 0")),
-						  RPD_FROM "WHERE" RANGE("O.id"), complete_row };
-	struct by_time b = { q, each, arg, NULL, INT64_MIN, INT64_MIN };
-	int ret = 0;
+	static const struct timeline_rows ours = { COLUMNS_BY_TIME(OURS("0")),
+						   OURS_FROM "WHERE" RANGE("O.id"), complete_row,
+						   extend_row, OP_NR };
+	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD("0")),
+						  RPD_FROM "WHERE" RANGE("O.id"), complete_row,
+						  extend_row, OP_NR };
+	struct by_time b = { q, each, arg, NULL, INT64_MIN, INT64_MIN, NULL };
+	int ret = q->causes_ordered ? cause_open(q, &b.reader) : 0;
 
-	if (query_number(q->db, "SELECT EXISTS (SELECT 1 FROM temp.query_cause)", 0))
+	if (ret == 0 && !b.reader &&
+	    query_number(q->db, "SELECT EXISTS (SELECT 1 FROM temp.query_cause)", 0))
 		ret = query_prepare(q, &b.cause, cause_sql);
 	if (b.cause)
 		sqlite3_bind_int64(b.cause, 1, INT64_MIN);
@@ -232,25 +251,113 @@ int rows_by_time(struct query *q, rows_fn each, void *arg)
 		ret = timeline_read(q, q->ours ? &ours : &rpd, TIMELINE_LOOSE, pass_by_time, NULL,
 				    &b);
 	sqlite3_finalize(b.cause);
+	cause_close(b.reader);
 	return ret;
 }
 
 /* ---- markers and calls ---- */
 
 /* texts are looked up by their ids later: sorting moves numbers only */
-static const char ours_calls_sql[] =
-	"SELECT A.id, A.pid, A.tid, A.start, A.end, A.apiName_id, A.args_id, N.string = 'UserMarker', "
-	"coalesce(M.kind, -1), M.unclosed, X.correlation_id, X.status, X.parent_id FROM rocpd_api A JOIN "
-	"rocpd_string N ON N.id = A.apiName_id JOIN rocpd_string D ON D.id = A.domain_id LEFT JOIN "
-	"rtl_marker_data M ON M.api_id = A.id LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE D.string "
-	"<> 'rtl' AND" RANGE("A.id") " ORDER BY A.pid, A.tid, A.start, A.end DESC, A.id";
+#define CALL_COLUMNS "A.id, A.pid, A.tid, A.start, A.\"end\", A.apiName_id, A.args_id, "
+#define CALL_FROM "rocpd_api A "
+#define CALL_RANGE "WHERE" RANGE("A.id")
 
-static const char rpd_calls_sql[] =
-	"SELECT A.id, A.pid, A.tid, A.start, A.\"end\", A.apiName_id, A.args_id, N.string = "
-	"'UserMarker', -1, 0, 0, 0, 0 FROM rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id "
-	"WHERE" RANGE("A.id") " ORDER BY A.pid, A.tid, A.start, A.\"end\" DESC, A.id";
+enum {
+	DOMAIN = CALL_MARKER
+}; /* the column of a call's domain, until it is known whether it is a marker */
+
+struct calls {
+	struct query *q;
+	struct sorter *sorter;
+	struct map markers,
+		others; /* ids of names of markers, and of domains of rows that are no calls */
+	rows_fn each;
+	void *arg;
+	bool failed; /* `each` */
+};
+
+/* Process, thread and begin, the longest first. */
+static int compare_calls(const int64_t *a, const int64_t *b)
+{
+	if (a[CALL_START] != b[CALL_START] || a[CALL_TID] != b[CALL_TID] ||
+	    a[CALL_PID] != b[CALL_PID]) {
+		int by = a[CALL_PID] != b[CALL_PID] ? CALL_PID :
+			 a[CALL_TID] != b[CALL_TID] ? CALL_TID :
+						      CALL_START;
+
+		return a[by] < b[by] ? -1 : 1;
+	}
+	if (a[CALL_END] != b[CALL_END])
+		return a[CALL_END] > b[CALL_END] ? -1 : 1;
+	return a[CALL_ID] < b[CALL_ID] ? -1 : a[CALL_ID] > b[CALL_ID];
+}
+
+static int fail_sorting(struct query *q, int error)
+{
+	return query_fail(q, error,
+			  "%s: no space to sort its rows: %s; choose another directory with TMPDIR",
+			  q->path, strerror(-error));
+}
+
+static int add_call(void *arg, sqlite3_value **values)
+{
+	struct calls *c = arg;
+	int64_t row[CALL_NR];
+	uint64_t found;
+	int ret;
+
+	for (int i = 0; i < CALL_NR; i++)
+		row[i] = sqlite3_value_int64(values[i]);
+	if (map_get(&c->others, (uint64_t)row[DOMAIN], &found))
+		return 0;
+	row[CALL_MARKER] = map_get(&c->markers, (uint64_t)row[CALL_NAME], &found);
+	ret = sorter_add(c->sorter, row);
+	return ret ? fail_sorting(c->q, ret) : 0;
+}
+
+static int pass_call(void *arg, const int64_t *row)
+{
+	struct calls *c = arg;
+	int ret = query_progress(c->q);
+
+	if (ret == 0)
+		ret = c->each(c->arg, row);
+	c->failed = ret != 0;
+	return ret;
+}
 
 int rows_calls(struct query *q, rows_fn each, void *arg)
 {
-	return visit_rows(q, q->ours ? ours_calls_sql : rpd_calls_sql, CALL_NR, false, each, arg);
+	struct calls c = { .q = q, .each = each, .arg = arg };
+	int ret = query_ids(q, &c.markers, "UserMarker");
+
+	c.sorter = sorter_new(CALL_NR, compare_calls, 0);
+	if (!c.sorter)
+		ret = query_fail_memory(q);
+	if (ret == 0 && q->ours)
+		ret = query_ids(q, &c.others, "rtl");
+	if (ret == 0)
+		ret = q->ours ?
+			      query_scan(
+				      q,
+				      CALL_COLUMNS
+				      "A.domain_id, coalesce(M.kind, -1), M.unclosed, X.correlation_id, "
+				      "X.status, X.parent_id",
+				      CALL_FROM
+				      "LEFT JOIN rtl_marker_data M ON M.api_id = A.id "
+				      "LEFT JOIN rtl_api_data X ON X.api_id = A.id " CALL_RANGE,
+				      add_call, &c) :
+			      query_scan(q, CALL_COLUMNS "0, -1, 0, 0, 0, 0", CALL_FROM CALL_RANGE,
+					 add_call, &c);
+	if (ret == 0) {
+		ret = sorter_read(c.sorter, pass_call, &c);
+		if (ret == -ENOMEM)
+			query_fail_memory(q);
+		else if (ret && !c.failed)
+			fail_sorting(q, ret);
+	}
+	sorter_free(c.sorter);
+	map_fini(&c.markers);
+	map_fini(&c.others);
+	return ret;
 }

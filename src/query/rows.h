@@ -29,6 +29,11 @@ enum rows_op {
 	OP_DST,
 	OP_CALL,   /* row of the call that caused it */
 	OP_STREAM, /* number of its stream in its process, from 1 */
+	/* of its call, if rows_by_time() knows them; OP_CALL_END is 0 otherwise */
+	OP_CALL_PID,
+	OP_CALL_TID,
+	OP_CALL_START,
+	OP_CALL_END,
 	OP_NR,
 };
 

@@ -33,6 +33,8 @@ struct ahead {
 	sqlite3_stmt *stmt;
 	pthread_t thread;
 	sem_t full, empty;
+	const struct timeline_rows *rows;
+	void *arg;
 	bool stop;   /* __atomic: the rows are not wanted any more */
 	bool failed; /* the reader, once a block has less than BLOCK_ROWS rows */
 	/* of the thread that takes rows */
@@ -119,6 +121,14 @@ static void sql_take(sqlite3_context *context, int nr, sqlite3_value **values)
 
 	for (int i = 0; i < nr; i++)
 		v[i] = sqlite3_value_int64(values[i]);
+	if (a->rows->extend) {
+		int rc = a->rows->extend(a->arg, a->db, v);
+
+		if (rc != SQLITE_OK) {
+			sqlite3_result_error_code(context, rc);
+			return;
+		}
+	}
 	if (++a->to->nr == BLOCK_ROWS) {
 		sem_post(&a->full);
 		if (!begin_block(a))
@@ -158,6 +168,8 @@ static struct ahead *ahead_begin(const struct reading *r)
 		return NULL;
 	memset(a, 0, offsetof(struct ahead, blocks));
 	a->q = r->q;
+	a->rows = r->rows;
+	a->arg = r->arg;
 	a->db = r->how == TIMELINE_LOOSE ? r->q->second : r->q->db;
 	/* it reads from the begin to the end: pages that were read are of no use */
 	if (r->how == TIMELINE_LOOSE)
@@ -235,6 +247,9 @@ static int step(const struct reading *r, struct cursor *c, int64_t *v)
 		ret = query_step(r->q, c->stmt);
 		for (size_t i = 0; ret == 1 && i < c->nr_columns; i++)
 			v[i] = sqlite3_column_int64(c->stmt, (int)i);
+		if (ret == 1 && r->rows->extend &&
+		    r->rows->extend(r->arg, r->q->db, v) != SQLITE_OK)
+			ret = query_fail_sql(r->q);
 	}
 	error = ret == 1 && r->rows->complete ? r->rows->complete(r->arg, v) : 0;
 	return error ? error : ret;
@@ -331,7 +346,8 @@ static int open_cursor(struct reading *r, struct cursor *c, const char *sql, siz
 		return ret;
 	c->max = WINDOW / nr < 256 ? 256 : WINDOW / nr;
 	c->passed = INT64_MIN;
-	c->nr_columns = (size_t)sqlite3_column_count(c->stmt);
+	c->nr_columns = r->rows->extend ? r->rows->nr_columns :
+					  (size_t)sqlite3_column_count(c->stmt);
 	if (c->nr_columns > TIMELINE_COLUMNS)
 		return query_fail(q, -EINVAL, "%s: too many columns", q->path);
 	c->next = alloc_heap((c->max + 1) * sizeof(*c->next));
@@ -394,7 +410,10 @@ static int read_sorted(const struct reading *r)
 
 		for (int i = 0; i < nr && i < TIMELINE_COLUMNS; i++)
 			v[i] = sqlite3_column_int64(row, i);
-		ret = r->rows->complete ? r->rows->complete(r->arg, v) : 0;
+		if (r->rows->extend && r->rows->extend(r->arg, r->q->db, v) != SQLITE_OK)
+			ret = query_fail_sql(r->q);
+		else
+			ret = r->rows->complete ? r->rows->complete(r->arg, v) : 0;
 		if (ret == 0)
 			ret = r->each(r->arg, v);
 		if (ret)

@@ -9,7 +9,7 @@
 
 #include "query/query.h"
 
-#define TIMELINE_COLUMNS 18 /* at most */
+#define TIMELINE_COLUMNS 22 /* at most */
 
 /* row: the columns of the query as numbers. Returns 0, or -errno, which ends the reading. */
 typedef int (*timeline_fn)(void *arg, const int64_t *row);
@@ -25,6 +25,10 @@ struct timeline_rows {
 	/* Changes columns behind the first, as soon as the row is read: mostly in the order of `from`. 0, or -errno, which ends the
 	 * reading. May be NULL. */
 	int (*complete)(void *arg, int64_t *row);
+	/* Sets columns that the query does not have; their number in all is nr_columns. It may use only `db`, by which the rows are read on
+	 * this thread. SQLITE_OK, or an error of SQLite. May be NULL. */
+	int (*extend)(void *arg, sqlite3 *db, int64_t *row);
+	size_t nr_columns;
 };
 
 /* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0 or -errno with q->res->error. */

@@ -128,7 +128,7 @@ TEST(damaged_database_is_an_error_with_message)
 	CHECK_EQ_UINT(nr_files(), 0);
 }
 
-static char written[4096];
+static char written[8192];
 static size_t nr_written;
 
 static int to_text(void *arg, const char *bytes, size_t size)
@@ -182,6 +182,68 @@ TEST(cut_arguments_end_in_dots)
 	CHECK_STR_EQ(json_of("a=1, byt..."), "{\"a\":1,\"...\":\"byt...\"}");
 	CHECK_STR_EQ(json_of("a=1, ..."), "{\"a\":1,\"...\":\"...\"}");
 	CHECK_STR_EQ(json_of("a=12..."), "{\"a\":\"12...\"}");
+}
+
+/* A long text is converted by the general code, value for value. */
+TEST(short_and_long_texts_are_converted_alike)
+{
+	static const char *const values[] = {
+		"0",
+		"7",
+		"007",
+		"-1",
+		"+1",
+		"123456789012345",
+		"1234567890123456",
+		"1e5",
+		"e5",
+		"0x7f00",
+		"{1}",
+		"{1,2,3}",
+		"{01,2}",
+		"{1,-2}",
+		"{}",
+		"{1,}",
+		"{a,b}",
+		"true",
+		"truer",
+		"false",
+		"NULL",
+		"NULLS",
+		"\"\"",
+		"\"plain\"",
+		"\"a, b=c\"",
+		"\"\\n\"",
+		"\"\xc3\xa4\"",
+		"",
+		"a,b",
+		"a=b",
+		"x|y",
+		"f(1)",
+		"a\tb",
+		"\x7f",
+		"\xff",
+		"back\\",
+		"a}",
+		"\"1234567 \x7f\"",
+		"\"1234567\x1f\"",
+		"1.5",
+		".5",
+		"-",
+	};
+	static char text[4096], expected[8192];
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		int n = snprintf(text, sizeof(text), "first=1, v=%s, w=%s", values[i], values[i]);
+		size_t size;
+
+		size = strlen(json_of(text));
+		CHECK(size > 10);
+		memcpy(expected, written, size - 1);
+		snprintf(expected + size - 1, sizeof(expected) - size, ",\"pad\":\"%02500d\"}", 0);
+		snprintf(text + n, sizeof(text) - (size_t)n, ", pad=\"%02500d\"", 0);
+		CHECK_STR_EQ(json_of(text), expected);
+	}
 }
 
 TEST(text_of_another_form_is_not_converted)

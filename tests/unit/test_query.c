@@ -112,6 +112,77 @@ TEST(operations_by_time_have_their_causes_read_by_one_thread_or_two)
 		}
 }
 
+struct causes {
+	size_t nr, nr_calls, nr_streams;
+	uint64_t sum;
+	const struct query *q;
+};
+
+static int add_cause(void *arg, const int64_t *op)
+{
+	struct causes *c = arg;
+
+	c->nr++;
+	c->nr_calls += op[OP_CALL] != 0;
+	c->nr_streams += op[OP_STREAM] != 0;
+	c->sum = c->sum * 31 + (uint64_t)op[OP_ID] + 7 * (uint64_t)op[OP_CALL] +
+		 11 * (uint64_t)op[OP_STREAM];
+	if (c->q->causes_ordered && op[OP_CALL])
+		CHECK(op[OP_CALL_END] >= op[OP_CALL_START] && op[OP_CALL_PID] == 500);
+	return 0;
+}
+
+static struct causes read_causes(const char *db, bool by_time, bool ordered)
+{
+	const struct job_options with = { .twice = true };
+	struct causes c = { 0 };
+	struct query *q;
+
+	CHECK_OK(query_open(&q, &db, 1, rpd_merge, &with, &res));
+	q->by_time = by_time;
+	c.q = q;
+	CHECK_OK(rows_prepare(q));
+	CHECK(q->causes_ordered == ordered);
+	CHECK_OK(rows_by_time(q, add_cause, &c));
+	CHECK_EQ_INT(query_number(q->db, "SELECT count(*) FROM temp.query_stream", 0), 2);
+	query_close(q);
+	return c;
+}
+
+TEST(causes_beside_operations_are_those_of_the_tables)
+{
+	const char *spool = test_tmpfile("a.rtl"), *db = test_tmpfile("a.db");
+	const struct job_options none = { .force = true };
+	struct causes tables, beside;
+
+	spool_make_sample(spool, &(struct spool_make_sample){
+					 .host = "nodeA", .pid = 500, .closed = true });
+	CHECK_OK(rpd_merge(&spool, 1, db, &none, &res));
+	/* calls of two streams, by their arguments or a row of their own, and rows that stand for threads */
+	db_exec(db,
+		"DELETE FROM rocpd_api_ops;"
+		"INSERT INTO rocpd_string (id, string) VALUES (9001, 'rtl'), (9002, 'hip'), (9003, 'hipCall');"
+		"INSERT INTO rocpd_ustring (id, string) VALUES (9001, ''), (9002, 'n=1, stream=0x70, m=2');"
+		"INSERT INTO rocpd_api (id, pid, tid, start, end, apiName_id, category_id, domain_id, args_id) SELECT "
+		"100000 + id, 500, 1, start - 1, start, 9003, 9003, CASE id % 4 WHEN 3 THEN 9001 ELSE 9002 END, CASE id "
+		"% 4 WHEN 1 THEN 9002 ELSE 9001 END FROM rocpd_op;"
+		"INSERT INTO rtl_api_data SELECT id, 0, id, 0 FROM rocpd_api WHERE id > 100000;"
+		"INSERT INTO rocpd_kernelapi (api_ptr_id, stream, gridX, gridY, gridZ, workgroupX, workgroupY, "
+		"workgroupZ, groupSegmentSize, privateSegmentSize, kernelName_id) SELECT 100000 + id, '(nil)', 1, 1, 1, "
+		"1, 1, 1, 0, 0, 9003 FROM rocpd_op WHERE id % 4 = 2;"
+		"INSERT INTO rocpd_api_ops (api_id, op_id) SELECT 100000 + id, id FROM rocpd_op ORDER BY id");
+	tables = read_causes(db, false, false);
+	beside = read_causes(db, true, true);
+	CHECK(tables.nr_calls > 2 && tables.nr_calls < tables.nr);
+	CHECK(tables.nr_streams > 1 && tables.nr_streams < tables.nr_calls);
+	CHECK_EQ_UINT(beside.nr_calls, tables.nr_calls);
+	CHECK_EQ_UINT(beside.nr_streams, tables.nr_streams);
+	CHECK_EQ_UINT(beside.sum, tables.sum);
+	/* in another order, they are in the tables */
+	db_exec(db, "UPDATE rocpd_api_ops SET id = -id");
+	CHECK_EQ_UINT(read_causes(db, true, false).sum, tables.sum);
+}
+
 TEST(file_that_is_not_a_trace_is_refused)
 {
 	const char *input = test_tmpfile("other.db");

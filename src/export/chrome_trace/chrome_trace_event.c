@@ -76,27 +76,27 @@ void chrome_trace_make_string(struct json *j, sqlite3_stmt *row)
 void chrome_trace_event(struct chrome_trace *t, const char *phase, int64_t pid, int64_t tid,
 			int64_t ns)
 {
+	const char letter[3] = { '"', *phase, '"' };
 	struct json *j = t->json;
 
 	/* one event on a line, for grep */
 	json_object(j);
-	CHROME_TRACE_TEXT(j, "ph", phase);
+	JSON_KEY(j, "ph");
+	json_raw(j, letter, sizeof(letter));
 	CHROME_TRACE_NUMBER(j, "pid", pid);
 	CHROME_TRACE_NUMBER(j, "tid", tid);
-	JSON_KEY(j, "ts");
-	json_us(j, ns - t->base_ns);
+	JSON_US(j, "ts", ns - t->base_ns);
 	t->nr_events++;
 }
 
 static void put_duration(struct json *j, int64_t ns)
 {
-	JSON_KEY(j, "dur");
-	json_us(j, ns);
+	JSON_US(j, "dur", ns);
 }
 
 static void put_scope(struct json *j)
 {
-	CHROME_TRACE_TEXT(j, "s", "t");
+	JSON_LITERAL(j, "s", "t");
 }
 
 void chrome_trace_call(struct chrome_trace *t, const int64_t *row, const char *phase, int64_t ns,

@@ -225,14 +225,26 @@ static bool find_cause(struct gpu_writer *w, int64_t id, sqlite3_stmt *stmt)
 	return w->cause_good;
 }
 
+/* The call that caused an operation. */
+static bool find_call(struct gpu_writer *w, const int64_t *op)
+{
+	if (!op[OP_CALL_END])
+		return find_cause(w, op[OP_CALL], w->call);
+	w->cause_id = op[OP_CALL];
+	w->cause_pid = op[OP_CALL_PID];
+	w->cause_tid = op[OP_CALL_TID];
+	w->cause_begin = op[OP_CALL_START];
+	w->cause_end = op[OP_CALL_END];
+	return w->cause_good = true;
+}
+
 /* An arrow to the operation from the call that caused it, else from its marker. It begins at the
  * call's begin, where no inner call is open yet, so that viewers bind it to the call itself. Viewers
  * do not bind arrows to slices without length. */
 static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 {
 	int64_t begin = op[OP_START], end = op[OP_END];
-	bool call = op[OP_CALL] && find_cause(w, op[OP_CALL], w->call);
-	const char *name = call ? "api_op" : "launch";
+	bool call = op[OP_CALL] && find_call(w, op);
 	struct json *j = w->t->json;
 
 	if (!call && !(op[OP_MARKER] && w->cause && find_cause(w, op[OP_MARKER], w->cause)))
@@ -246,10 +258,15 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 		chrome_trace_event(w->t, to ? "f" : "s", to ? w->pid : w->cause_pid,
 				   to ? tid : w->cause_tid, to ? begin : w->cause_begin);
 		if (to)
-			CHROME_TRACE_TEXT(j, "bp", "e");
+			JSON_LITERAL(j, "bp", "e");
 		CHROME_TRACE_NUMBER(j, "id", op[OP_ID]);
-		CHROME_TRACE_TEXT(j, "cat", name);
-		CHROME_TRACE_TEXT(j, "name", name);
+		if (call) {
+			JSON_LITERAL(j, "cat", "api_op");
+			JSON_LITERAL(j, "name", "api_op");
+		} else {
+			JSON_LITERAL(j, "cat", "launch");
+			JSON_LITERAL(j, "name", "launch");
+		}
 		chrome_trace_event_end(w->t);
 	}
 }

@@ -8,15 +8,28 @@
 #include "export/chrome_trace/chrome_trace_internal.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "query/label.h"
+
+enum { MADE_BYTES = 2 << 20, MADE_SIZE_BITS = 20 };
+
+/* Arguments as JSON, by the id of their text: programs repeat them. The oldest ones are not removed before all are. */
+struct made_args {
+	struct map index; /* offset << MADE_SIZE_BITS | size */
+	char *bytes;
+	size_t used;
+};
 
 struct host_writer {
 	struct chrome_trace *t;
 	int64_t nr_pids;
 	struct chrome_trace_thread thread;
 	struct chrome_trace_texts names;
-	sqlite3_stmt *name, *args;
+	sqlite3_stmt *name;
+	struct query_texts args;
+	struct made_args made;
 };
 
 static void name_process(struct host_writer *w, int64_t pid, const char *name)
@@ -74,7 +87,50 @@ static int name_threads(struct chrome_trace *t)
 	return ret;
 }
 
-static void put_args(struct host_writer *w, const int64_t *row, const char *text)
+static void keep_args(struct made_args *made, int64_t id, const char *json, size_t size)
+{
+	if (!made->bytes)
+		made->bytes = alloc_heap(MADE_BYTES);
+	/* without memory they are made again */
+	if (!made->bytes || size > MADE_BYTES)
+		return;
+	if (made->used + size > MADE_BYTES) {
+		map_clear(&made->index);
+		made->used = 0;
+	}
+	if (map_put(&made->index, (uint64_t)id, (uint64_t)made->used << MADE_SIZE_BITS | size))
+		return;
+	memcpy(made->bytes + made->used, json, size);
+	made->used += size;
+}
+
+/* The first member of the open object. */
+static void put_call_args(struct host_writer *w, int64_t id)
+{
+	struct json *j = w->t->json;
+	const char *text;
+	uint64_t found;
+	size_t from;
+
+	if (map_get(&w->made.index, (uint64_t)id, &found)) {
+		size_t size = found & ((UINT64_C(1) << MADE_SIZE_BITS) - 1);
+
+		if (size)
+			json_raw(j, w->made.bytes + (found >> MADE_SIZE_BITS), size);
+		return;
+	}
+	text = query_texts_get(&w->args, id);
+	if (strlen(text) > CHROME_TRACE_SHORT) {
+		chrome_trace_args_put(j, text);
+		return;
+	}
+	json_room(j, CHROME_TRACE_ROOM + 64);
+	from = j->used;
+	chrome_trace_args_put(j, text);
+	keep_args(&w->made, id, j->buf + from, j->used - from);
+}
+
+static void put_args(struct host_writer *w, const int64_t *row)
 {
 	int64_t first = row[CALL_ID] - query_local_id(w->t->q, row[CALL_ID]);
 	struct json *j = w->t->json;
@@ -82,14 +138,16 @@ static void put_args(struct host_writer *w, const int64_t *row, const char *text
 	JSON_KEY(j, "args");
 	json_object(j);
 	if (!row[CALL_MARKER])
-		chrome_trace_args_put(j, text);
+		put_call_args(w, row[CALL_ARGS]);
 	if (!row[CALL_MARKER] && w->t->q->ours)
 		chrome_trace_args_status(j,
 					 row[CALL_STATUS] ? query_look_up(w->name, row[CALL_NAME]) :
 							    "",
 					 row[CALL_STATUS]);
-	json_key(j, row[CALL_MARKER] ? "marker" : "api_id");
-	json_int(j, row[CALL_ID] - first);
+	if (row[CALL_MARKER])
+		CHROME_TRACE_NUMBER(j, "marker", row[CALL_ID] - first);
+	else
+		CHROME_TRACE_NUMBER(j, "api_id", row[CALL_ID] - first);
 	if (row[CALL_CORRELATION])
 		CHROME_TRACE_NUMBER(j, "corr_id", row[CALL_CORRELATION] - first);
 	if (row[CALL_PARENT])
@@ -115,20 +173,19 @@ static void make_call(struct json *j, sqlite3_stmt *row)
 static int put_event(void *arg, const int64_t *row, const char *phase, int64_t ns, int64_t dur)
 {
 	struct host_writer *w = arg;
-	const char *text = query_look_up(w->args, row[CALL_ARGS]);
 	struct json *j = w->t->json;
 	int ret = 0, error;
 
 	chrome_trace_call(w->t, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
-		CHROME_TRACE_TEXT(j, "cat", "marker");
-		CHROME_TRACE_TEXT(j, "name", text);
+		JSON_LITERAL(j, "cat", "marker");
+		CHROME_TRACE_TEXT(j, "name", query_texts_get(&w->args, row[CALL_ARGS]));
 	} else {
 		ret = chrome_trace_put_text(w->t, &w->names, row[CALL_NAME], w->name, make_call,
 					    true);
 	}
 	if (*phase != 'e')
-		put_args(w, row, text);
+		put_args(w, row);
 	error = chrome_trace_event_end(w->t);
 	return ret ? ret : error;
 }
@@ -156,11 +213,13 @@ int chrome_trace_host_write(struct chrome_trace *t)
 	if (ret == 0)
 		ret = query_prepare(q, &w.name, QUERY_STRING);
 	if (ret == 0)
-		ret = query_prepare(q, &w.args, query_args_sql(q));
+		ret = query_texts_begin(q, &w.args);
 	if (ret == 0)
 		ret = rows_calls(q, take_row, &w);
 	sqlite3_finalize(w.name);
-	sqlite3_finalize(w.args);
+	query_texts_end(&w.args);
+	map_fini(&w.made.index);
+	alloc_free(w.made.bytes);
 	chrome_trace_texts_fini(&w.names);
 	return ret;
 }

@@ -66,7 +66,7 @@ void chrome_trace_meta(struct chrome_trace *t, const char *what, int64_t pid, in
 		       const char *text, int64_t number);
 
 #define CHROME_TRACE_TEXT(j, key, text) (JSON_KEY(j, key), json_text((j), (text)))
-#define CHROME_TRACE_NUMBER(j, key, value) (JSON_KEY(j, key), json_int((j), (value)))
+#define CHROME_TRACE_NUMBER(j, key, value) JSON_INT(j, key, value)
 
 /* Slices of a thread nest, up to this depth; deeper ones become asynchronous events. */
 #define CHROME_TRACE_DEPTH 512
@@ -95,6 +95,9 @@ int64_t chrome_trace_range(const struct chrome_trace_thread *thread);
 /* Writes arguments in the form of store/args.h ("name=value, name=value") as a JSON object with a member for
  * each; returns false and writes nothing if the text has another form. */
 bool chrome_trace_args_write(struct json *j, const char *text);
+/* The JSON of arguments of at most CHROME_TRACE_SHORT bytes takes at most CHROME_TRACE_ROOM. */
+#define CHROME_TRACE_SHORT 2048u
+#define CHROME_TRACE_ROOM (8 * CHROME_TRACE_SHORT)
 /* "args": the object, or the text unchanged. Nothing for "". */
 void chrome_trace_args_put(struct json *j, const char *text);
 /* "status", and "error" with the name of an error status. Members of the open object. */
