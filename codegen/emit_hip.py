@@ -304,8 +304,11 @@ def real_is(f, how):
 
 def after_call(f):
     """Statements that follow the real function's call."""
-    if f.name == REGISTER:
-        return ["\thost_function_end(&(struct host_function){", "\t\t%s });" % ", ".join(f.names())]
+    if f.shown:
+        own = ["\thip_own_end(RTL_FRAME());"]
+        if f.name != REGISTER:
+            return own
+        return own + ["\thost_function_end(&(struct host_function){", "\t\t%s });" % ", ".join(f.names())]
     if f.name in LOOKUPS:
         return ["\tif (ret == 0)", "\t\tlookup_given(%s, %s);" % LOOKUPS[f.name]]
     return ["\thip_forget_names();"] if f.name in FORGET else []
@@ -313,8 +316,8 @@ def after_call(f):
 
 def before_call(f):
     """Statements in front of the real function's call."""
-    if f.name == REGISTER:
-        return ["\thost_function_begin();"]
+    if f.shown:
+        return (["\thost_function_begin();"] if f.name == REGISTER else []) + ["\thip_own_begin(RTL_FRAME());"]
     return ["\thip_forget_names();"] if f.name in FORGET else []
 
 

@@ -187,4 +187,14 @@ def setuid_program_runs_untraced():
     nothing_to_trace([path])
 
 
+@case
+def managed_variable_is_set_by_the_runtime_and_no_call_is_missed():
+    """HIP 5 copies the first value while the program's code registers itself, before main()."""
+    r = run("sdk_registers", trace=RTL, env={"VGPU_EXEC": "auto"})
+    equal("stdout", r.out, "12\n" * 2)
+    equal("calls before main()", r.count("rtl_api", "name LIKE '__hip%egister%'"), 0)
+    equal("dispatches", r.count("rtl_dispatch", "kernel = 'registered'"), 2)
+    complete(r)
+
+
 main()

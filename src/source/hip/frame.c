@@ -295,3 +295,14 @@ struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame)
 		       NULL :
 		       live_wrapper_begin(API_HIP, op, args, frame);
 }
+
+void hip_own_begin(uintptr_t frame)
+{
+	struct thread *t = thread_get();
+
+	/* what is submitted within a call belongs to the call */
+	if (t->api_inside || (t->call_left_out && frame < t->call_left_out))
+		return;
+	thread_leave_out(t, frame);
+	t->domain_left_out = API_HIP;
+}

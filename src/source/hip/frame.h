@@ -155,6 +155,15 @@ static RTL_INLINE bool hip_enter(uint32_t wanted_by, uint32_t op, struct api_cal
  * live_wrapper_end() must not be called. `frame` as above. */
 struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame);
 
+/* Around the runtime's function by which compiled code registers itself, before main() or when its library is loaded. It is
+ * no call of the program; what the runtime submits meanwhile (HIP 5: the first value of a managed variable) is the runtime's
+ * own, and no call was missed. `frame`: of the function that calls both. */
+void hip_own_begin(uintptr_t frame);
+static inline void hip_own_end(uintptr_t frame)
+{
+	api_pass_at(frame);
+}
+
 static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, const uint64_t *words,
 			     uint32_t nr_words)
 {
