@@ -71,6 +71,7 @@ static const struct sink *const *sinks;
 static _Atomic uint32_t phase; /* enum thread_phase, a futex */
 static _Atomic bool stop_wanted;
 static _Atomic int starter_tid;
+static _Atomic pid_t owner; /* the process of the trace */
 static _Atomic int nr_armed;
 static _Atomic bool sinks_left_out, sinks_come_later;
 /* deep sleeps in a row; life thread only */
@@ -365,6 +366,8 @@ static bool start(void)
 	}
 	if (!atomic_exchange_explicit(&fork_seen_to, true, memory_order_relaxed))
 		pthread_atfork(NULL, NULL, in_child);
+	/* relaxed: read by exit handlers */
+	atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
 	arm_exit();
 	facts_clock();
 	facts_emit();
@@ -470,6 +473,10 @@ void life_stop(void)
 	sigset_t old;
 	int saved = errno;
 
+	/* a child made by a plain clone(), where no fork handler ran: the trace is its parent's, and goes on */
+	if (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_ON &&
+	    atomic_load_explicit(&owner, memory_order_relaxed) != getpid())
+		return;
 	if (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_STARTING)
 		wait_for_starter();
 	/* acq_rel: one thread stops */

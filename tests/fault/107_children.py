@@ -77,6 +77,15 @@ def many_forked_children_are_traced():
 
 
 @case
+def exit_of_a_cloned_child_leaves_the_trace_to_its_parent():
+    """No fork handler runs in it, but librtl's exit handler does. With TOOLS that would close the trace, and write the database."""
+    r = run("children", "clone", "n=20", trace=TOOLS, env={"VGPU_EXEC": "auto", "LD_PRELOAD": LIBRTL})
+    equal("stdout", r.out, "child: 20 launches\nstatus 1792\nchild: 21 launches\n")
+    equal("dispatches", r.count("rtl_dispatch", "kernel like 'child\\_work%' escape '\\'"), 41)
+    equal("verdict", infos(r.output)["verdict"], "complete")
+
+
+@case
 def forked_child_without_library_file_is_a_named_loss():
     """A second copy of librtl can't be made: it was deleted while the program ran."""
     if "status 256" in run("children", "hsa", env={"VGPU_EXEC": "auto"}).out:

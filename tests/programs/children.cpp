@@ -5,6 +5,7 @@
  *	children range [n=10] [...]        the parent opens a roctx range first, if the process has roctx
  *	children query [n=10] [...]        the parent calls a function of HIP that needs no GPU first
  *	children deep [n=10]               hsa; the child does the same, and its child uses HIP
+ *	children clone [n=10]              the parent launches n kernels, clones a child that exits at once, launches n + 1
  *	children environment               prints the environment within and after hsa_init(), and that of a child process
  *
  * remove=FILE: the parent deletes that file before it forks. Each child launches n kernels; child i launches n + i. Prints a line for each.
@@ -13,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <hsa/hsa.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 extern char **environ;
@@ -80,6 +82,20 @@ static int print_environment()
 	return 0;
 }
 
+/* Without fork(): no handler of pthread_atfork() runs, but the child's exit handlers do. */
+static int clone_and_exit()
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+	if (pid == 0)
+		exit(7);
+	waitpid(pid, &status, 0);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -111,6 +127,11 @@ int main(int argc, char **argv)
 			       return in_child([n] { return work(n); });
 		       }));
 		return 0;
+	}
+	if (!strcmp(how, "clone")) {
+		work(n);
+		printf("status %d\n", clone_and_exit());
+		return work(n + 1);
 	}
 	for (long i = 0; i < children; i++)
 		printf("status %d\n", in_child([n, i] { return work(n + i); }));
