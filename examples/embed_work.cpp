@@ -2,8 +2,8 @@
 /* embed_work.cpp - GPU work for the examples of embedding: a shared library with two C functions
  *
  * embed_work() copies, launches a kernel `launches` times, copies back and returns how many results are wrong.
- * embed_threads() launches on `threads` threads, each on a stream of its own, until embed_threads_end(), which returns the
- * number of launches.
+ * embed_threads() launches on `threads` threads, each on a stream of its own, and returns when each has launched once; they go
+ * on until embed_threads_end(), which returns the number of launches.
  */
 #include "check.h"
 
@@ -39,6 +39,7 @@ extern "C" long embed_work(int launches)
 }
 
 static std::atomic<bool> over;
+static std::atomic<int> nr_begun;
 static std::atomic<long> nr_launches;
 static std::vector<std::thread> *running;
 
@@ -49,6 +50,9 @@ static void launch_until_the_end()
 
 	HIP(hipStreamCreate(&stream));
 	HIP(hipMalloc(&x, sizeof(int)));
+	add_one<<<1, 64, 0, stream>>>(x, 1);
+	nr_launches++;
+	nr_begun++;
 	while (!over) {
 		add_one<<<1, 64, 0, stream>>>(x, 1);
 		if (++nr_launches % 64 == 0)
@@ -62,10 +66,13 @@ static void launch_until_the_end()
 extern "C" void embed_threads(int threads)
 {
 	over = false;
+	nr_begun = 0;
 	nr_launches = 0;
 	running = new std::vector<std::thread>;
 	for (int i = 0; i < threads; i++)
 		running->emplace_back(launch_until_the_end);
+	while (nr_begun < threads)
+		std::this_thread::yield();
 }
 
 extern "C" long embed_threads_end(void)

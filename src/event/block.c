@@ -43,10 +43,10 @@ void block_set_owner(const struct block_owner *o)
 	owner = o;
 }
 
-void block_hold(void)
+void block_hold(bool closing)
 {
 	if (owner)
-		owner->hold();
+		owner->hold(closing);
 }
 
 void block_release(void)

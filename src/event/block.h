@@ -25,16 +25,17 @@ typedef int (*block_populate_fn)(uint64_t offset, uint64_t bytes);
 
 /* What keeps the entries of blocks: it stops its own threads while blocks move. */
 struct block_owner {
-	/* No thread writes to a block with `held` set from now on. Records what has completed. Bounded: blocks that it
-	 * can't have by then stay without `held`. */
-	void (*hold)(void);
+	/* No thread writes to a block with `held` set from now on. Submits what was announced and records what has completed.
+	 * Bounded: blocks that it can't have by then stay without `held`. `closing`: the open trace is about to be closed;
+	 * what is in flight in blocks that are not in it is recorded, too. */
+	void (*hold)(bool closing);
 	void (*release)(void);
 };
 /* Once, before threads. */
 void block_set_owner(const struct block_owner *owner);
 
 /* Stops and continues the writing to blocks. The caller is in a hook (life.h) and holds no lock. */
-void block_hold(void);
+void block_hold(bool closing);
 void block_release(void);
 
 /* A trace with the memory half `header`, which is the file `fd`: blocks move there. What is in flight in them does not

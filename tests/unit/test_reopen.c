@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "event/special.h"
@@ -79,8 +80,8 @@ static void emit_dispatch(uint64_t n)
 	bus_emit(&ev);
 }
 
-/* An API call, written by the thread itself where it has a lane. */
-static void emit_call(uint64_t correlation)
+/* The end of an API call, written by the thread itself where it has a lane. */
+static void end_call(uint64_t correlation, uint64_t begin_ns, uint64_t parent)
 {
 	struct lane *l = thread_get()->lane;
 	struct event ev = { .kind = EVENT_API };
@@ -89,15 +90,24 @@ static void emit_call(uint64_t correlation)
 	if (!special_any(SPECIAL_FOR_CALLS) && lane_begin(l, sizeof(*r))) {
 		r = (struct rec_api *)(void *)l->pos;
 		*r = (struct rec_api){ .h = { REC_API, sizeof(*r) / 8, 0, thread_get()->tid },
+				       .begin_ns = begin_ns,
 				       .correlation = correlation,
+				       .parent = parent,
 				       .domain = REC_API_HIP };
 		lane_end(l, (uint8_t *)(r + 1));
 		return;
 	}
+	ev.api.begin_ns = begin_ns;
 	ev.api.correlation = correlation;
+	ev.api.parent = parent;
 	ev.api.tid = thread_get()->tid;
 	ev.api.domain = REC_API_HIP;
 	bus_emit(&ev);
+}
+
+static void emit_call(uint64_t correlation)
+{
+	end_call(correlation, clock_now_ns(), 0);
 }
 
 static void open_trace(void)
@@ -334,6 +344,30 @@ static void *slow_record(void *arg)
 	emit_call(2);
 	emit_marker(3);
 	return NULL;
+}
+
+/* What it submitted may be in the earlier trace. */
+TEST(call_that_began_before_the_trace_is_left_out_and_counted)
+{
+	const struct spool_read *back;
+	uint64_t begin_ns;
+
+	begin("2");
+	open_trace();
+	emit_call(1);
+	emit_call(2); /* in the thread's lane */
+	begin_ns = clock_now_ns();
+	back = close_and_read(NULL);
+	CHECK_EQ_UINT(back->nr[REC_API], 2);
+	open_trace();
+	end_call(4, clock_now_ns(), 3); /* within that call */
+	end_call(3, begin_ns, 0);
+	emit_call(5);
+	emit_call(6);
+	back = close_and_read(NULL);
+	CHECK_EQ_UINT(back->nr[REC_API], 3);
+	CHECK_EQ_UINT(read_loss(back, SPOOL_REASON_paused), 1);
+	life_stop();
 }
 
 TEST(record_that_outlasts_the_closing_spoils_no_other_trace)

@@ -22,6 +22,7 @@
 #define ABANDONED 2 /* lane.revoked: the owner forgets its chunk */
 #define CLOSE_WAIT_NS 1000000
 #define CLOSE_TRIES 2000
+#define PASS_TRIES 500
 
 /* set in init */
 static struct spool_header *header; /* of the open trace */
@@ -242,8 +243,10 @@ static uint32_t close_idle(bool last)
 		/* acquire: pairs with the release that ends a record. A busy owner may be waiting for this thread */
 		bool busy = atomic_load_explicit(&b->lane.busy, memory_order_acquire);
 
-		if (!busy)
+		if (!busy) {
 			buf_seal(b);
+			b->was_closed = true;
+		}
 		nr_busy += busy;
 		/* release: pairs with the acquire of the owner */
 		atomic_store_explicit(&b->lane.revoked, busy && last ? ABANDONED : 0,
@@ -251,6 +254,23 @@ static uint32_t close_idle(bool last)
 	}
 	/* a buf that was taken meanwhile; its owner has not seen the end of the trace, or leaves it alone */
 	return nr_busy + (atomic_load_explicit(&nr_used, memory_order_acquire) - used);
+}
+
+void buf_pass_all(void)
+{
+	const struct timespec pause = { 0, CLOSE_WAIT_NS };
+	uint32_t used = atomic_load_explicit(&nr_used, memory_order_acquire), i = 0;
+
+	/* a record that begins after this is written by an owner that has seen it */
+	if (!barrier_all())
+		nanosleep(&pause, NULL);
+	for (int tries = 0; i < used && tries < PASS_TRIES; tries++) {
+		/* acquire: pairs with the release that ends a record */
+		while (i < used && !atomic_load_explicit(&bufs[i].lane.busy, memory_order_acquire))
+			i++;
+		if (i < used)
+			nanosleep(&pause, NULL);
+	}
 }
 
 bool buf_close_all(void)
@@ -276,6 +296,7 @@ void buf_wait(struct buf *b)
 		if (why == ABANDONED) {
 			/* a record took so long that its trace was closed meanwhile */
 			forget_chunk(b);
+			b->was_closed = true;
 			atomic_store_explicit(&b->lane.revoked, 0, memory_order_release);
 			return;
 		}

@@ -38,6 +38,7 @@ struct buf {
 	struct thread_known *known; /* the thread of the last record */
 	struct shape_cache *shapes; /* NULL: none taken yet */
 	bool is_meta;		    /* may use the reserve */
+	bool was_closed;	    /* since its last record: buf_close_all() */
 	/* written by the thread that has revoked it */
 	uint64_t idle_seq; /* the chunk's state at the last buf_reclaim() */
 	uint32_t idle_records;
@@ -64,6 +65,10 @@ void buf_seal(struct buf *b);
  * don't use up the slots. Life thread; takes a few microseconds, in which owners wait. Does nothing
  * if the kernel has no barrier. */
 void buf_reclaim(void);
+
+/* Waits until each record that was being written is complete, or its owner has seen what the caller stored before; half a
+ * second at most. */
+void buf_pass_all(void);
 
 /* Seals all chunks: no thread begins a record any more. Waits for those that are in one, with a bound. false: some still
  * are; what they write is lost, and they take new chunks after that. */

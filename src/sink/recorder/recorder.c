@@ -58,7 +58,8 @@ enum mode {
 	MODE_NONE = 0 /* not started, or a forked child's copy */,
 	MODE_ON = LANE_OPEN,
 	MODE_OVER /* the process ends: what comes is late */,
-	MODE_CLOSED /* the trace was closed: what comes belongs to none */
+	MODE_CLOSED /* the trace was closed: what comes belongs to none */,
+	MODE_CLOSING /* the same for calls; operations of the trace are still recorded */
 };
 
 /* A page that the kernel clears in every forked child, also where no fork handler runs: the child
@@ -75,6 +76,8 @@ static bool is_own;  /* the trace was opened by recorder_open(): `rtl trace` has
 static bool is_made; /* recorder_open() has made its spool */
 static bool has_writers RTL_GUARDED_BY(open_lock); /* buf_close_all() has not waited for all */
 static char own_output[LOCATION_SIZE];
+/* A call that began before is left out: what it submitted may be in an earlier trace, or in none. 0: all are recorded. */
+static _Atomic uint64_t calls_from_ns;
 /* Any thread, also a late one: the header of the last trace, or of the open one. */
 static _Atomic(struct spool_header *) counters;
 /* life thread, then the stopping thread */
@@ -258,10 +261,40 @@ static RTL_COLD void count_late(const struct event *ev)
 		loss(SPOOL_REASON_late, 1);
 }
 
-static RTL_COLD void give_lane(struct thread *t, struct buf *b)
+/* The thread's call has been recorded, and so has the record of the thread. Not after a call within another, which may have
+ * begun before the trace. */
+static RTL_COLD void give_lane(struct thread *t, struct buf *b, const struct event *ev)
 {
+	if (ev->api.parent)
+		return;
 	b->lane.gate = &page->mode;
 	t->lane = &b->lane;
+}
+
+/* The thread's first record of a trace. It had its lane in an earlier one: a call of that time must not take it. */
+static RTL_COLD void take_lane(struct thread *t, struct buf *b)
+{
+	b->was_closed = false;
+	t->lane = &lane_none;
+}
+
+/* Whether the event is of no trace, or of another than the open one, and was counted. */
+static RTL_COLD bool leave_out(const struct event *ev, int mode)
+{
+	if (mode == MODE_CLOSING && ev->kind != EVENT_API)
+		return false;
+	if (mode == MODE_ON)
+		loss(SPOOL_REASON_paused, 1);
+	else if (mode != MODE_CLOSING)
+		count_late(ev);
+	return true;
+}
+
+/* Whether the trace has calls that began then. */
+static inline bool has_calls_of(uint64_t begin_ns)
+{
+	/* relaxed: written while no call has a time that is compared */
+	return begin_ns >= atomic_load_explicit(&calls_from_ns, memory_order_relaxed);
 }
 
 /* HOT: the sink's event(). */
@@ -269,12 +302,14 @@ static void record(const struct event *ev)
 {
 	struct thread *t = thread_get();
 	struct buf *b = t->buf;
+	int mode;
 
 	if (RTL_UNLIKELY(!b)) {
-		if (mode_now() == MODE_ON)
+		mode = mode_now();
+		if (mode == MODE_ON || mode == MODE_CLOSING)
 			b = t->buf = buf_take(t->tid);
 		if (!b) {
-			if (mode_now() == MODE_ON)
+			if (mode == MODE_ON || mode == MODE_CLOSING)
 				no_space(ev, SPOOL_REASON_thread_slots);
 			else
 				count_late(ev);
@@ -287,13 +322,18 @@ static void record(const struct event *ev)
 		return;
 	}
 	enter(b);
+	if (RTL_UNLIKELY(b->was_closed))
+		take_lane(t, b);
 	/* acquire: pairs with start() */
-	if (RTL_UNLIKELY(atomic_load_explicit(&page->mode, memory_order_acquire) != MODE_ON))
-		count_late(ev);
+	mode = atomic_load_explicit(&page->mode, memory_order_acquire);
+	if (RTL_UNLIKELY(mode != MODE_ON ||
+			 (ev->kind == EVENT_API && !has_calls_of(ev->api.begin_ns))) &&
+	    leave_out(ev, mode))
+		;
 	else if (RTL_UNLIKELY(!encode_event(b, ev)) && !encode_in_new_space(t, b, ev))
 		no_space(ev, why_no_space());
 	else if (RTL_UNLIKELY(t->lane == &lane_none) && ev->kind == EVENT_API)
-		give_lane(t, b); /* the thread's record has been written by now */
+		give_lane(t, b, ev);
 	leave(b);
 }
 
@@ -304,7 +344,7 @@ static void thread_ends(struct thread *t)
 
 	t->buf = NULL;
 	t->lane = &lane_none;
-	if (!b || (mode != MODE_ON && mode != MODE_CLOSED))
+	if (!b || mode == MODE_NONE || mode == MODE_OVER)
 		return;
 	encode_done(b);
 	buf_give(b);
@@ -667,9 +707,12 @@ RTL_REQUIRES(open_lock) static int open_trace(const char *dir, const char *outpu
 	encode_restart();
 	thread_forget_recorded();
 	bus_forget_losses();
-	block_hold();
+	/* what a thread submitted so far is left out: so is its call, which may end any time later */
+	atomic_store_explicit(&calls_from_ns, UINT64_MAX, memory_order_relaxed);
+	block_hold(false);
 	err = bus_attach(&recorder_sink);
 	block_release();
+	atomic_store_explicit(&calls_from_ns, clock_now_ns(), memory_order_relaxed);
 	if (!err)
 		return 0;
 	atomic_store_explicit(&page->mode, MODE_CLOSED, memory_order_release);
@@ -707,16 +750,19 @@ int recorder_open(const char *dir, const char *output)
 	return err;
 }
 
-/* Under open_lock, with the right of tick(), in a hook: nothing is recorded any more, and the blocks are as they were at
- * that time. */
+/* Under open_lock, in a hook: nothing is recorded any more, and the blocks are as they were at that time. Calls end first: what
+ * those in the trace have submitted is recorded, or is in the blocks. Takes the right of tick() when other threads need no
+ * space any more for what they are recording. */
 RTL_REQUIRES(open_lock) static void end_recording(void)
 {
-	/* what it writes now needs space */
-	prepare();
-	block_hold();
+	/* seq_cst: before the barrier, which every writer passes after its store to `busy` */
+	atomic_store(&page->mode, MODE_CLOSING);
+	buf_pass_all();
+	block_hold(true);
+	stop_ticks();
 	bus_detach(&recorder_sink);
 	atomic_store_explicit(&is_open, false, memory_order_relaxed);
-	/* seq_cst: before the barrier, which every writer passes after its store to `busy` */
+	/* seq_cst: as above */
 	atomic_store(&page->mode, MODE_CLOSED);
 	has_writers = !buf_close_all();
 	block_freeze();
@@ -740,7 +786,6 @@ int recorder_close(char *path, size_t size)
 	facts_clock();
 	if (!bus_never_pauses() && !atomic_load_explicit(&are_sources_kept, memory_order_relaxed))
 		pause_hold(PAUSE_CLOSED, true);
-	stop_ticks();
 	end_recording();
 	note_end(SPOOL_END_CLOSED);
 	str_init(&s, path, size);

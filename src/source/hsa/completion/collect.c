@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "event/block.h"
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/thread.h"
@@ -341,6 +342,41 @@ static void finish_ring(struct queue *q, struct inflight_ring *r)
 		}
 	}
 	advance(r, head);
+}
+
+static void note_unfinished(struct queue *q, struct inflight *e)
+{
+	uint16_t flags = e->flags | REC_F_UNFINISHED;
+
+	if (!e->correlation)
+		e->correlation = corr_of_orphan(thread_get(), !(e->submitter & THREAD_LEFT_OUT));
+	bus_loss_of(e->correlation, SPOOL_REASON_unfinished);
+	if (e->kind == INFLIGHT_BARRIER)
+		emit_barrier(q, e, 0, 0, flags);
+	else
+		emit_dispatch(q, e, 0, 0, 0, 0, flags);
+	e->correlation |= EVENT_LEFT_OUT;
+}
+
+void collect_untraced(struct queue *q)
+{
+	for (uint32_t k = 0; k < q->inflight.nr; k++) {
+		struct inflight_ring *r = &q->inflight.ring[k];
+		/* relaxed, all: this thread has both locks */
+		uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+		uint64_t i = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+		if (!r->entry || block_is_traced(r->entry))
+			continue;
+		for (; i < head; i++) {
+			struct inflight *e = &r->entry[i & r->mask];
+			uint32_t state = atomic_load_explicit(&e->state, memory_order_relaxed);
+
+			if (state != INFLIGHT_DONE && state != INFLIGHT_HELD &&
+			    !(e->correlation & EVENT_LEFT_OUT))
+				note_unfinished(q, e);
+		}
+	}
 }
 
 void collect_finish(struct queue *q, uint64_t now_ns)

@@ -30,6 +30,10 @@ uint32_t collect_completed(struct queue *q);
  * ends. */
 void collect_finish(struct queue *q, uint64_t now_ns);
 
+/* The trace is about to be closed: records as unfinished what is in flight in blocks that are not in it (event/block.h). When
+ * it completes it is left out. Holder of the turn, too. */
+void collect_untraced(struct queue *q);
+
 /* The GPU will complete nothing more on the queue: records what has completed, and the rest as
  * unfinished. Takes the harvest lock itself and waits for it with a bound. */
 void collect_give_up(struct queue *q);

@@ -6,31 +6,35 @@
  * locked one by one (poll.h). Copies: all entries of a group that is not in use.
  *
  * Threads:  one at a time, in a hook.
- * Fails:    a lock is not free within about 50 ms: the queue stays as it is, and its blocks where they are.
+ * Fails:    a lock is not free within about a second: the queue stays as it is, and its blocks where they are. Its holder may
+ *           wait for a lock of the runtime that this thread has.
  */
 #include "source/hsa/completion/hold.h"
 
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "event/block.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/memory/copy_table.h"
+#include "source/hsa/queue/announce.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/queue/queue.h"
 #include "source/hsa/table/real.h"
 
 #define SPINS 2000u
-#define NAPS 700u
-#define NAP_NS 20000
+#define NAP_NS 50000
+#define MOST_NS UINT64_C(1000000000)
 
-static bool wait_for(struct queue *q, bool (*try_fn)(struct queue *q))
+/* At least SPINS rounds, and until `deadline_ns` of CLOCK_MONOTONIC: on a busy machine the holder is preempted. */
+static bool wait_for(struct queue *q, bool (*try_fn)(struct queue *q), uint64_t deadline_ns)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 
-	for (unsigned round = 0; round < SPINS + NAPS; round++) {
+	for (unsigned round = 0;; round++) {
 		if (try_fn(q))
 			return true;
 		/* relaxed: a queue that ends does not come back */
@@ -38,10 +42,11 @@ static bool wait_for(struct queue *q, bool (*try_fn)(struct queue *q))
 			return false;
 		if (round < SPINS)
 			RTL_RELAX();
-		else
+		else if (clock_read_ns(CLOCK_MONOTONIC) < deadline_ns)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		else
+			return false;
 	}
-	return false;
 }
 
 /* Another thread may capture the times of an ARMED entry: locks it as that thread would. */
@@ -86,15 +91,23 @@ static void hold_ring(struct inflight_ring *r, bool on)
 	atomic_store_explicit(&block_of(r->entry)->held, on, memory_order_relaxed);
 }
 
-static void hold_queue(struct queue *q)
+static void hold_queue(struct queue *q, bool closing, uint64_t deadline_ns)
 {
-	if (!wait_for(q, queue_turn_try))
+	if (!wait_for(q, queue_turn_try, deadline_ns))
 		return;
-	if (!atomic_load_explicit(&q->live, memory_order_acquire) || !wait_for(q, queue_try_lock)) {
+	if (atomic_load_explicit(&q->live, memory_order_acquire) && !q->intercepted) {
+		interpose_submit_announced(q);
+		if (closing)
+			announce_waiting(q);
+	}
+	if (!atomic_load_explicit(&q->live, memory_order_acquire) ||
+	    !wait_for(q, queue_try_lock, deadline_ns)) {
 		interpose_end_turn(q);
 		return;
 	}
 	collect_completed(q);
+	if (closing)
+		collect_untraced(q);
 	for (uint32_t i = 0; i < q->inflight.nr; i++)
 		hold_ring(&q->inflight.ring[i], true);
 	q->is_held = true;
@@ -109,14 +122,15 @@ static void release_queue(struct queue *q)
 	interpose_end_turn(q);
 }
 
-static void hold(void)
+static void hold(bool closing)
 {
+	uint64_t deadline_ns = clock_read_ns(CLOCK_MONOTONIC) + MOST_NS;
 	uint32_t n = queue_count();
 
 	harvest_completed();
 	for (uint32_t i = 0; i < n && real_ready(); i++) {
 		if (atomic_load_explicit(&queue_at(i)->live, memory_order_acquire))
-			hold_queue(queue_at(i));
+			hold_queue(queue_at(i), closing, deadline_ns);
 	}
 	copy_table_hold(true);
 }

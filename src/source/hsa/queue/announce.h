@@ -21,4 +21,8 @@ struct queue *announce_dispatches(hsa_signal_t doorbell, hsa_signal_value_t valu
 /* The store follows. NULL: nothing was announced. */
 void announce_over(struct queue *q);
 
+/* The trace is about to be closed: records, as unfinished, the dispatches of calls that wait in the ring behind a packet whose
+ * thread has not written it yet. When they are submitted they are left out. Under the turn, in a hook. */
+void announce_waiting(struct queue *q);
+
 #endif

@@ -513,6 +513,12 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 		life_wake();
 }
 
+void interpose_submit_announced(struct queue *q)
+{
+	if (is_pending(q))
+		submit_valid(q, thread_get());
+}
+
 /* The processor has taken packets that librtl did not submit: the program rings the real doorbell.
  * From now on the program's indices are the hardware's, as untraced. Under the turn. */
 static RTL_COLD void stop_holding(struct queue *q)

@@ -79,6 +79,9 @@ bool interpose_is_quiet(struct queue *q, uint64_t *later);
 /* The end of the slots whose packets may be read, at most `end`: those that the packet processor has freed for them. Under the turn. */
 uint64_t interpose_free_end(struct queue *q, uint64_t end);
 
+/* Submits the packets that were announced while their threads could not: another had the turn. Under the turn, in a hook. */
+void interpose_submit_announced(struct queue *q);
+
 /* Gives back a turn taken by queue_turn_try(), after serving doorbells that rang meanwhile. */
 void interpose_end_turn(struct queue *q);
 
