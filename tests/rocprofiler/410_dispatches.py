@@ -30,6 +30,26 @@ def threads_on_four_gpus_are_counted_each():
 
 
 @case
+def storm_of_threads_pools_groups_and_stops_loses_nothing():
+    """Two threads for each of two GPUs, while a third stops and starts the callbacks."""
+    r = intercept(1, "storm", 48, gpus=2)
+    asked, wanted, handled = map(int, re.search(r"asked (\d+) wanted (\d+) handled (\d+)", r.out).groups())
+    if asked < 8 or wanted < 4:
+        fail(f"{asked} callbacks, of which {wanted} wanted counts")
+    equal("handlers", handled, wanted)
+
+
+@case
+def memory_of_a_pool_does_not_grow():
+    """100,000 dispatches by hand: `dispatches soak 25000` with four GPUs."""
+    r = intercept(1, "soak", 1500, gpus=2)
+    half, end = map(int, re.search(r"resident (\d+) (\d+)", r.out).groups())
+    # a pool grows to what is in flight at most, 1 MiB; a leak of 1 KiB for each dispatch would be 3 MiB, of a context 60
+    if end - half >= 3000:
+        fail(f"resident: {half} KiB after the half, {end} at the end")
+
+
+@case
 def dispatches_have_thread_traces_of_their_own():
     """Of two queues at once, with a counter and without one; beside a trace of rtl."""
     for trace in (PLAIN, RTL):

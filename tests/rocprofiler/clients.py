@@ -6,8 +6,8 @@ TOOL = os.path.join(LIB, "librocprofiler64.so.1")
 
 
 def client(name, *args, trace=PLAIN, tools=True, env=(), wrong=0, **kwargs):
-    """Runs build/tests/vgpu/rocprofiler_NAME; it finds nothing wrong."""
-    path = os.path.join(BUILD, "tests/vgpu", f"rocprofiler_{name}")
+    """Runs tests/vgpu/rocprofiler_NAME of the build; it finds nothing wrong."""
+    path = os.path.join(PROGRAMS, "vgpu", f"rocprofiler_{name}")
     full = {"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, **dict(env)}
     if trace == PLAIN:
         full.setdefault("LD_LIBRARY_PATH", f"{VGPU_DIR}:{LIB}")

@@ -2,6 +2,9 @@
 /* dispatches.c - a program whose dispatches it intercepts itself, by rocprofiler
  *
  *	dispatches spec|times|pool|many|queues|refused|tau|destroyed|traces
+ *	dispatches soak N	N dispatches of each GPU through pools; prints the memory of the process after the half and at the end
+ *	dispatches storm N	two threads for each GPU with N dispatches each: by pools, contexts, groups of contexts, or not counted,
+ *				while another thread stops and starts the callbacks
  *
  * Needs HSA_TOOLS_LIB; ROCP_HSA_INTERCEPT as the part says.
  */
@@ -11,6 +14,7 @@
 #include <stdatomic.h>
 
 static struct counted counted[GPUS_MAX];
+static int per_thread = 32;
 static hsa_queue_t *queues[GPUS_MAX];
 
 static void open_machine(void)
@@ -157,7 +161,7 @@ static hsa_status_t open_with_handler(const rocprofiler_callback_data_t *data, v
 
 static void wait_handled(int n)
 {
-	for (int i = 0; i < 20000 && nr_handled < n; i++)
+	for (int i = 0; i < 60000 && nr_handled < n; i++)
 		usleep(1000);
 	EQUAL(nr_handled, n);
 }
@@ -190,15 +194,17 @@ static void *launch(void *arg)
 	hsa_queue_t *q = new_queue(gpu, 64);
 	hsa_signal_t done[32];
 
-	for (int i = 0; i < 32; i++) {
+	for (int i = 0; i < per_thread; i++) {
 		hsa_kernel_dispatch_packet_t p = counted_packet(&counted[gpu]);
 
+		if (i >= 32)
+			wait_done(done[i % 32]);
 		/* the next one waits for it: they share their memory */
 		p.header |= 1 << HSA_PACKET_HEADER_BARRIER;
-		done[i] = submit(q, &p);
+		done[i % 32] = submit(q, &p);
 	}
-	for (int i = 0; i < 32; i++)
-		wait_done(done[i]);
+	for (int i = per_thread > 32 ? per_thread - 32 : 0; i < per_thread; i++)
+		wait_done(done[i % 32]);
 	HSA(hsa_queue_destroy(q));
 	return NULL;
 }
@@ -211,6 +217,12 @@ static void launch_on_all(void)
 		CHECK(pthread_create(&threads[i], NULL, launch, (void *)(uintptr_t)i) == 0);
 	for (unsigned int i = 0; i < nr_gpus; i++)
 		pthread_join(threads[i], NULL);
+}
+
+static void *launch_again(void *arg)
+{
+	launch_on_all();
+	return arg;
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -248,6 +260,7 @@ struct payload {
 static rocprofiler_pool_t *pools[GPUS_MAX];
 static rocprofiler_feature_t pool_features[GPUS_MAX][3];
 static uint64_t nr_fetched, last_number[GPUS_MAX];
+static bool pools_in_order = true; /* a GPU has one queue */
 
 static bool on_entry(const rocprofiler_pool_entry_t *entry, void *arg)
 {
@@ -257,7 +270,8 @@ static bool on_entry(const rocprofiler_pool_entry_t *entry, void *arg)
 
 	pthread_mutex_lock(&mutex);
 	EQUAL((uintptr_t)p % 64, 0);
-	EQUAL(p->number > last_number[gpu], 1);
+	if (pools_in_order)
+		EQUAL(p->number > last_number[gpu], 1);
 	last_number[gpu] = p->number;
 	GOOD(rocprofiler_group_get_data(&p->group));
 	GOOD(rocprofiler_get_metrics(entry->context));
@@ -291,12 +305,8 @@ static hsa_status_t count_entries(rocprofiler_pool_entry_t *entry, void *arg)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void pool(void)
+static void open_pools(void)
 {
-	rocprofiler_queue_callbacks_t c = { .dispatch = fetch };
-	rocprofiler_pool_entry_t entry;
-	int n = 0;
-
 	open_machine();
 	for (unsigned int i = 0; i < nr_gpus; i++) {
 		rocprofiler_pool_properties_t properties = { 8, sizeof(struct payload), on_entry,
@@ -308,10 +318,30 @@ static void pool(void)
 		GOOD(rocprofiler_pool_open(gpus[i], pool_features[i], 3, &pools[i], 0,
 					   &properties));
 	}
-	GOOD(rocprofiler_set_queue_callbacks(c, NULL));
-	launch_on_all();
+}
+
+static void flush_pools(void)
+{
 	for (unsigned int i = 0; i < nr_gpus; i++)
 		GOOD(rocprofiler_pool_flush(pools[i]));
+}
+
+static void close_pools(void)
+{
+	for (unsigned int i = 0; i < nr_gpus; i++)
+		GOOD(rocprofiler_pool_close(pools[i]));
+}
+
+static void pool(void)
+{
+	rocprofiler_queue_callbacks_t c = { .dispatch = fetch };
+	rocprofiler_pool_entry_t entry;
+	int n = 0;
+
+	open_pools();
+	GOOD(rocprofiler_set_queue_callbacks(c, NULL));
+	launch_on_all();
+	flush_pools();
 	wait_handled((int)nr_gpus * 32);
 	GOOD(rocprofiler_remove_queue_callbacks());
 	GOOD(rocprofiler_pool_fetch(pools[0], &entry));
@@ -322,8 +352,122 @@ static void pool(void)
 	EQUAL(n, 1);
 	BAD(rocprofiler_pool_fetch(NULL, &entry), HSA_STATUS_ERROR_INVALID_ARGUMENT,
 	    "'pool' is NULL");
-	for (unsigned int i = 0; i < nr_gpus; i++)
-		GOOD(rocprofiler_pool_close(pools[i]));
+	close_pools();
+}
+
+static long resident_kib(void)
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	CHECK(f && fscanf(f, "%*s %ld", &pages) == 1);
+	fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void soak(void)
+{
+	rocprofiler_queue_callbacks_t c = { .dispatch = fetch };
+	long half;
+
+	open_pools();
+	GOOD(rocprofiler_set_queue_callbacks(c, NULL));
+	per_thread /= 2;
+	launch_on_all();
+	flush_pools();
+	half = resident_kib();
+	launch_on_all();
+	flush_pools();
+	wait_handled((int)nr_gpus * 2 * per_thread);
+	printf("resident %ld %ld\n", half, resident_kib());
+	GOOD(rocprofiler_remove_queue_callbacks());
+	close_pools();
+}
+
+/* ---- all at once ------------------------------------------------------------------------------- */
+
+/* more than one pass has counters for */
+static const char *const many_names[] = {
+	"SQ_WAVES",	    "SQ_INSTS_VALU",	"SQ_INSTS_SALU",
+	"SQ_INSTS_SMEM",    "SQ_INSTS_FLAT",	"SQ_INSTS_LDS",
+	"SQ_INSTS_GDS",	    "SQ_INSTS_VMEM_RD", "SQ_ACTIVE_INST_VALU",
+	"SQ_INSTS_VMEM_WR",
+};
+#define NR_MANY (sizeof(many_names) / sizeof(many_names[0]))
+
+static _Atomic int nr_wanted, is_over;
+
+static bool on_group(rocprofiler_group_t group, void *arg)
+{
+	rocprofiler_feature_t *features = arg;
+
+	GOOD(rocprofiler_group_get_data(&group));
+	GOOD(rocprofiler_get_metrics(group.context));
+	if (group.index == 0)
+		EQUAL(features[0].data.result_int64, WAVES);
+	GOOD(rocprofiler_close(group.context));
+	free(features);
+	nr_handled++;
+	return false;
+}
+
+static hsa_status_t open_group(const rocprofiler_callback_data_t *data, int i,
+			       rocprofiler_group_t *group)
+{
+	rocprofiler_feature_t *features = calloc(NR_MANY, sizeof(*features));
+	rocprofiler_properties_t properties = { .handler = on_group, .handler_arg = features };
+	rocprofiler_t *context = NULL;
+	uint32_t nr = 0;
+
+	for (size_t k = 0; k < NR_MANY; k++)
+		features[k] = metric(many_names[k]);
+	GOOD(rocprofiler_open(data->agent, features, NR_MANY, &context, 0, &properties));
+	GOOD(rocprofiler_group_count(context, &nr));
+	EQUAL(nr, 2);
+	return rocprofiler_get_group(context, (uint32_t)i / 4 % 2, group);
+}
+
+static hsa_status_t any_way(const rocprofiler_callback_data_t *data, void *arg,
+			    rocprofiler_group_t *group)
+{
+	int i = nr_saved++;
+
+	if (i % 4 == 3)
+		return HSA_STATUS_ERROR; /* it is not counted */
+	nr_wanted++;
+	return i % 4 ? open_group(data, i, group) : fetch(data, arg, group);
+}
+
+static void *stop_and_start(void *arg)
+{
+	while (!is_over) {
+		usleep(2000);
+		GOOD(rocprofiler_stop_queue_callbacks());
+		usleep(500);
+		GOOD(rocprofiler_start_queue_callbacks());
+	}
+	return arg;
+}
+
+static void storm(void)
+{
+	rocprofiler_queue_callbacks_t c = { .dispatch = any_way };
+	pthread_t stopper, more;
+
+	pools_in_order = false;
+	open_pools();
+	GOOD(rocprofiler_set_queue_callbacks(c, NULL));
+	CHECK(pthread_create(&stopper, NULL, stop_and_start, NULL) == 0);
+	CHECK(pthread_create(&more, NULL, launch_again, NULL) == 0);
+	launch_on_all();
+	pthread_join(more, NULL);
+	is_over = 1;
+	pthread_join(stopper, NULL);
+	flush_pools();
+	wait_handled(nr_wanted);
+	printf("asked %d wanted %d handled %d\n", nr_saved, nr_wanted, nr_handled);
+	GOOD(rocprofiler_remove_queue_callbacks());
+	close_pools();
 }
 
 /* ---- queues ------------------------------------------------------------------------------------ */
@@ -605,9 +749,13 @@ int main(int argc, char **argv)
 		{ "refused", refused },
 		{ "destroyed", destroyed },
 		{ "traces", traces },
+		{ "soak", soak },
+		{ "storm", storm },
 	};
 
-	CHECK(argc == 2);
+	CHECK(argc == 2 || argc == 3);
+	if (argc == 3)
+		per_thread = (int)strtol(argv[2], NULL, 10);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (strcmp(argv[1], parts[i].name) == 0)
 			parts[i].run();
