@@ -95,7 +95,6 @@ static hsa_status_t add_features(struct opening *o)
 	for (uint32_t i = 0; i < c->nr_features && status == HSA_STATUS_SUCCESS; i++) {
 		rocprofiler_feature_t *f = &c->features[i];
 
-		f->data.kind = ROCPROFILER_DATA_KIND_UNINIT;
 		if (f->kind == ROCPROFILER_FEATURE_KIND_METRIC)
 			status = add_metric(o, i);
 		else if (f->kind & ROCPROFILER_FEATURE_KIND_TRACE)
@@ -410,6 +409,12 @@ static hsa_status_t check_open(const char *api, hsa_agent_t agent, uint32_t mode
 	return HSA_STATUS_SUCCESS;
 }
 
+void context_clear(rocprofiler_feature_t *features, uint32_t nr)
+{
+	for (uint32_t i = 0; features && i < nr; i++)
+		features[i].data.kind = ROCPROFILER_DATA_KIND_UNINIT;
+}
+
 hsa_status_t context_open(const char *api, hsa_agent_t agent, rocprofiler_feature_t *features,
 			  uint32_t nr, uint32_t mode, rocprofiler_properties_t *properties,
 			  struct context **out)
@@ -604,6 +609,7 @@ EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *f
 	hsa_status_t status;
 
 	NEED(context);
+	context_clear(features, feature_count);
 	status = context_open(__func__, agent, features, feature_count, mode, properties, &c);
 	if (status == HSA_STATUS_SUCCESS)
 		*context = c;
@@ -728,6 +734,7 @@ EXPORT hsa_status_t rocprofiler_features_set_open(hsa_agent_t agent, rocprofiler
 
 	NEED(set);
 	NEED(context);
+	context_clear(s->all, s->nr);
 	status = context_open(__func__, agent, s->all, s->nr, mode, properties, &c);
 	if (status == HSA_STATUS_SUCCESS)
 		*context = c;

@@ -213,6 +213,7 @@ EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature
 			    .nr_features = feature_count,
 			    .properties = *properties };
 	lock_init(&p->lock, LOCK_V1_POOL);
+	context_clear(features, feature_count);
 	/* what is wrong with the features is found here */
 	p->free = new_entry(p, __func__);
 	if (!p->free) {

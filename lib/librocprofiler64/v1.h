@@ -193,7 +193,9 @@ struct context {
 /* NULL: not an open context; the error is set. */
 struct context *context_of(const rocprofiler_t *context, const char *api);
 struct group *context_group(const rocprofiler_t *context, uint32_t index, const char *api);
-/* rocprofiler_open() of `api`. */
+/* They have no data. */
+void context_clear(rocprofiler_feature_t *features, uint32_t nr);
+/* rocprofiler_open() of `api`. It writes nothing to the features: another context of a pool may have its results there. */
 hsa_status_t context_open(const char *api, hsa_agent_t agent, rocprofiler_feature_t *features,
 			  uint32_t nr, uint32_t mode, rocprofiler_properties_t *properties,
 			  struct context **out);
