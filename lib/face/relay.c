@@ -30,11 +30,8 @@ void relay_send(struct relay *r, struct relay_item *item)
 	atomic_fetch_add_explicit(&r->nr_sent, 1, memory_order_relaxed);
 	do
 		item->next = newest;
-	/* release: pairs with take() */
-	while (!atomic_compare_exchange_weak_explicit(&r->arrived, &newest, item,
-						      memory_order_release, memory_order_relaxed));
-	/* seq_cst, all: pairs with rest(): it sees the item, or this sees that it sleeps */
-	atomic_thread_fence(memory_order_seq_cst);
+	/* pairs with take(); seq_cst, with the next line: pairs with rest(): it sees the item, or this that it sleeps */
+	while (!atomic_compare_exchange_weak(&r->arrived, &newest, item));
 	if (!newest && atomic_load(&r->is_asleep) && atomic_exchange(&r->is_asleep, false))
 		sem_post(&r->has_arrived);
 }
@@ -69,7 +66,6 @@ static void rest(struct relay *r, unsigned looks)
 	}
 	/* seq_cst, all: pairs with relay_send() */
 	atomic_store(&r->is_asleep, true);
-	atomic_thread_fence(memory_order_seq_cst);
 	/* one that was woken for nothing looks once more */
 	if (!atomic_load(&r->arrived))
 		sem_wait(&r->has_arrived);
