@@ -219,6 +219,7 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 	};
 
 	a->number = index + 1;
+	a->queue_index = q->index;
 	a->packet = copy;
 	a->queue_type = c.hsa ? c.hsa->type : HSA_QUEUE_TYPE_MULTI;
 	a->nr = 0;

@@ -84,6 +84,7 @@ struct client_want {
 /* What clients answered for a dispatch. */
 struct client_answers {
 	uint64_t number; /* 1 + index of the packet; 0: none */
+	uint32_t queue_index;
 	hsa_kernel_dispatch_packet_t packet;
 	hsa_queue_type32_t queue_type;
 	uint32_t nr;

@@ -118,12 +118,11 @@ static struct queue *find_waiting(struct pmc_lane *l, uint32_t agent)
 
 	for (uint32_t i = 1; i <= n; i++) {
 		struct queue *q = queue_at((l->last_queue + i) % n);
-		uint32_t index = q->index;
 
 		if (!is_of(q, agent) || !interpose_waits(q, &l->packet, &l->answers))
 			continue;
 		l->last_queue = (l->last_queue + i) % n;
-		l->queue_index = index;
+		l->queue_index = l->answers.queue_index;
 		return q;
 	}
 	return NULL;
