@@ -37,6 +37,7 @@ ADDED_RATIO = 2.0  # to the time that the pass-through tool adds
 START_BUDGET = 5.0  # ms
 SPOOL_BUDGET = 64.0  # bytes for each dispatch
 RATE_BUDGET = 500e3  # records/s
+JSON_BUDGET = 2  # seconds, of 1 M operations
 MEMORY_BUDGET = 128.0  # MiB
 RUNTIMES = ("libhsa-runtime64.so.1", "libamdhip64.so.5")
 
@@ -483,6 +484,7 @@ class Bench:
     def convert(self):
         for nr in [100000] if self.quick else [1000000, 10000000]:
             self.convert_size(nr)
+        self.convert_calls()
 
     def convert_size(self, nr):
         label = f"{nr / 1e6:g} M dispatches"
@@ -515,18 +517,38 @@ class Bench:
             f"{os.path.getsize(db) / nr:.0f} bytes for each",
         )  # fmt: skip
         self.memory_row(f"spool to SQLite, {label}, memory", max(memory))
-        for what, source in (("spool to JSON", files[0]), ("SQLite to JSON", db)):
+        self.to_json(nr, label, records, (("spool to JSON", files[0]), ("SQLite to JSON", db)))
+        self.reading(nr, label, db)
+        shutil.rmtree(spool)
+        os.remove(db)
+
+    def to_json(self, nr, label, records, sources):
+        rtl = self.path("bin/rtl")
+        for what, source in sources:
             with open(os.devnull, "wb") as null:
                 argv = [rtl, "convert", "-q", source, "-f", "perfetto", "-o", "-"]
                 _, seconds, rss = self.run(argv, stdout=null)
             rate = records / seconds
-            self.keep(f"{what} {nr}", {"seconds": seconds, "cpu": self.cpu_seconds, "memory": rss})
-            note = f"{self.cpu_seconds:.1f} s of processor, to /dev/null"
-            self.add(f"{what}, {label}", rate / 1000, "k records/s", note=note)
+            self.keep(f"{what} {label}", {"seconds": seconds, "cpu": self.cpu_seconds, "memory": rss})
+            budgets = [(f"<= {JSON_BUDGET} s", seconds <= JSON_BUDGET)] if records < 1.1e6 and not self.quick else []
+            note = f"{seconds:.2f} s; {self.cpu_seconds:.1f} s of processor, to /dev/null"
+            self.add(f"{what}, {label}", rate / 1000, "k records/s", budgets=budgets, note=note)
             self.memory_row(f"{what}, {label}, memory", rss)
-        self.reading(nr, label, db)
-        shutil.rmtree(spool)
-        os.remove(db)
+
+    def convert_calls(self):
+        """Calls beside dispatches, of 1 M operations: with arguments that repeat, and with none that does."""
+        nr = 50000 if self.quick else 500000
+        spool, db = os.path.join(self.dir, "convert"), os.path.join(self.dir, "convert.db")
+        env = {k: v for k, v in self.tool("standard").items() if k != "HSA_TOOLS_LIB"}
+        env["RTL_SPOOL_DIR"] = spool
+        for calls, which in ((1, "calls"), (2, "calls of different arguments")):
+            label = f"{nr / 1e6:g} M dispatches and {which}"
+            self.run([self.path("bench/make_spool"), f"dispatches={nr}", f"calls={calls}"], env)
+            files = glob.glob(os.path.join(spool, "*.rtl"))
+            self.run([self.path("bin/rtl"), "recover", "-q", "--force", "-o", db, spool])
+            self.to_json(nr, label, 2 * nr + 2 * (nr // 64), (("spool to JSON", files[0]), ("SQLite to JSON", db)))
+            shutil.rmtree(spool)
+            os.remove(db)
 
     def reading(self, nr, label, db):
         """From a database to the answer; the floor is SQLite, which reads one column of each operation."""
@@ -540,6 +562,7 @@ class Bench:
             ("summary", ["summary", db], 2),
             ("summary --by kernel", ["summary", db, "--by", "kernel"], 4),
             ("pftrace", ["convert", "-q", "--force", "-f", "pftrace", "-o", out + ".pftrace", db], 15),
+            ("rocpd3", ["convert", "-q", "--force", "-f", "rocpd3", "-o", out + ".rocpd3", db], None),
             ("report", ["report", "-q", "--force", "-o", out + ".html", db], None),
         ):
             if what == "report" and nr > 1000000:
@@ -551,9 +574,8 @@ class Bench:
             budgets = [(f"<= {most} s", seconds <= most)] if most else []
             self.add(f"{what}, {label}", seconds, "s", floor, "SQLite, a sum", budgets, note=f"{self.cpu_seconds:.1f} s of processor")
             self.memory_row(f"{what}, {label}, memory", rss)
-        for name in (out + ".pftrace", out + ".html"):
-            if os.path.exists(name):
-                os.remove(name)
+        for name in glob.glob(out + "*"):
+            os.remove(name)
 
     def memory_row(self, name, mib):
         self.add(name, mib, "MiB", budgets=[(f"<= {MEMORY_BUDGET:.0f} MiB", mib <= MEMORY_BUDGET)])

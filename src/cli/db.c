@@ -31,6 +31,8 @@ static struct query *open_trace(const char *path, bool twice)
 	ui_progress_end(&progress);
 	opt.progress = NULL;
 	report_check(&res, err);
+	/* commands read tables from the begin to the end, and sort: both need no more, and SQLite takes what it may */
+	query_run(q, "PRAGMA cache_size = -4096");
 	if (res.warning[0])
 		ui_say("%s", res.warning);
 	return q;

@@ -89,17 +89,18 @@ static void read_instances(struct tree *t)
 		"rtl_marker_data M JOIN rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id = "
 		"A.args_id WHERE M.kind <> 0 ORDER BY M.level, A.start");
 
+	t->max = (size_t)query_number(t->s->q->db,
+				      "SELECT count(*) FROM rtl_marker_data WHERE kind <> 0", 0);
+	t->all = calloc(t->max + 1, sizeof(*t->all));
+	if (!t->all)
+		ui_die_memory();
 	while (db_step(t->s->q, stmt)) {
 		struct instance *i;
 		uint64_t parent;
 		bool nested;
 
-		if (t->nr == t->max) {
-			t->max = t->max ? 2 * t->max : 256;
-			t->all = reallocarray(t->all, t->max, sizeof(*t->all));
-			if (!t->all)
-				ui_die_memory();
-		}
+		if (t->nr == t->max)
+			break; /* the file has grown */
 		i = &t->all[t->nr];
 		*i = (struct instance){ .id = sqlite3_column_int64(stmt, 0),
 					.parent = -1,

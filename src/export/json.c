@@ -28,7 +28,7 @@ int json_flush(struct json *j)
 	return j->error;
 }
 
-void json_room(struct json *j, size_t size)
+void json_reserve(struct json *j, size_t size)
 {
 	if (sizeof(j->buf) - j->used < size)
 		json_flush(j);
@@ -236,7 +236,7 @@ void json_text(struct json *j, const char *text)
 /* Reserves size bytes, less than the buffer. */
 static inline char *reserve(struct json *j, size_t size)
 {
-	json_room(j, size);
+	json_reserve(j, size);
 	return j->buf + j->used;
 }
 
@@ -354,7 +354,7 @@ void json_us(struct json *j, int64_t ns)
 	j->used += put_us(reserve(j, JSON_DIGITS + 5), ns);
 }
 
-/* Room for a key, which follows another member or not, and a number. */
+/* Space for a key, which follows another member or not, and a number. */
 static inline char *begin_member(struct json *j, const char *quoted, size_t size)
 {
 	char *at = reserve(j, size + JSON_DIGITS + 6);

@@ -68,8 +68,8 @@ void json_member_int(struct json *j, const char *key, int64_t value);
 /* ns as a number of microseconds with three decimals: 1234567 -> 1234.567 */
 void json_us(struct json *j, int64_t ns);
 
-/* Makes room for size bytes (at most JSON_BUFFER), which then lie at j->buf + j->used until the next output. */
-void json_room(struct json *j, size_t size);
+/* Makes space for size bytes (at most JSON_BUFFER), which then lie at j->buf + j->used until the next output. */
+void json_reserve(struct json *j, size_t size);
 /* A value that is JSON already; and any bytes between values, for example a line break. */
 void json_raw(struct json *j, const char *json, size_t size);
 static inline void json_bytes(struct json *j, const char *bytes, size_t size);

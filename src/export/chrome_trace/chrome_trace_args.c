@@ -291,7 +291,7 @@ bool chrome_trace_args_write(struct json *j, const char *text)
 		return write_any(j, text);
 	if (!classes['a'])
 		make_classes();
-	json_room(j, CHROME_TRACE_ROOM);
+	json_reserve(j, CHROME_TRACE_SPACE);
 	from = j->buf + j->used + (!j->after_key && j->more[j->depth]);
 	end = copy_all(from, text, text + size);
 	if (!end)

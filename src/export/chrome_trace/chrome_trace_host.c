@@ -124,7 +124,7 @@ static void put_call_args(struct host_writer *w, int64_t id)
 		chrome_trace_args_put(j, text);
 		return;
 	}
-	json_room(j, CHROME_TRACE_ROOM + 64);
+	json_reserve(j, CHROME_TRACE_SPACE + 64);
 	from = j->used;
 	chrome_trace_args_put(j, text);
 	keep_args(&w->made, id, j->buf + from, j->used - from);

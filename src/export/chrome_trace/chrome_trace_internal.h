@@ -95,9 +95,9 @@ int64_t chrome_trace_range(const struct chrome_trace_thread *thread);
 /* Writes arguments in the form of store/args.h ("name=value, name=value") as a JSON object with a member for
  * each; returns false and writes nothing if the text has another form. */
 bool chrome_trace_args_write(struct json *j, const char *text);
-/* The JSON of arguments of at most CHROME_TRACE_SHORT bytes takes at most CHROME_TRACE_ROOM. */
+/* The JSON of arguments of at most CHROME_TRACE_SHORT bytes takes at most CHROME_TRACE_SPACE. */
 #define CHROME_TRACE_SHORT 2048u
-#define CHROME_TRACE_ROOM (8 * CHROME_TRACE_SHORT)
+#define CHROME_TRACE_SPACE (8 * CHROME_TRACE_SHORT)
 /* "args": the object, or the text unchanged. Nothing for "". */
 void chrome_trace_args_put(struct json *j, const char *text);
 /* "status", and "error" with the name of an error status. Members of the open object. */
