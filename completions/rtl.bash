@@ -114,6 +114,7 @@ _rtl()
 		;;
 	diff)
 		case $prev in
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		-b|--by) COMPREPLY=($(compgen -W "kernel call copy range" -- "$cur")); return ;;
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json markdown html" -- "$cur")); return ;;
@@ -121,7 +122,7 @@ _rtl()
 		--seed) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--by --rows --format --fail-if --seed --wide --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --by --rows --format --fail-if --seed --wide --force --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;
@@ -422,7 +423,7 @@ _rtl()
 	selftest)
 		case $prev in
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-		--format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "table json" -- "$cur")); return ;;
 		--only) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--timeout) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;

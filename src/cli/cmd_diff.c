@@ -11,14 +11,18 @@
 
 #include "cli/commands.h"
 #include "cli/diff.h"
+#include "cli/exporter.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
 
-enum { O_BY, O_ROWS, O_FORMAT, O_FAIL_IF, O_SEED, O_WIDE };
+enum { O_OUTPUT, O_BY, O_ROWS, O_FORMAT, O_FAIL_IF, O_SEED, O_WIDE, O_FORCE, O_QUIET };
 
 enum { MARKDOWN = GRID_JSON + 1, HTML };
 
 static const struct opt options[] = {
+	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
+		       .help = "write a file; - is stdout (default)",
+		       .more = "The exit status is that of --fail-if then, too." },
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = DIFF_KINDS,
 		   .help = "compare these alone; default: all" },
 	[O_ROWS] = { 'n', "rows", OPT_UINT, .arg = "N", .choices = "0..1000000000",
@@ -37,6 +41,8 @@ static const struct opt options[] = {
 	[O_SEED] = { 0, "seed", OPT_UINT, .arg = "N", .choices = "0..4294967295",
 		     .help = "of the random numbers of the intervals; default: 1" },
 	[O_WIDE] = { 'w', "wide", .help = "all columns and full names, for any terminal width" },
+	[O_FORCE] = OPTS_FORCE,
+	[O_QUIET] = OPTS_QUIET,
 };
 
 /* ---- the sides ---- */
@@ -243,11 +249,10 @@ static void fill_cells(const struct diff_item *item, struct grid_cell cells[COLU
 	memcpy(cells, all, sizeof(all));
 }
 
-static void print_grid(const struct diff *d, enum grid_format format, uint64_t rows, bool wide)
+static void print_grid(const struct diff *d, enum grid_format format, uint64_t rows,
+		       unsigned int width, bool colour)
 {
-	struct grid *grid = grid_create(columns, COLUMNS, format,
-					wide ? 0 : ui_columns(STDOUT_FILENO, 0),
-					ui_colour(STDOUT_FILENO));
+	struct grid *grid = grid_create(columns, COLUMNS, format, width, colour);
 
 	for (size_t i = 0; i < d->nr && (!rows || i < rows); i++) {
 		struct grid_cell cells[COLUMNS];
@@ -369,27 +374,65 @@ static void free_diff(struct diff *d)
 	map_fini(&d->by_name);
 }
 
+static void print_document(const struct diff *d, const struct gate *gate, int format, uint64_t rows,
+			   unsigned int width, bool colour)
+{
+	if (format == HTML)
+		diff_html_print(d, gate, rows);
+	else if (format == MARKDOWN)
+		print_markdown(d, rows);
+	else
+		print_grid(d, (enum grid_format)format, rows, width, colour);
+}
+
+static void write_document(const struct diff *d, const struct gate *gate, int format, uint64_t rows,
+			   const char *output)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	int err;
+
+	if (!file)
+		ui_die_memory();
+	ui_output(file);
+	print_document(d, gate, format, rows, 0, false);
+	ui_output(stdout);
+	if (fclose(file) || !text)
+		ui_die_memory();
+	err = exporter_write(output, text);
+	if (err)
+		ui_die(STATUS_FAILED, "%s: can't be written: %s; choose another with -o", output,
+		       strerror(-err));
+	ui_say("%s: written", output);
+	free(text);
+}
+
 static int run_diff(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
 	int format = (int)v[O_FORMAT].num;
 	uint64_t rows = v[O_ROWS].count ? v[O_ROWS].num : format == GRID_TEXT ? 20 : 0;
 	struct gate *gate = v[O_FAIL_IF].count ? gate_parse(v[O_FAIL_IF].text, diff_kinds) : NULL;
+	const char *output = v[O_OUTPUT].text;
+	bool failed = false, is_file = output && strcmp(output, "-") != 0;
 	struct diff d = { 0 };
-	bool failed = false;
 
+	ui_quiet(v[O_QUIET].count > 0);
+	if (is_file)
+		exporter_check(output, v[O_FORCE].count > 0, STATUS_FAILED);
 	read_sides(&d, p, v[O_BY].count ? (int)v[O_BY].num : -1);
 	compare_all(&d, v[O_SEED].count ? v[O_SEED].num : 1);
 	if (d.nr)
 		qsort(d.items, d.nr, sizeof(*d.items), compare_items);
 	if (format == HTML) /* what fails is in the page */
 		failed = gate && gate_check(gate, &d);
-	if (format == HTML)
-		diff_html_print(&d, gate, rows);
-	else if (format == MARKDOWN)
-		print_markdown(&d, rows);
+	if (is_file)
+		write_document(&d, gate, format, rows, output);
 	else
-		print_grid(&d, (enum grid_format)format, rows, v[O_WIDE].count > 0);
+		print_document(&d, gate, format, rows,
+			       v[O_WIDE].count ? 0 : ui_columns(STDOUT_FILENO, 0),
+			       ui_colour(STDOUT_FILENO));
 	report_rest(&d, rows);
 	if (format != HTML)
 		failed = gate && gate_check(gate, &d);
@@ -437,7 +480,7 @@ const struct command cmd_diff = {
 	.examples =
 		"rtl diff before.db after.db\nrtl diff old/*.db vs new/*.db\n"
 		"rtl diff a.db b.db --by kernel --format markdown\n"
-		"rtl diff old/*.db vs new/*.db -f html > diff.html\n"
+		"rtl diff old/*.db vs new/*.db -f html -o diff.html\n"
 		"rtl diff old/*.db vs new/*.db --fail-if 'kernel:gemm.* > +5%; range:step > 2%'\n",
 	.run = run_diff,
 };

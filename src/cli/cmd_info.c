@@ -272,7 +272,7 @@ static void put_json(const struct info *info)
 
 	if (!j)
 		ui_die_memory();
-	json_init(j, json_write_file, stdout);
+	json_init(j, json_write_file, ui_output_file());
 	json_object(j);
 	json_member(j, "path", info->path);
 	json_member(j, "kind", info->kind);

@@ -15,11 +15,10 @@ enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE", .help = "the database to write" },
-	[O_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output" },
+	[O_FORCE] = OPTS_FORCE,
 	[O_PUBLIC] = OPTS_PUBLIC,
-	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
-	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
-			 .help = "progress bar: auto (default), always, never" },
+	[O_QUIET] = OPTS_QUIET,
+	[O_PROGRESS] = OPTS_PROGRESS,
 };
 
 static void check_inputs(const struct opt_parsed *p, const char *output)

@@ -28,15 +28,14 @@ enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "the database (DIR without .spool)" },
-	[O_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output" },
+	[O_FORCE] = OPTS_FORCE,
 	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_REMOVE] = { 0, "remove", .help = "delete the raw traces when the database is written",
 		       .more = "Traces of processes that still run, and unreadable ones, are kept." },
 	[O_OR_PID] = { 0, "or-pid", .help = "if FILE exists, write FILE with the pid in its name",
 		       .more = "trace.db becomes trace.1234.db; librtl uses this at a program's exit." },
-	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
-	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
-			 .help = "progress bar: auto (default), always, never" },
+	[O_QUIET] = OPTS_QUIET,
+	[O_PROGRESS] = OPTS_PROGRESS,
 };
 
 struct recover {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_report.c - rtl report: writes a trace as one HTML file for a browser */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/paths.h"
-#include "cli/report.h"
+#include "cli/exporter.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "export/report/page.h"
@@ -18,11 +13,10 @@ enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with .html); - is stdout" },
-	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
+	[O_FORCE] = OPTS_FORCE,
 	[O_PUBLIC] = OPTS_PUBLIC,
-	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
-	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
-			 .help = "progress bar: auto (default), always, never" },
+	[O_QUIET] = OPTS_QUIET,
+	[O_PROGRESS] = OPTS_PROGRESS,
 };
 
 /* The findings of rtl summary. */
@@ -43,47 +37,19 @@ static size_t find_problems(struct query *q, char **texts, size_t max)
 static int run_report(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
-	const char *input = p->operands[0], *output = v[O_OUTPUT].text;
-	struct job_result *res = calloc(1, sizeof(*res));
-	struct ui_progress progress;
-	struct job_options opt = {
-		.force = v[O_FORCE].count > 0,
-		.access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK : JOB_ACCESS_CONTENT,
-		.progress = ui_progress_step,
-		.progress_arg = &progress,
-		.findings = find_problems,
-	};
-	bool is_stdout;
-	int err;
 
-	if (!res)
-		ui_die_memory();
 	ui_quiet(v[O_QUIET].count > 0);
-	if (!output)
-		output = ui_keep(ui_format("%.*s%s", (int)(paths_suffix(input) - input), input,
-					   page_format.suffix));
-	is_stdout = strcmp(output, "-") == 0;
-	if (!is_stdout && !opt.force && access(output, F_OK) == 0)
-		ui_die(STATUS_FAILED, "%s: exists already; use --force to overwrite it, or -o OUT",
-		       output);
-	err = is_stdout ? 0 : paths_try_output(output);
-	if (err)
-		ui_die(STATUS_FAILED, "%s: can't be written: %s; choose another with -o", output,
-		       strerror(-err));
-	ui_stop_in_order(is_stdout ? "the output ends here" : "nothing was written; run it again");
-	ui_progress_start(&progress, "writing the report",
-			  (enum ui_progress_mode)v[O_PROGRESS].num);
-	err = export_run(&page_format, &input, 1, output, &opt, res);
-	ui_progress_end(&progress);
-	if (err == -EPIPE)
-		return 128 + 13; /* as if SIGPIPE had ended the process */
-	report_check(res, err);
-	if (res->warning[0])
-		ui_say("%s", res->warning);
-	if (!is_stdout)
-		ui_say("%s: written; the trace is %s", output, res->verdict);
-	free(res);
-	return 0;
+	return exporter_run(&(struct exporter){
+		.format = &page_format,
+		.input = p->operands[0],
+		.output = v[O_OUTPUT].text,
+		.activity = "writing the report",
+		.progress = (enum ui_progress_mode)v[O_PROGRESS].num,
+		.opt = { .force = v[O_FORCE].count > 0,
+			 .access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK :
+								  JOB_ACCESS_CONTENT,
+			 .findings = find_problems },
+	});
 }
 
 const struct command cmd_report = {

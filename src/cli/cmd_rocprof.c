@@ -266,10 +266,7 @@ static void make_line(struct rocprof *r)
 		front_add(l, "--trace-start", "off");
 	if (v[O_PERIOD].text)
 		add_period(r);
-	if (v[O_VGPU].text)
-		front_add(l, ui_keep(ui_format("--virtual-gpu=%s", v[O_VGPU].text)), NULL);
-	else if (v[O_VGPU].count)
-		front_add(l, "--virtual-gpu", NULL);
+	front_add_gpus(l, &v[O_VGPU]);
 	front_add(l, "--", NULL);
 }
 
@@ -286,45 +283,28 @@ static int write_as(const struct rocprof *r, const char *format, const char *suf
 	char *out = ui_format("%s%s", r->base, suffix);
 	int err = export_run(export_find(format), &input, 1, out, &opt, res);
 
-	if (err)
-		ui_error("%s", res->error[0] ? res->error : strerror(-err));
 	free(out);
 	return err;
 }
 
-static int write_files(const struct rocprof *r)
+static int write_files(const void *arg)
 {
+	const struct rocprof *r = arg;
 	struct job_result *res = calloc(1, sizeof(*res));
-	int err;
+	int err, status;
 
 	if (!res)
 		ui_die_memory();
 	err = write_as(r, "csv", ".csv", res);
 	if (!err && r->has_traces)
 		err = write_as(r, "chrome", ".json", res);
+	status = front_check(res, err);
 	if (!err)
 		ui_say("%s.csv%s%s written; the trace is %s", r->base,
 		       r->choice.stats ? " and statistics" : "", r->has_traces ? " and json" : "",
 		       res->verdict);
 	free(res);
-	return err ? STATUS_TRACE : 0;
-}
-
-static int finish(const struct rocprof *r, int status)
-{
-	int failed;
-
-	ui_quiet(false);
-	if (access(r->database, F_OK)) {
-		ui_say("nothing was recorded: no files were written");
-		return status;
-	}
-	failed = write_files(r);
-	if (failed || is_given(r, O_KEEP))
-		ui_say("%s: the database; rtl convert writes the files from it", r->database);
-	else
-		unlink(r->database);
-	return status ? status : failed;
+	return status;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -366,7 +346,8 @@ static int run_rocprof(const struct opt_parsed *p)
 	choose_content(r);
 	choose_names(r);
 	make_line(r);
-	return finish(r, front_run(&r->line, p));
+	return front_finish(r->database, front_run(&r->line, p), is_given(r, O_KEEP), write_files,
+			    r);
 }
 
 static const struct opt_status statuses[] = {

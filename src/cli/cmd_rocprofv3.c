@@ -282,10 +282,7 @@ static void make_trace_line(struct front *f)
 	add_list(f, ROCPROFV3_O_EXCLUDE, "--not-kernels", "|");
 	add_list(f, ROCPROFV3_O_PMC, "--pmc", ",");
 	add_periods(f);
-	if (value(f, O_VGPU)->text)
-		add_arg(f, ui_keep(ui_format("--virtual-gpu=%s", value(f, O_VGPU)->text)), NULL);
-	else if (value(f, O_VGPU)->count)
-		add_arg(f, "--virtual-gpu", NULL);
+	front_add_gpus(&f->line, value(f, O_VGPU));
 	add_arg(f, "--", NULL);
 }
 
@@ -298,7 +295,7 @@ static int write_files(const struct front *f)
 	struct job_result *res = calloc(1, sizeof(*res));
 	struct job_options opt = { .force = true, .rocprofv3 = &f->choice };
 	uint64_t nr = 0;
-	int err = 0;
+	int err = 0, status;
 
 	if (!res)
 		ui_die_memory();
@@ -306,14 +303,11 @@ static int write_files(const struct front *f)
 		err = export_run(f->formats[i], &input, 1, f->out, &opt, res);
 		nr += res->nr_files;
 	}
-	if (err)
-		ui_error("%s", res->error[0] ? res->error : strerror(-err));
-	if (res->warning[0])
-		ui_say("%s", res->warning);
+	status = front_check(res, err);
 	if (!err)
 		ui_say("%llu files written; the trace is %s", (unsigned long long)nr, res->verdict);
 	free(res);
-	return err ? STATUS_TRACE : 0;
+	return status;
 }
 
 /* Where the summary goes. */
@@ -373,23 +367,14 @@ static void print_summary(const struct front *f)
 		close(fd);
 }
 
-static int finish(const struct front *f, int status)
+static int write_all(const void *arg)
 {
-	int failed;
+	const struct front *f = arg;
+	int status = write_files(f);
 
-	ui_quiet(false);
-	if (access(f->database, F_OK)) {
-		ui_say("nothing was recorded: no files were written");
-		return status;
-	}
-	failed = write_files(f);
 	if (is_on(f, ROCPROFV3_O_SUMMARY) || is_on(f, ROCPROFV3_O_SUMMARY_DOMAIN))
 		print_summary(f);
-	if (failed || value(f, O_KEEP)->count)
-		ui_say("%s: the database; rtl convert writes the files from it", f->database);
-	else
-		unlink(f->database);
-	return status ? status : failed;
+	return status;
 }
 
 /* ---- jobs of an input file ---- */
@@ -555,7 +540,8 @@ static int run_rocprofv3(const struct opt_parsed *p)
 	if (is_on(f, ROCPROFV3_O_ECHO))
 		return print_line(f);
 	make_directory(f->dir);
-	return finish(f, front_run(&f->line, p));
+	return front_finish(f->database, front_run(&f->line, p), value(f, O_KEEP)->count > 0,
+			    write_all, f);
 }
 
 static const struct opt_status statuses[] = {

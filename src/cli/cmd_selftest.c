@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/exporter.h"
 #include "cli/selftest.h"
 #include "cli/ui.h"
 
@@ -26,7 +27,7 @@ static const struct opt options[] = {
 		       .more = "Of --format json rtl-selftest-DATE.json. It has the verdicts with their numbers, and versions of the "
 			       "kernel, the driver, ROCm, rtl, the GPUs' names and firmware. It has no host name, no user name and no "
 			       "path. Nothing is sent anywhere. An existing file is replaced. - writes no file." },
-	[O_FORMAT] = { 0, "format", OPT_CHOICE, .arg = "FORMAT", .choices = "table|json",
+	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = "table|json",
 		       .help = "table (default), json" },
 	[O_ONLY] = { 0, "only", OPT_TEXT, .arg = "NAMES",
 		     .help = "these checks or groups alone: count,face.sdk",
@@ -126,8 +127,7 @@ static void name_output(struct selftest *s, const struct opt_parsed *p, bool jso
 		snprintf(s->output, sizeof(s->output), "rtl-selftest-%s.%s", date,
 			 json ? "json" : "txt");
 	}
-	if (strcmp(s->output, "-") != 0 && paths_try_output(s->output))
-		ui_die(STATUS_TRACE, "%s: can't be written; name another file with -o", s->output);
+	exporter_check(s->output, true, STATUS_TRACE);
 }
 
 /* ---- the checks ------------------------------------------------------------------------------- */

@@ -26,9 +26,9 @@ static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 		       .help = "the database (OUTPUT-1.db, -2.db, ...)",
 		       .more = "Without it the name is that of the program's database, or of FILE.rtl, with the first number that is free." },
-	[O_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output" },
+	[O_FORCE] = OPTS_FORCE,
 	[O_PUBLIC] = OPTS_PUBLIC,
-	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
+	[O_QUIET] = OPTS_QUIET,
 };
 
 static bool is_pid(const char *text)

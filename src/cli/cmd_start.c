@@ -140,7 +140,7 @@ static const struct opt stop_options[] = {
 	[O_STOP_FORCE] = { 0, "force", .was = 'f', OPT_FLAG,
 			   .help = "overwrite an existing database" },
 	[O_STOP_PUBLIC] = OPTS_PUBLIC,
-	[O_STOP_QUIET] = { 'q', "quiet", OPT_FLAG, .help = "print errors alone" },
+	[O_STOP_QUIET] = { 'q', "quiet", OPT_FLAG, .help = "print errors only" },
 };
 
 /* Writes the database of the trace that was closed, and deletes the raw trace. */

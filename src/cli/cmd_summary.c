@@ -195,7 +195,7 @@ static void print_rocprof(struct summary *s, const char *table)
 
 	if (!j)
 		ui_die_memory();
-	json_init(j, json_write_file, stdout);
+	json_init(j, json_write_file, ui_output_file());
 	err = csv_print(s->q, table, s->rows, j);
 	free(j);
 	if (err != -EPIPE)

@@ -142,9 +142,9 @@ void diff_html_print(const struct diff *d, const struct gate *gate, uint64_t row
 
 	if (!j)
 		ui_die_memory();
-	fwrite(page_diff_head, 1, page_diff_head_size, stdout);
+	fwrite(page_diff_head, 1, page_diff_head_size, ui_output_file());
 	ui_put("<script type=\"application/json\" id=\"data\">");
-	json_init(j, write_escaped, stdout);
+	json_init(j, write_escaped, ui_output_file());
 	json_object(j);
 	put_sides(j, d);
 	json_key(j, "pooled");
@@ -159,6 +159,6 @@ void diff_html_print(const struct diff *d, const struct gate *gate, uint64_t row
 	json_flush(j); /* an error shows in ui_flush() */
 	free(j);
 	ui_put("</script>\n");
-	fwrite(page_diff_tail, 1, page_diff_tail_size, stdout);
+	fwrite(page_diff_tail, 1, page_diff_tail_size, ui_output_file());
 	ui_flush();
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/ui.h"
@@ -32,6 +33,41 @@ int front_run(const struct front_line *line, const struct opt_parsed *p)
 	if (opts_parse(&cmd_trace, argc + nr, argv, &parsed, error))
 		ui_die(STATUS_TRACE, "%s", error);
 	return cmd_trace.run(&parsed);
+}
+
+void front_add_gpus(struct front_line *line, const struct opt_value *v)
+{
+	if (v->text)
+		front_add(line, ui_keep(ui_format("--virtual-gpu=%s", v->text)), NULL);
+	else if (v->count)
+		front_add(line, "--virtual-gpu", NULL);
+}
+
+int front_check(const struct job_result *res, int err)
+{
+	if (err)
+		ui_error("%s", res->error[0] ? res->error : strerror(-err));
+	if (res->warning[0])
+		ui_say("%s", res->warning);
+	return err ? STATUS_TRACE : 0;
+}
+
+int front_finish(const char *database, int status, bool keep, int (*write)(const void *arg),
+		 const void *arg)
+{
+	int failed;
+
+	ui_quiet(false);
+	if (access(database, F_OK)) {
+		ui_say("nothing was recorded: no files were written");
+		return status;
+	}
+	failed = write(arg);
+	if (failed || keep)
+		ui_say("%s: the database; rtl convert writes the files from it", database);
+	else
+		unlink(database);
+	return status ? status : failed;
 }
 
 static void put_word(const char *word)

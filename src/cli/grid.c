@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grid.c - rows as aligned text, CSV or JSON on stdout
+/* grid.c - rows as aligned text, CSV or JSON
  *
  * Fails:    out of memory ends the process (ui_die_memory).
  * Not here: what the rows are (cmd_summary.c).
@@ -539,7 +539,7 @@ static void print_json(const struct grid *t)
 
 	if (!j)
 		ui_die_memory();
-	json_init(j, json_write_file, stdout);
+	json_init(j, json_write_file, ui_output_file());
 	json_array(j);
 	for (size_t r = 0; r < t->nr_rows; r++) {
 		json_bytes(j, r ? "" : "\n ", r ? 0 : 2);

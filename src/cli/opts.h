@@ -93,6 +93,20 @@ int opts_next_choice(const char *choices, const char **text);
 int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_parsed *out,
 	       char error[OPTS_ERROR_SIZE]);
 
+/* Options that commands which write a file have in common. */
+#define OPTS_FORCE                                                                                 \
+	{                                                                                          \
+		0, "force", .was = 'f', .help = "overwrite an existing output"                     \
+	}
+#define OPTS_QUIET                                                                                 \
+	{                                                                                          \
+		'q', "quiet", .help = "print errors only"                                          \
+	}
+#define OPTS_PROGRESS                                                                              \
+	{                                                                                          \
+		0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",          \
+					   .help = "progress bar: auto (default), always, never"   \
+	}
 /* --public, an option of all commands that write a trace, and whether it or its variable is set. */
 #define OPTS_PUBLIC                                                                                           \
 	{                                                                                                     \

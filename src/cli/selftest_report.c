@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/temporary.h"
+#include "cli/exporter.h"
 #include "cli/machine.h"
 #include "cli/selftest.h"
 #include "cli/ui.h"
@@ -220,20 +220,9 @@ void selftest_print(const struct selftest *s, bool json)
 
 int selftest_write(const struct selftest *s, bool json, const char *path)
 {
-	char *text = make_text(s, json, false),
-	     *part = ui_format("%s.tmp-%ld", path, (long)getpid());
-	int fd = temporary_create(part), err = fd < 0 ? fd : 0;
+	char *text = make_text(s, json, false);
+	int err = exporter_write(path, text);
 
-	if (!err) {
-		err = fd_pwrite(fd, text, strlen(text), 0);
-		if (close(fd) && !err)
-			err = -errno;
-		if (!err)
-			err = temporary_publish(part, path, true, false);
-		if (err)
-			temporary_delete(part);
-	}
-	free(part);
 	free(text);
 	return err;
 }

@@ -358,14 +358,14 @@ void ui_output(FILE *file)
 	output = file;
 }
 
-static FILE *output_file(void)
+FILE *ui_output_file(void)
 {
 	return output ? output : stdout;
 }
 
 void ui_put(const char *text)
 {
-	if (fputs(text, output_file()) == EOF)
+	if (fputs(text, ui_output_file()) == EOF)
 		stdout_failed();
 }
 
@@ -375,7 +375,7 @@ void ui_putf(const char *fmt, ...)
 	int n;
 
 	va_start(ap, fmt);
-	n = vfprintf(output_file(), fmt, ap);
+	n = vfprintf(ui_output_file(), fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		stdout_failed();
@@ -383,7 +383,7 @@ void ui_putf(const char *fmt, ...)
 
 void ui_flush(void)
 {
-	if (fflush(output_file()) == EOF || ferror(output_file()))
+	if (fflush(ui_output_file()) == EOF || ferror(ui_output_file()))
 		stdout_failed();
 }
 

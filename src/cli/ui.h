@@ -75,8 +75,9 @@ const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes); /* 1234567 -> "1
 void ui_put(const char *text);
 void ui_putf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ui_flush(void);
-/* Where ui_put() writes from here on: stdout, or stderr. */
+/* Where ui_put() writes from here on, stdout at first. */
 void ui_output(FILE *file);
+FILE *ui_output_file(void);
 
 uint64_t ui_now_ns(void); /* CLOCK_MONOTONIC */
 

@@ -4,6 +4,7 @@
 import csv
 import io
 import json
+import os
 import random
 
 from support import browser, spool
@@ -125,6 +126,20 @@ class Diff(Runs):
                             ((a, a, "--fail-if", " ; "), "is no condition"), ((a, a, "--fail-if", "kernel:none > 5%"), "no name in the traces matches")):
             self.assertIn(words, self.rtl("diff", *args, status=2).stderr, args)
         self.assertIn("No such file", self.rtl("diff", a, "none.db", status=1).stderr)
+
+    def test_documents_are_files_with_the_bytes_of_stdout(self):
+        a, b = self.run_of("a.rtl", 1, nr=30), self.run_of("b.rtl", 2, nr=30)
+        for form in ("table", "csv", "json", "markdown", "html"):
+            p = self.rtl("diff", a, b, "-f", form)
+            to_file = self.rtl("diff", a, b, "-f", form, "-q", "-o", f"out.{form}")
+            with open(self.path(f"out.{form}"), encoding="utf-8") as file:
+                self.assertEqual((file.read(), to_file.stdout, to_file.stderr), (p.stdout, "", ""), form)
+        self.assertIn("exists already; use --force to overwrite it", self.rtl("diff", a, b, "-o", "out.csv", status=1).stderr)
+        self.assertIn("out.csv: written", self.rtl("diff", a, b, "--force", "-o", "out.csv").stderr)
+        self.assertIn("/dev/full: is a device; choose another with -o",
+                      self.rtl("diff", a, b, "--force", "-o", "/dev/full", status=1).stderr)
+        self.rtl("diff", a, self.run_of("c.rtl", 3, nr=30, gemm=1.5), "-o", "gate.csv", "--fail-if", "kernel:gemm.* > 5%", status=1)
+        self.assertTrue(os.path.exists(self.path("gate.csv")))
 
 
 class Page(Runs):

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* exporter.h - commands that write a trace, or what they found, to a file of the user's: names, refusals, messages
+ *
+ * On a failure the process ends with a message.
+ */
+#ifndef RTL_CLI_EXPORTER_H
+#define RTL_CLI_EXPORTER_H
+
+#include "cli/ui.h"
+#include "export/export.h"
+
+struct exporter {
+	const struct export_format *format;
+	const char *input;
+	const char *output;   /* NULL: the input's name with the format's ending; "-": stdout */
+	const char *activity; /* of the progress bar: "converting" */
+	enum ui_progress_mode progress;
+	struct job_options opt; /* all but its progress */
+};
+
+/* Writes the trace and says where. The exit status. */
+int exporter_run(const struct exporter *e);
+
+/* Ends the process with `status` unless `path` can be written as a file: before the work, which takes its time. "-" can; a device
+ * can't, since it would be replaced. */
+void exporter_check(const char *path, bool force, int status);
+/* Writes a text as a file, which is there as a whole or not at all. 0 or -errno. */
+int exporter_write(const char *path, const char *text);
+
+#endif
