@@ -251,6 +251,74 @@ static void set_value(const struct knob *k, const char *text)
 		complain(k->name, why);
 }
 
+/* Letters to change, add or leave out to make one name of another. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], nr = strlen(b);
+
+	if (nr >= sizeof(row) / sizeof(row[0]))
+		return SIZE_MAX;
+	for (size_t n = 0; n <= nr; n++)
+		row[n] = n;
+	for (size_t k = 1; a[k - 1]; k++) {
+		size_t corner = row[0];
+
+		row[0] = k;
+		for (size_t n = 1; n <= nr; n++) {
+			size_t change = corner + (a[k - 1] != b[n - 1]);
+
+			corner = row[n];
+			row[n] = row[n] < row[n - 1] ? row[n] + 1 : row[n - 1] + 1;
+			row[n] = change < row[n] ? change : row[n];
+		}
+	}
+	return row[nr];
+}
+
+/* The setting that is meant by a name that is none; NULL: no idea. */
+static const char *suggestion(const char *name)
+{
+	/* what others call it, in the order in which they are looked for */
+	static const struct {
+		const char *word, *setting;
+	} others[] = {
+		{ "ARCH", "VGPU_ARCH" },      { "TARGET", "VGPU_ARCH" },
+		{ "GFX", "VGPU_ARCH" },	      { "MEM", "VGPU_VRAM_MB" },
+		{ "VRAM", "VGPU_VRAM_MB" },   { "CORE", "VGPU_THREADS" },
+		{ "CPU", "VGPU_THREADS" },    { "WORKER", "VGPU_THREADS" },
+		{ "JOBS", "VGPU_THREADS" },   { "TRACE", "VGPU_LOG" },
+		{ "DEVICE", "VGPU_DEVICES" }, { "GPUS", "VGPU_DEVICES" },
+		{ "COUNT", "VGPU_DEVICES" },
+	};
+	const char *best = NULL, *own = name + strlen("VGPU_");
+	/* as many wrong letters as in options of the command line, and one more */
+	size_t least = strlen(own) <= 3 ? 2 : 3;
+
+	for (size_t i = 0; i < NR_KNOBS; i++) {
+		size_t d = distance(name, table[i].name);
+
+		if (d < least) {
+			least = d;
+			best = table[i].name;
+		}
+	}
+	for (size_t i = 0; !best && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strstr(own, others[i].word))
+			best = others[i].setting;
+	}
+	return best;
+}
+
+static void complain_unknown(const char *name)
+{
+	const char *near = suggestion(name);
+	char why[128];
+
+	snprintf(why, sizeof(why), "no such setting%s%s%s", near ? "; did you mean " : "",
+		 near ? near : "", near ? "?" : "");
+	complain(name, why);
+}
+
 static void read_variable(const char *var)
 {
 	const char *eq = strchr(var, '=');
@@ -267,7 +335,7 @@ static void read_variable(const char *var)
 		len = sizeof(name) - 1;
 	memcpy(name, var, len);
 	name[len] = '\0';
-	complain(name, "no such setting");
+	complain_unknown(name);
 }
 
 /* Processors that the process may use. */

@@ -414,6 +414,14 @@ def bad_knobs_are_reported_and_ignored():
 
 
 @case
+def unknown_settings_are_answered_with_the_one_that_is_meant():
+    r = run("hsa_test", "queues", 1, num_gpus=2, thread=2, vram=64, dirft_ppm=1, cpus=1, colour="red")
+    said = dict(re.findall(r"vgpu: VGPU_(\w+): ignored: no such setting(?:; did you mean VGPU_(\w+)\?)?", r.err))
+    equal("suggestions", said, {"NUM_GPUS": "DEVICES", "THREAD": "THREADS", "VRAM": "VRAM_MB", "DIRFT_PPM": "DRIFT_PPM",
+                                "CPUS": "THREADS", "COLOUR": ""})
+
+
+@case
 def documented_knobs_match_table():
     with open(f"{SOURCE}/vgpu/knobs.c", encoding="utf-8") as f:
         have = re.findall(r'\{ "(VGPU_\w+)"', f.read())

@@ -7,13 +7,14 @@
  */
 #include "code.h"
 
-#include <assert.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUCKETS 1024
+
+/* instructions of a block */
+#define BLOCK_MAX 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gcn_page *buckets[BUCKETS];
@@ -75,64 +76,110 @@ static struct gcn_page *page_locked(struct gcn_run *r, uint64_t pc)
 	return page;
 }
 
-struct gcn_page *code_page(struct gcn_run *r, uint64_t pc)
+/* The entry at word `at`, decoded if it was not yet; NULL: memory has other words than before. */
+static const struct gcn_inst *decode_locked(struct gcn_page *page, uint32_t at)
 {
-	struct gcn_page *page;
+	struct gcn_inst *i = &page->inst[at];
+	const uint32_t *code = (const uint32_t *)(uintptr_t)page->base + at;
+	/* the second word may lie on the next page, which is there unless the allocation ends */
+	bool more = at + 2 <= code_end(page) || page->more;
 
+	if (!i->run)
+		gcn_decode(i, page->arch, code, more ? 2 : 1);
+	for (uint32_t n = 0; n < i->nr_words && at + n < code_end(page); n++) {
+		uint64_t bit = 1ull << (at + n) % 64, *known = &page->known[(at + n) / 64];
+		uint32_t word;
+
+		memcpy(&word, code + n, sizeof(word));
+		/* what was decoded, and what any instruction that has this word was decoded of */
+		if (i->word[n] != word || (*known & bit && page->word[at + n] != word))
+			return NULL;
+		/* other threads may read words of blocks that are made */
+		if (!(*known & bit))
+			page->word[at + n] = word;
+		*known |= bit;
+	}
+	return i;
+}
+
+/* false: the block counts too many classes of instructions. */
+static bool count_class(struct gcn_block *b, uint8_t class)
+{
+	unsigned int n = 0;
+
+	while (n < b->nr_classes && b->class[n] != class)
+		n++;
+	if (n == CODE_CLASSES)
+		return false;
+	if (n == b->nr_classes)
+		b->class[b->nr_classes++] = class;
+	b->count[n]++;
+	return true;
+}
+
+/* false: memory has other words than before. */
+static bool make_block(struct gcn_page *page, uint32_t first)
+{
+	struct gcn_block b = { 0 };
+	uint32_t at = first;
+
+	while (at < code_end(page)) {
+		const struct gcn_inst *i = decode_locked(page, at);
+
+		if (!i)
+			return false;
+		if (b.nr && (at + i->nr_words > code_end(page) || b.nr == BLOCK_MAX))
+			break;
+		if (!count_class(&b, i->class))
+			break;
+		b.last = (uint8_t)(at - first);
+		b.nr++;
+		at += i->nr_words;
+		if (!i->plain)
+			break;
+	}
+	at = at < code_end(page) ? at : code_end(page);
+	/* others are reading: what is there already is the same, but for what may have changed in between */
+	if (page->block[first].nr_words)
+		return page->block[first].nr_words == at - first;
+	memcpy((char *)&page->block[first] + 1, (const char *)&b + 1, sizeof(b) - 1);
+	/* pairs with the acquire of code_is() */
+	__atomic_store_n(&page->block[first].nr_words, (uint8_t)(at - first), __ATOMIC_RELEASE);
+	return true;
+}
+
+const struct gcn_page *code_enter(struct gcn_run *r, uint64_t pc)
+{
+	struct gcn_page *page = r->page;
+
+	if (page && pc >= page->lo && pc < page->hi && !(pc & 3) &&
+	    code_is(page, (uint32_t)(pc - page->base) / 4))
+		return page;
 	pthread_mutex_lock(&lock);
 	page = page_locked(r, pc);
-	pthread_mutex_unlock(&lock);
-	return page;
-}
-
-static const struct gcn_inst *decode_locked(struct gcn_page *page, uint64_t pc)
-{
-	struct gcn_inst *to = &page->inst[(pc - page->base) / 4], i;
-	/* the second word may lie on the next page, which is there unless the allocation ends */
-	bool more = pc + 8 <= page->hi || page->more;
-
-	gcn_decode(&i, page->arch, (const uint32_t *)(uintptr_t)pc, more ? 2 : 1);
-	/* other threads look at `run`, which is written once; the release pairs with the acquire of code_is() */
-	static_assert(offsetof(struct gcn_inst, run) == 0, "what follows it is copied");
-	memcpy((char *)to + sizeof(to->run), (const char *)&i + sizeof(i.run),
-	       sizeof(i) - sizeof(i.run));
-	__atomic_store_n(&to->run, i.run, __ATOMIC_RELEASE);
-	return to;
-}
-
-const struct gcn_inst *code_decode(struct gcn_run *r, struct gcn_page *page, uint64_t pc)
-{
-	const struct gcn_inst *i = &page->inst[(pc - page->base) / 4];
-	uint32_t word;
-
-	memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
-	pthread_mutex_lock(&lock);
-	if (i->run && i->word[0] != word) {
+	while (page && !make_block(page, (uint32_t)(pc - page->base) / 4)) {
 		page->old = true;
 		page = page_locked(r, pc);
-		r->page = page;
-		i = page ? &page->inst[(pc - page->base) / 4] : NULL;
 	}
-	if (i && !i->run)
-		i = decode_locked(page, pc);
 	pthread_mutex_unlock(&lock);
-	return i;
+	r->page = page;
+	return page;
 }
 
 size_t gcn_predecode(struct gcn_run *r, uint64_t code, size_t size)
 {
 	size_t nr = 0;
 
+	pthread_mutex_lock(&lock);
 	for (uint64_t pc = code; pc < code + size; nr++) {
-		struct gcn_page *page = code_page(r, pc);
+		struct gcn_page *page = page_locked(r, pc);
 		const struct gcn_inst *i;
 
-		if (!page)
+		i = page ? decode_locked(page, (uint32_t)(pc - page->base) / 4) : NULL;
+		if (!i)
 			break;
-		pthread_mutex_lock(&lock);
-		i = decode_locked(page, pc);
-		pthread_mutex_unlock(&lock);
 		pc += i->nr_words * 4u;
 	}
+	pthread_mutex_unlock(&lock);
 	return nr;
 }

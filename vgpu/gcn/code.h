@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* code.h - decoded code, by address
  *
- * A page of 4 KiB is decoded lazily, instruction by instruction. Each entry keeps its instruction's first word; when memory has
- * another one, a new page replaces the old one. So an entry is written once, and threads read it without a lock.
+ * A page of 4 KiB is decoded lazily, block by block. A block is the instructions from an address on up to the first that may jump, wait,
+ * or use memory but for scalar loads: all but the last one run without a look at the wave's state. The page keeps the words that were
+ * decoded; when memory has others, a new page replaces the old one. So all is written once, and threads read it without a lock.
  */
 #ifndef VGPU_GCN_CODE_H
 #define VGPU_GCN_CODE_H
@@ -10,6 +11,16 @@
 #include "wave.h"
 
 #define CODE_PAGE 4096u
+#define CODE_WORDS (CODE_PAGE / 4)
+#define CODE_CLASSES 6
+
+struct gcn_block {
+	uint8_t nr_words; /* on this page; 0: the block is not made yet */
+	uint8_t nr;	  /* instructions */
+	uint8_t last;	  /* words before the last instruction */
+	uint8_t nr_classes;
+	uint8_t class[CODE_CLASSES], count[CODE_CLASSES];
+};
 
 struct gcn_page {
 	uint64_t base;
@@ -17,46 +28,49 @@ struct gcn_page {
 	bool more;	 /* and behind the page too */
 	enum gcn_arch_id arch;
 	struct gcn_page *next;
-	bool old;			     /* another one replaces it */
-	struct gcn_inst inst[CODE_PAGE / 4]; /* run is NULL: not decoded yet */
+	bool old;			 /* another one replaces it */
+	uint64_t known[CODE_WORDS / 64]; /* a bit for each word that was decoded */
+	uint32_t word[CODE_WORDS];
+	struct gcn_block block[CODE_WORDS]; /* by the first instruction */
+	struct gcn_inst inst[CODE_WORDS];   /* run is NULL: not decoded yet */
 };
-
-/* The page of `pc`; NULL if no code can be read there. Any thread. */
-struct gcn_page *code_page(struct gcn_run *r, uint64_t pc);
 
 /* At the start of a slice: drops all decoded code if an allocation was freed. */
 void code_check(struct gcn_run *r);
 
-/* The entry of `pc`, decoded if it was not yet, or memory has changed: then on another page, which becomes the run's. NULL: no memory.
+/* The page on which the block at `pc` is made, and is what memory has; it becomes the run's. NULL: no code can be read there.
  * Any thread. */
-const struct gcn_inst *code_decode(struct gcn_run *r, struct gcn_page *page, uint64_t pc);
+const struct gcn_page *code_enter(struct gcn_run *r, uint64_t pc);
 
-/* Whether the entry of `pc` is what memory has there. */
-static inline bool code_is(const struct gcn_inst *i, uint64_t pc)
+/* Words of a page that are before its end. */
+static inline uint32_t code_end(const struct gcn_page *page)
 {
-	uint32_t word;
-
-	memcpy(&word, (const void *)(uintptr_t)pc, sizeof(word));
-	/* pairs with the release of code_decode(): all of the entry is there */
-	return __atomic_load_n(&i->run, __ATOMIC_ACQUIRE) && i->word[0] == word;
+	return (uint32_t)(page->hi - page->base) / 4;
 }
 
-/* The instruction at `pc`; NULL if no code can be read there. */
-static inline const struct gcn_inst *code_fetch(struct gcn_run *r, uint64_t pc)
+/* Whether the block at word `at` of a page is made, and what memory has there. */
+static inline bool code_is(const struct gcn_page *page, uint32_t at)
 {
-	struct gcn_page *page = r->page;
-	const struct gcn_inst *i;
+	/* pairs with the release of make_block(): all of the block is there */
+	unsigned int nr = __atomic_load_n(&page->block[at].nr_words, __ATOMIC_ACQUIRE), n = 0;
+	const unsigned char *mine = (const unsigned char *)&page->word[at];
+	const unsigned char *memory = (const unsigned char *)(uintptr_t)page->base + at * 4u;
+	uint64_t a, b;
+	uint32_t c, d;
 
-	if (!page || pc < page->lo || pc >= page->hi || pc & 3) {
-		page = code_page(r, pc);
-		if (!page)
-			return NULL;
-		r->page = page;
+	if (!nr)
+		return false;
+	for (; n + 2 <= nr; n += 2) {
+		memcpy(&a, mine + n * 4, sizeof(a));
+		memcpy(&b, memory + n * 4, sizeof(b));
+		if (a != b)
+			return false;
 	}
-	i = &page->inst[(pc - page->base) / 4];
-	if (code_is(i, pc))
-		return i;
-	return code_decode(r, page, pc);
+	if (n == nr)
+		return true;
+	memcpy(&c, mine + n * 4, sizeof(c));
+	memcpy(&d, memory + n * 4, sizeof(d));
+	return c == d;
 }
 
 #endif

@@ -16,6 +16,7 @@ void gcn_count_group(struct gcn_run *r)
 {
 	uint64_t on_cu = r->nr_waves, on_simd = (on_cu + SIMDS_OF_CU - 1) / SIMDS_OF_CU;
 
+	gcn_tally_up(r);
 	for (unsigned int n = 0; n < GCN_CLASS_NR; n++) {
 		bool is_vector = n == GCN_VALU || n >= GCN_VALU_KINDS;
 		uint64_t rivals = (is_vector ? on_simd : on_cu) - 1;

@@ -10,6 +10,7 @@
 #include "mfma.h"
 #include "rows.h"
 #include "valu.h"
+#include "wave.h"
 
 enum { SRC_SDWA = 249, SRC_DPP = 250 };
 
@@ -360,6 +361,24 @@ static bool wants_literal(const struct gcn_inst *i)
 	return i->src[0] == GCN_SRC_LITERAL || (i->enc <= GCN_SOPC && i->src[1] == GCN_SRC_LITERAL);
 }
 
+/* Handlers for the usual operands of scalar instructions. */
+static void bind_scalar(struct gcn_inst *i)
+{
+	const struct gcn_entry *e = i->enc == GCN_SOP2 ? &gcn_sop2[i->op] :
+				    i->enc == GCN_SOPC ? &gcn_sopc[i->op] :
+							 NULL;
+
+	if (!e || !e->of_registers || i->run != e->run || i->src[0] >= 128)
+		return;
+	if (i->src[1] < 128) {
+		i->run = e->of_registers;
+	} else if (i->src[1] < GCN_SRC_VCCZ || i->src[1] == GCN_SRC_LITERAL) {
+		if (i->src[1] < GCN_SRC_VCCZ)
+			i->literal = gcn_const32[i->src[1] - 128];
+		i->run = e->of_constant;
+	}
+}
+
 /* A handler for the usual case in front of the general one. */
 static void bind_quick(struct gcn_inst *i)
 {
@@ -370,6 +389,36 @@ static void bind_quick(struct gcn_inst *i)
 		return;
 	i->general = i->run;
 	i->run = quick;
+}
+
+static bool is_plain(const struct gcn_inst *i)
+{
+	enum { GETPC = 28, RFE = 31, CALL = 21, NOP = 0, WAITCNT = 12, SETPRIO = 15, LOADX16 = 4 };
+
+	if (i->run == gcn_run_illegal || i->run == gcn_run_unimplemented ||
+	    i->run == gcn_run_misaligned)
+		return false;
+	switch (i->enc) {
+	case GCN_SOP2:
+	case GCN_SOPC:
+	case GCN_VOP2:
+	case GCN_VOP1:
+	case GCN_VOPC:
+	case GCN_VOP3:
+		return true;
+	case GCN_SOPK:
+		return i->op != CALL;
+	case GCN_SOP1:
+		return i->op < GETPC || i->op > RFE;
+	case GCN_SOPP:
+		return i->op == NOP || i->op == WAITCNT || i->op == SETPRIO;
+	case GCN_VOP3P:
+		return i->op < VOP3P_MAI;
+	case GCN_SMEM: /* a fault stops the wave before the block's last instruction */
+		return i->op <= LOADX16;
+	default:
+		return false;
+	}
 }
 
 void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr)
@@ -418,6 +467,8 @@ void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code,
 	i->nr_words = (uint8_t)nr_words;
 	i->jumps = i->enc == GCN_SOPP || i->enc == GCN_SOP1 || i->enc == GCN_SOPK ||
 		   i->enc == GCN_OTHER;
+	i->plain = is_plain(i);
+	bind_scalar(i);
 	bind_quick(i);
 }
 

@@ -115,6 +115,7 @@ struct gcn_inst {
 	uint8_t reads; /* VALU: enum gcn_reads */
 	uint8_t arch;  /* enum gcn_arch_id */
 	uint8_t jumps; /* may set the program counter */
+	uint8_t plain; /* others of the block may follow: it can't let the wave wait, nor read the program counter or write memory */
 } __attribute__((aligned(64)));
 
 /* What a VALU instruction reads from registers and constants: a bit for each source, and another if it has 64 bits. */
@@ -126,6 +127,8 @@ struct gcn_entry {
 	gcn_fn *run;
 	uint8_t class;
 	uint8_t only; /* architectures that have it, GCN_ONLY_*; 0: all */
+	/* handlers for two scalar registers, and for one and a constant, which is in the instruction's `literal`; NULL: the general one */
+	gcn_fn *of_registers, *of_constant;
 };
 
 extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_sopc[128],

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes)
+bool memory_valid_any(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 {
 	unsigned int generation = __atomic_load_n(r->host->generation, __ATOMIC_ACQUIRE);
 	struct gcn_range *range;
@@ -15,8 +15,10 @@ bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 	}
 	for (unsigned int n = 0; n < GCN_RANGES; n++) {
 		range = &r->range[n];
-		if (addr >= range->lo && addr < range->hi && bytes <= range->hi - addr)
+		if (addr >= range->lo && addr < range->hi && bytes <= range->hi - addr) {
+			r->hit = n;
 			return true;
+		}
 	}
 	if (addr - (uintptr_t)r->lead->packet < sizeof(r->packet))
 		return bytes <= sizeof(r->packet) - (addr - (uintptr_t)r->lead->packet);
@@ -25,6 +27,7 @@ bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 		memset(range, 0, sizeof(*range));
 		return false;
 	}
+	r->hit = r->next_range;
 	r->next_range = (r->next_range + 1) % GCN_RANGES;
 	return bytes <= range->hi - addr;
 }

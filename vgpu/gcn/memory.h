@@ -78,8 +78,19 @@ static inline void *memory_at(uint64_t addr)
 	return (void *)(uintptr_t)addr;
 }
 
+bool memory_valid_any(struct gcn_run *r, uint64_t addr, uint32_t bytes);
+
 /* Whether [addr, addr + bytes) is in one allocation. */
-bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes);
+static inline bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes)
+{
+	const struct gcn_range *range = &r->range[r->hit];
+
+	/* most often it is in the same one as before */
+	if (addr >= range->lo && addr < range->hi && bytes <= range->hi - addr &&
+	    r->generation == __atomic_load_n(r->host->generation, __ATOMIC_ACQUIRE))
+		return true;
+	return memory_valid_any(r, addr, bytes);
+}
 
 /* Checks a global access of all its lanes, and counts it; false: the wave was stopped. */
 bool memory_check(struct gcn_wave *w, const struct memory_access *a);

@@ -301,14 +301,41 @@ LDS_STORE2(ds_write2st64_b64, 2, 512)
 
 /* ---- global memory ---------------------------------------------------------------------------------- */
 
+/* What the addresses of a row have in common. */
+struct span {
+	uint64_t least, most, apart, low_bits;
+};
+
+/* Makes the addresses in one pass: low halves, and high ones unless all have the same base. */
+static inline __attribute__((always_inline)) void make_addresses(struct where *p, struct span *s,
+								 const uint32_t *lo,
+								 const uint32_t *hi, uint64_t base,
+								 uint64_t first, const uint32_t *on)
+{
+	uint64_t least = UINT64_MAX, most = 0, apart = 0, low_bits = 0;
+
+	FOR_LANES
+	{
+		uint64_t a = (hi ? lo[l] | (uint64_t)hi[l] << 32 : lo[l]) + base;
+
+		a = !on || on[l] ? a : first;
+		p->addr[l] = a;
+		least = a < least ? a : least;
+		most = a > most ? a : most;
+		apart |= a ^ (first + l * 4);
+		low_bits |= a;
+	}
+	*s = (struct span){ least, most, apart, low_bits };
+}
+
 /* false: the lanes' addresses are not all in one allocation, or not all global, or misaligned for accesses by pairs. */
 static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr,
 				bool loads, struct where *p)
 {
 	const uint32_t *lo = w->vgpr[i->src[0] - GCN_SRC_VGPR], *hi = lo + GCN_LANES;
-	uint64_t imm = (uint64_t)(int64_t)i->imm, least = UINT64_MAX, most = 0, apart = 0, first;
-	uint64_t low_bits = 0;
+	uint64_t base = (uint64_t)(int64_t)i->imm, first;
 	uint32_t on[GCN_LANES];
+	struct span s;
 	unsigned int leader;
 
 	p->exec = gcn_exec(w);
@@ -316,43 +343,31 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 		return false;
 	leader = (unsigned int)__builtin_ctzll(p->exec);
 	if (i->sdst == SEG_GLOBAL && i->src[2] != SADDR_NONE) {
-		uint64_t base = gcn_get64(w, i->src[2]) + imm;
-
-		FOR_LANES
-		{
-			p->addr[l] = base + lo[l];
-		}
-	} else {
-		FOR_LANES
-		{
-			p->addr[l] = (lo[l] | (uint64_t)hi[l] << 32) + imm;
-		}
+		base += gcn_get64(w, i->src[2]);
+		hi = NULL;
 	}
-	first = p->addr[leader];
+	first = (hi ? lo[leader] | (uint64_t)hi[leader] << 32 : lo[leader]) + base;
 	if (i->sdst == SEG_FLAT && (first >> 32 == GCN_LDS_HI || first >> 32 == GCN_SCRATCH_HI))
 		return false;
 	if (p->exec != UINT64_MAX) {
 		row_of_bits(on, p->exec);
-		FOR_LANES
-		{
-			p->addr[l] = on[l] ? p->addr[l] : first;
-		}
+		if (hi)
+			make_addresses(p, &s, lo, hi, base, first, on);
+		else
+			make_addresses(p, &s, lo, NULL, base, first, on);
+	} else if (hi) {
+		make_addresses(p, &s, lo, hi, base, first, NULL);
+	} else {
+		make_addresses(p, &s, lo, NULL, base, first, NULL);
 	}
-	FOR_LANES
-	{
-		least = p->addr[l] < least ? p->addr[l] : least;
-		most = p->addr[l] > most ? p->addr[l] : most;
-		apart |= p->addr[l] ^ (first + l * 4);
-		low_bits |= p->addr[l];
-	}
-	p->dense = !apart && p->exec == UINT64_MAX;
-	p->uniform = least == most;
+	p->dense = !s.apart && p->exec == UINT64_MAX;
+	p->uniform = s.least == s.most;
 	/* pairs of four, or of three to store, are those of the address */
-	if (low_bits & 4 && (nr > 3 || (nr > 2 && !loads)))
+	if (s.low_bits & 4 && (nr > 3 || (nr > 2 && !loads)))
 		return false;
 	/* a flat address in an aperture is in no allocation */
-	return most - least <= UINT32_MAX - 64 &&
-	       memory_valid(w->run, least, (uint32_t)(most - least) + nr * 4);
+	return s.most - s.least <= UINT32_MAX - 64 &&
+	       memory_valid(w->run, s.least, (uint32_t)(s.most - s.least) + nr * 4);
 }
 
 #define GLOBAL_LOAD(name, nr)                                                                      \

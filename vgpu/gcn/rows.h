@@ -29,6 +29,7 @@
 struct row_kind {
 	gcn_fn *plain, *wide, *shift_pair, *any;   /* vector instructions, valu_run.c */
 	gcn_fn *(*quick)(const struct gcn_inst *); /* memory instructions, quick.c; NULL: none */
+	void (*clear)(uint32_t *row, size_t nr);   /* rows */
 };
 
 extern const struct row_kind rows_base, rows_v3, rows_v4;

@@ -14,6 +14,7 @@
 #include "code.h"
 #include "memory.h"
 #include "parts.h"
+#include "rows.h"
 #include "valu.h"
 
 /* instructions that a wave may run before the next one's turn */
@@ -268,6 +269,7 @@ static void clear_sgprs(struct gcn_wave *w)
 
 static void start_group(struct gcn_run *r)
 {
+	void (*clear)(uint32_t * row, size_t nr) = rows_kind()->clear;
 	uint32_t size[3];
 
 	for (unsigned int n = 0; n < 3; n++) {
@@ -287,9 +289,9 @@ static void start_group(struct gcn_run *r)
 		unsigned int nr_ids = (r->rsrc2 >> 11 & 3) + 1;
 
 		clear_sgprs(w);
-		memset(w->vgpr, 0, r->nr_vgprs * sizeof(gcn_row));
+		clear(w->vgpr[0], r->nr_vgprs);
 		set_sgprs(r, w);
-		memset(w->vgpr + GCN_AGPR_ROW, 0, r->nr_agprs * sizeof(gcn_row));
+		clear(w->vgpr[GCN_AGPR_ROW], r->nr_agprs);
 		set_ids(r, w, n, nr_ids > 3 ? 3 : nr_ids);
 		gcn_set64(w, GCN_REG_EXEC, r->ids_exec[n]);
 		w->pc = r->entry;
@@ -323,62 +325,126 @@ static void describe(struct gcn_run *r, const struct gcn_wave *w, uint64_t pc,
 	gcn_disassemble(i, s->text, sizeof(s->text));
 }
 
-/* The entry of `pc`, and the end of the entries that follow it. */
-static const struct gcn_inst *enter(struct gcn_run *r, uint64_t pc, const struct gcn_inst **end)
+/* The first `nr` of a block's instructions, which is more than are left of the wave's turn. */
+static void run_some(struct gcn_run *r, struct gcn_wave *w, const struct gcn_inst *i, int64_t nr)
 {
-	const struct gcn_inst *i = code_fetch(r, pc);
+	for (; nr && w->state == GCN_WAVE_RUN; nr--) {
+		r->executed[i->class]++;
+		i->run(w, i);
+		w->pc += i->nr_words * 4u;
+		i += i->nr_words;
+	}
+}
 
-	if (i)
-		*end = &r->page->inst[(r->page->hi - r->page->base) / 4];
+/* All of a block. The last instruction may change w->pc, and stop the wave. */
+static const struct gcn_inst *run_block(struct gcn_wave *w, const struct gcn_block *b,
+					const struct gcn_inst *i)
+{
+	for (unsigned int n = b->nr; n > 1; n--) {
+		i->run(w, i);
+		i += i->nr_words;
+	}
+	if (w->state != GCN_WAVE_RUN)
+		return i;
+	w->pc += (b->last + i->nr_words) * 4u;
+	i->run(w, i);
 	return i;
 }
 
-/* The entry that a jump to `pc` goes to, if it is on the same page; else `end`. */
-static const struct gcn_inst *after_jump(const struct gcn_run *r, uint64_t pc,
-					 const struct gcn_inst *end)
+/* The same, and again while it jumps to itself and is within the wave's turn. */
+static const struct gcn_inst *run_loop(struct gcn_wave *w, struct gcn_tally *t,
+				       const struct gcn_inst *first, int64_t *left)
 {
-	const struct gcn_page *page = r->page;
+	const struct gcn_block *b = t->block;
+	const struct gcn_inst *last;
+	uint64_t pc = w->pc;
 
-	return pc >= page->lo && pc < page->hi && !(pc & 3) ? &page->inst[(pc - page->base) / 4] :
-							      end;
+	do {
+		/* before it runs: its last instruction may add the tallies up */
+		t->nr++;
+		*left -= b->nr;
+		last = run_block(w, b, first);
+	} while (w->pc == pc && *left >= b->nr && t->block == b && w->state == GCN_WAVE_RUN &&
+		 !w->run->yield);
+	return last;
+}
+
+static void add_tally(struct gcn_run *r, struct gcn_tally *t)
+{
+	for (unsigned int n = 0; n < t->block->nr_classes; n++)
+		r->executed[t->block->class[n]] += t->nr * t->block->count[n];
+}
+
+void gcn_tally_up(struct gcn_run *r)
+{
+	while (r->nr_tallied) {
+		struct gcn_tally *t = &r->tally[r->tallied[--r->nr_tallied]];
+
+		add_tally(r, t);
+		t->block = NULL;
+	}
+}
+
+/* The page of the block at w->pc, which is what memory has and gets a tally, without a run yet. NULL: no code can be read there. */
+static const struct gcn_page *enter(struct gcn_run *r, const struct gcn_wave *w)
+{
+	const struct gcn_page *page = code_enter(r, w->pc);
+	struct gcn_tally *t;
+	unsigned int n;
+
+	if (!page)
+		return NULL;
+	n = (unsigned int)(w->pc - page->base) / 4 % GCN_TALLIES;
+	t = &r->tally[n];
+	if (t->block)
+		add_tally(r, t);
+	else
+		r->tallied[r->nr_tallied++] = (uint8_t)n;
+	t->block = &page->block[(w->pc - page->base) / 4];
+	t->nr = 0;
+	return page;
 }
 
 static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 {
 	int64_t left = r->budget < r->turn ? r->budget : r->turn, before = left;
-	const struct gcn_inst *i = NULL, *following = NULL, *end = NULL;
-	uint64_t pc = w->pc, next = pc;
+	const struct gcn_page *page = r->page;
+	const struct gcn_inst *i = NULL;
 
 	r->yield = false;
+	r->stopped_at = NULL;
 	while (left > 0 && w->state == GCN_WAVE_RUN && !r->yield) {
-		unsigned int words;
+		uint64_t pc = w->pc;
+		struct gcn_tally *t = &r->tally[pc / 4 % GCN_TALLIES];
+		uint32_t at = page ? (uint32_t)(pc - page->base) / 4 : 0;
 
-		pc = next;
-		i = following;
-		if (i >= end || !code_is(i, pc)) {
-			i = enter(r, pc, &end);
-			if (!i) {
+		/* a page's blocks are not another's: this one is of this page, and its first word is at `pc` */
+		if (!page || pc - page->base >= CODE_PAGE || pc & 3 ||
+		    t->block != &page->block[at]) {
+			page = enter(r, w);
+			if (!page) {
 				gcn_stop(w, GCN_MEMORY_FAULT, pc);
+				i = NULL;
 				break;
 			}
+			at = (uint32_t)(pc - page->base) / 4;
 		}
-		words = i->nr_words;
-		following = i + words;
-		w->pc = next = pc + words * 4u;
-		r->executed[i->class]++;
-		left--;
-		i->run(w, i);
-		if (i->jumps) {
-			next = w->pc;
-			following = after_jump(r, next, end);
+		i = &page->inst[at];
+		if (t->block->nr > left) {
+			run_some(r, w, i, left);
+			left = 0;
+			break;
 		}
+		i = run_loop(w, t, i, &left);
 	}
 	r->steps += (uint64_t)(before - left);
 	r->wave_steps[w->number] += (uint64_t)(before - left);
 	r->budget -= before - left;
 	r->turn -= before - left;
+	if (r->stopped_at)
+		i = r->stopped_at;
 	if (r->status != GCN_RUNNING)
-		describe(r, w, pc, i);
+		describe(r, w, i ? page->base + (uint64_t)(i - page->inst) * 4 : w->pc, i);
 	if (w->state == GCN_WAVE_END)
 		r->nr_live--;
 }

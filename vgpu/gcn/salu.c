@@ -9,15 +9,20 @@
 #include "salu.h"
 
 /* A binary instruction on 32 bits: result and SCC are expressions of a and b. */
-#define OP2(name, result, scc_)                                                                    \
+#define OP2_FORM(name, a_, b_, result, scc_)                                                       \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
-		uint32_t a = gcn_src32(w, i, i->src[0]), b = gcn_src32(w, i, i->src[1]);           \
+		uint32_t a = (a_), b = (b_);                                                       \
 		uint32_t r = (uint32_t)(result);                                                   \
 		(void)a, (void)b;                                                                  \
 		w->scc = (scc_);                                                                   \
 		w->sgpr[i->dst] = r;                                                               \
 	}
+/* for any operands, for two registers, for a register and a constant */
+#define OP2(name, result, scc_)                                                                    \
+	OP2_FORM(name, gcn_src32(w, i, i->src[0]), gcn_src32(w, i, i->src[1]), result, scc_)       \
+	OP2_FORM(name##_rr, w->sgpr[i->src[0]], w->sgpr[i->src[1]], result, scc_)                  \
+	OP2_FORM(name##_rc, w->sgpr[i->src[0]], i->literal, result, scc_)
 #define OP2_64(name, result)                                                                       \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
@@ -137,46 +142,80 @@ static void s_bfm_b64(struct gcn_wave *w, const struct gcn_inst *i)
 	{                                                                                          \
 #name, name, GCN_SALU, 0                                                           \
 	}
+#define FORMS(name)                                                                                \
+	{                                                                                          \
+#name, name, GCN_SALU, 0, name##_rr, name##_rc                                     \
+	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
 #name, NULL, GCN_SALU, 0                                                           \
 	}
 
 const struct gcn_entry gcn_sop2[128] = {
-	[0] = E(s_add_u32),	     [1] = E(s_sub_u32),
-	[2] = E(s_add_i32),	     [3] = E(s_sub_i32),
-	[4] = E(s_addc_u32),	     [5] = E(s_subb_u32),
-	[6] = E(s_min_i32),	     [7] = E(s_min_u32),
-	[8] = E(s_max_i32),	     [9] = E(s_max_u32),
-	[10] = E(s_cselect_b32),     [11] = E(s_cselect_b64),
-	[12] = E(s_and_b32),	     [13] = E(s_and_b64),
-	[14] = E(s_or_b32),	     [15] = E(s_or_b64),
-	[16] = E(s_xor_b32),	     [17] = E(s_xor_b64),
-	[18] = E(s_andn2_b32),	     [19] = E(s_andn2_b64),
-	[20] = E(s_orn2_b32),	     [21] = E(s_orn2_b64),
-	[22] = E(s_nand_b32),	     [23] = E(s_nand_b64),
-	[24] = E(s_nor_b32),	     [25] = E(s_nor_b64),
-	[26] = E(s_xnor_b32),	     [27] = E(s_xnor_b64),
-	[28] = E(s_lshl_b32),	     [29] = E(s_lshl_b64),
-	[30] = E(s_lshr_b32),	     [31] = E(s_lshr_b64),
-	[32] = E(s_ashr_i32),	     [33] = E(s_ashr_i64),
-	[34] = E(s_bfm_b32),	     [35] = E(s_bfm_b64),
-	[36] = E(s_mul_i32),	     [37] = E(s_bfe_u32),
-	[38] = E(s_bfe_i32),	     [39] = E(s_bfe_u64),
-	[40] = E(s_bfe_i64),	     [41] = MISSING(s_cbranch_g_fork),
-	[42] = E(s_absdiff_i32),     [43] = MISSING(s_rfe_restore_b64),
-	[44] = E(s_mul_hi_u32),	     [45] = E(s_mul_hi_i32),
-	[46] = E(s_lshl1_add_u32),   [47] = E(s_lshl2_add_u32),
-	[48] = E(s_lshl3_add_u32),   [49] = E(s_lshl4_add_u32),
-	[50] = E(s_pack_ll_b32_b16), [51] = E(s_pack_lh_b32_b16),
-	[52] = E(s_pack_hh_b32_b16),
+	[0] = FORMS(s_add_u32),
+	[1] = FORMS(s_sub_u32),
+	[2] = FORMS(s_add_i32),
+	[3] = FORMS(s_sub_i32),
+	[4] = FORMS(s_addc_u32),
+	[5] = FORMS(s_subb_u32),
+	[6] = FORMS(s_min_i32),
+	[7] = FORMS(s_min_u32),
+	[8] = FORMS(s_max_i32),
+	[9] = FORMS(s_max_u32),
+	[10] = FORMS(s_cselect_b32),
+	[11] = E(s_cselect_b64),
+	[12] = FORMS(s_and_b32),
+	[13] = E(s_and_b64),
+	[14] = FORMS(s_or_b32),
+	[15] = E(s_or_b64),
+	[16] = FORMS(s_xor_b32),
+	[17] = E(s_xor_b64),
+	[18] = FORMS(s_andn2_b32),
+	[19] = E(s_andn2_b64),
+	[20] = FORMS(s_orn2_b32),
+	[21] = E(s_orn2_b64),
+	[22] = FORMS(s_nand_b32),
+	[23] = E(s_nand_b64),
+	[24] = FORMS(s_nor_b32),
+	[25] = E(s_nor_b64),
+	[26] = FORMS(s_xnor_b32),
+	[27] = E(s_xnor_b64),
+	[28] = FORMS(s_lshl_b32),
+	[29] = E(s_lshl_b64),
+	[30] = FORMS(s_lshr_b32),
+	[31] = E(s_lshr_b64),
+	[32] = FORMS(s_ashr_i32),
+	[33] = E(s_ashr_i64),
+	[34] = FORMS(s_bfm_b32),
+	[35] = E(s_bfm_b64),
+	[36] = FORMS(s_mul_i32),
+	[37] = FORMS(s_bfe_u32),
+	[38] = FORMS(s_bfe_i32),
+	[39] = E(s_bfe_u64),
+	[40] = E(s_bfe_i64),
+	[41] = MISSING(s_cbranch_g_fork),
+	[42] = FORMS(s_absdiff_i32),
+	[43] = MISSING(s_rfe_restore_b64),
+	[44] = FORMS(s_mul_hi_u32),
+	[45] = FORMS(s_mul_hi_i32),
+	[46] = FORMS(s_lshl1_add_u32),
+	[47] = FORMS(s_lshl2_add_u32),
+	[48] = FORMS(s_lshl3_add_u32),
+	[49] = FORMS(s_lshl4_add_u32),
+	[50] = FORMS(s_pack_ll_b32_b16),
+	[51] = FORMS(s_pack_lh_b32_b16),
+	[52] = FORMS(s_pack_hh_b32_b16),
 };
 
-#define CMP(name, type, op)                                                                        \
+#define CMP_FORM(name, a, b, type, op)                                                             \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
-		w->scc = (type)gcn_src32(w, i, i->src[0]) op(type) gcn_src32(w, i, i->src[1]);     \
+		w->scc = (type)(a)op(type)(b);                                                     \
 	}
+#define CMP(name, type, op)                                                                        \
+	CMP_FORM(name, gcn_src32(w, i, i->src[0]), gcn_src32(w, i, i->src[1]), type, op)           \
+	CMP_FORM(name##_rr, w->sgpr[i->src[0]], w->sgpr[i->src[1]], type, op)                      \
+	CMP_FORM(name##_rc, w->sgpr[i->src[0]], i->literal, type, op)
 
 CMP(s_cmp_eq_i32, int32_t, ==)
 CMP(s_cmp_lg_i32, int32_t, !=)
@@ -231,11 +270,11 @@ static void s_set_gpr_idx_on(struct gcn_wave *w, const struct gcn_inst *i)
 }
 
 const struct gcn_entry gcn_sopc[128] = {
-	[0] = E(s_cmp_eq_i32),	 [1] = E(s_cmp_lg_i32),	     [2] = E(s_cmp_gt_i32),
-	[3] = E(s_cmp_ge_i32),	 [4] = E(s_cmp_lt_i32),	     [5] = E(s_cmp_le_i32),
-	[6] = E(s_cmp_eq_u32),	 [7] = E(s_cmp_lg_u32),	     [8] = E(s_cmp_gt_u32),
-	[9] = E(s_cmp_ge_u32),	 [10] = E(s_cmp_lt_u32),     [11] = E(s_cmp_le_u32),
-	[12] = E(s_bitcmp0_b32), [13] = E(s_bitcmp1_b32),    [14] = E(s_bitcmp0_b64),
-	[15] = E(s_bitcmp1_b64), [16] = MISSING(s_setvskip), [17] = E(s_set_gpr_idx_on),
-	[18] = E(s_cmp_eq_u64),	 [19] = E(s_cmp_lg_u64),
+	[0] = FORMS(s_cmp_eq_i32), [1] = FORMS(s_cmp_lg_i32),  [2] = FORMS(s_cmp_gt_i32),
+	[3] = FORMS(s_cmp_ge_i32), [4] = FORMS(s_cmp_lt_i32),  [5] = FORMS(s_cmp_le_i32),
+	[6] = FORMS(s_cmp_eq_u32), [7] = FORMS(s_cmp_lg_u32),  [8] = FORMS(s_cmp_gt_u32),
+	[9] = FORMS(s_cmp_ge_u32), [10] = FORMS(s_cmp_lt_u32), [11] = FORMS(s_cmp_le_u32),
+	[12] = E(s_bitcmp0_b32),   [13] = E(s_bitcmp1_b32),    [14] = E(s_bitcmp0_b64),
+	[15] = E(s_bitcmp1_b64),   [16] = MISSING(s_setvskip), [17] = E(s_set_gpr_idx_on),
+	[18] = E(s_cmp_eq_u64),	   [19] = E(s_cmp_lg_u64),
 };

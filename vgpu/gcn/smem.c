@@ -25,18 +25,24 @@ static void load_limited(struct gcn_wave *w, const struct gcn_inst *i, uint64_t 
 
 		if (in && !memory_valid(w->run, addr + n * 4, 4)) {
 			gcn_stop(w, GCN_MEMORY_FAULT, addr + n * 4);
+			if (!w->run->stopped_at)
+				w->run->stopped_at = i;
 			return;
 		}
 		w->sgpr[dst + n] = in ? memory_get32(memory_at(addr + n * 4)) : 0;
 	}
 }
 
-static void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
+static inline void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 {
 	uint64_t addr = (gcn_get64(w, i->src[0]) + offset_of(w, i)) & ~3ull;
 
 	if (!memory_valid(w->run, addr, nr * 4)) {
 		load_limited(w, i, addr, nr, UINT64_MAX);
+		return;
+	}
+	if (nr == 1) {
+		w->sgpr[i->dst] = memory_get32(memory_at(addr));
 		return;
 	}
 	/* the base may be among the destinations: it was read before */

@@ -112,6 +112,13 @@ static void s_sleep(struct gcn_wave *w, const struct gcn_inst *i)
 	w->run->yield = true;
 }
 
+/* Code is compared with memory again. */
+static void s_icache_inv(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	(void)i;
+	gcn_tally_up(w->run);
+}
+
 static void s_sendmsg(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	if ((i->imm & 15) == MSG_INTERRUPT && w->run->host->interrupt)
@@ -175,7 +182,7 @@ const struct gcn_entry gcn_sopp[128] = {
 	[16] = { "s_sendmsg", s_sendmsg, GCN_MSG, 0 },
 	[17] = { "s_sendmsghalt", NULL, GCN_MSG, 0 },
 	[18] = E(s_trap),
-	[19] = NOP(s_icache_inv),
+	[19] = E(s_icache_inv),
 	[20] = NOP(s_incperflevel),
 	[21] = NOP(s_decperflevel),
 	[22] = NOP(s_ttracedata),

@@ -214,6 +214,19 @@ void PASTE(valu_run_any, VALU_SUFFIX)(struct gcn_wave *w, const struct gcn_inst 
 	valu_mask_out(w, i, i->valu->flags, &a);
 }
 
-const struct row_kind PASTE(rows, VALU_SUFFIX) = { run_plain, run_wide, run_shift_pair,
+/* Not memset(), which takes longer for the few kilobytes of a wave. */
+static void clear(uint32_t *row, size_t nr)
+{
+	for (const uint32_t *end = row + nr * ROW_LANES; row < end; row += ROW_LANES) {
+		row_fill(row, 0);
+		/* or the compiler makes a call of memset() of it */
+		__asm__ volatile("" : : : "memory");
+	}
+}
+
+const struct row_kind PASTE(rows, VALU_SUFFIX) = { run_plain,
+						   run_wide,
+						   run_shift_pair,
 						   PASTE(valu_run_any, VALU_SUFFIX),
-						   PASTE(quick_find, VALU_SUFFIX) };
+						   PASTE(quick_find, VALU_SUFFIX),
+						   clear };

@@ -63,10 +63,8 @@ const uint16_t gcn_const16[9] = {
 	0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118,
 };
 
-uint64_t gcn_src64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int code)
+uint64_t gcn_src64_other(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int code)
 {
-	if (code < 128)
-		return gcn_get64(w, code);
 	/* integers are sign-extended, floats are doubles, apertures are the high half */
 	if (code >= 193 && code <= 208)
 		return (uint64_t)(int64_t)(int32_t)gcn_const32[code - 128];

@@ -49,6 +49,15 @@ struct gcn_wave {
 };
 
 struct gcn_page;
+struct gcn_block;
+
+/* How often a block of code ran since the counts were last added up: by the low bits of its number on the page. */
+#define GCN_TALLIES 64
+
+struct gcn_tally {
+	const struct gcn_block *block;
+	uint64_t nr;
+};
 
 struct gcn_range {
 	uint64_t lo, hi;
@@ -110,14 +119,20 @@ struct gcn_run {
 
 	enum gcn_status status;
 	struct gcn_stop stop;
+	const struct gcn_inst
+		*stopped_at; /* by the running wave, if it was not the last one of its block */
 	struct gcn_counters counters;
-	uint64_t executed[GCN_CLASS_NR];
+	struct gcn_tally tally[GCN_TALLIES];
+	uint8_t tallied[GCN_TALLIES]; /* those that are used */
+	unsigned int nr_tallied;
+	uint64_t executed[GCN_CLASS_NR];	/* without what gcn_tally_up() has not added yet */
 	uint64_t executed_before[GCN_CLASS_NR]; /* by earlier workgroups */
 	uint64_t wait[GCN_CLASS_NR];		/* for their turn, in units of two cycles */
 	uint64_t mfma[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 
 	struct gcn_range range[GCN_RANGES];
 	unsigned int next_range, generation;
+	unsigned int hit;      /* the one that was used last */
 	struct gcn_page *page; /* decoded code: the page used last */
 	struct cache cache;    /* of the lead; with it there is one thread */
 
@@ -158,6 +173,8 @@ static inline uint32_t gcn_src32(const struct gcn_wave *w, const struct gcn_inst
 {
 	if (code < 128)
 		return w->sgpr[code];
+	if (code < GCN_SRC_VCCZ)
+		return gcn_const32[code - 128];
 	if (code == GCN_SRC_LITERAL)
 		return i->literal;
 	if (code == GCN_SRC_VCCZ)
@@ -169,7 +186,13 @@ static inline uint32_t gcn_src32(const struct gcn_wave *w, const struct gcn_inst
 	return gcn_const32[(code - 128) & 127];
 }
 
-uint64_t gcn_src64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int code);
+uint64_t gcn_src64_other(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int code);
+
+static inline uint64_t gcn_src64(const struct gcn_wave *w, const struct gcn_inst *i,
+				 unsigned int code)
+{
+	return code < 128 ? gcn_get64(w, code) : gcn_src64_other(w, i, code);
+}
 
 /* All ones in each active lane. */
 const uint32_t *gcn_mask(struct gcn_wave *w);
@@ -181,11 +204,15 @@ void gcn_set_mode(struct gcn_wave *w, uint32_t mode);
  * left to begin. */
 void gcn_run_groups(struct gcn_run *r);
 
+/* Adds the instructions of blocks that ran to r->executed. Afterwards each block is compared with memory again when it runs. */
+void gcn_tally_up(struct gcn_run *r);
+
 /* Instructions that a part has executed. */
-static inline uint64_t gcn_executed(const struct gcn_run *r)
+static inline uint64_t gcn_executed(struct gcn_run *r)
 {
 	uint64_t n = 0;
 
+	gcn_tally_up(r);
 	for (unsigned int k = 0; k < GCN_CLASS_NR; k++)
 		n += r->executed[k];
 	return n;
