@@ -153,6 +153,50 @@ KERNELS = [
         s_endpgm""",
      # three instructions later
      {"smem": 2, "valu": 0}),
+    ("two parts of a loop, 64 words from each other", 64, 64, """
+        s_movk_i32 s4, 100
+    loop:
+        s_sub_u32 s4, s4, 1
+        s_cbranch_execz loop
+        .rept 61
+        v_nop
+        .endr
+        s_cbranch_execz loop
+        s_cmp_lg_u32 s4, 0
+        s_cbranch_scc1 loop
+        s_endpgm""",
+     {"salu": 1 + 100 * 2, "branch": 100 * 3, "valu": 100 * 61, "insts": 1 + 100 * 66 + 1}),
+    ("a jump into a straight line", 64, 64, """
+        s_mov_b32 s4, 0
+    first:
+        v_nop
+        v_nop
+    second:
+        v_nop
+        s_add_u32 s4, s4, 1
+        s_cmp_eq_u32 s4, 1
+        s_cbranch_scc1 second
+        s_cmp_eq_u32 s4, 2
+        s_cbranch_scc1 first
+        s_endpgm""",
+     # two from the beginning and one to `second`
+     {"valu": 2 * 3 + 1, "salu": 1 + 1 * 2 + 2 * 3, "branch": 1 + 2 * 2}),
+    ("a number", 64, 64, """
+        s_mov_b32 s4, 0x1234567
+        s_cmp_eq_u32 s4, 0x1234567
+        s_cbranch_scc1 same
+        v_nop
+    same:
+        s_endpgm""",
+     {"salu": 2, "valu": 0}),
+    ("the same with another number, in the place of the one before", 64, 64, """
+        s_mov_b32 s4, 0x7654321
+        s_cmp_eq_u32 s4, 0x1234567
+        s_cbranch_scc1 same
+        v_nop
+    same:
+        s_endpgm""",
+     {"salu": 2, "valu": 1}),
 ]
 
 
@@ -163,7 +207,9 @@ def main():
     area = mmap.mmap(-1, 1 << 17)
     start = ctypes.addressof(ctypes.c_char.from_buffer(area))
     failed = 0
-    for name, items, group, text, counts in KERNELS:
+    # in the second round what is decoded is kept: all kernels are at one address, and memory says which of them
+    for name, items, group, text, counts, keep in [(*k, keep) for keep in (False, True) for k in KERNELS]:
+        lib.inst_keep_code(keep)
         code = b"".join(w.to_bytes(4, "little") for w in inst_test.assemble([text])[0])
         header = bytearray(64)
         header[16:24] = (64).to_bytes(8, "little")
@@ -178,8 +224,8 @@ def main():
         wrong = {k: (have[k], v) for k, v in counts.items() if have[k] != v}
         if status != 1 or wrong:
             failed += 1
-            print(f"{name}: status {status}; (have, want): {wrong}")
-    print(f"{len(KERNELS)} kernels, {failed} wrong")
+            print(f"{name}{', code kept' * keep}: status {status}; (have, want): {wrong}")
+    print(f"{len(KERNELS)} kernels, twice, {failed} wrong")
     return failed != 0
 
 

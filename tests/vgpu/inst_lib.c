@@ -230,6 +230,14 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 	return (int)(gcn_run_counters(r)->insts << 4) | (int)status;
 }
 
+static bool keep_code;
+
+/* Whether inst_kernel() keeps what is decoded, as for kernels that follow each other without an allocation in between. */
+__attribute__((visibility("default"))) void inst_keep_code(bool keep)
+{
+	keep_code = keep;
+}
+
 /* Runs a kernel object at `memory`. Returns its status; `out`: the counters, in the order of their struct. */
 __attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t group,
 						       uint64_t memory, uint64_t memory_size,
@@ -246,7 +254,8 @@ __attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t g
 		r = gcn_run_create();
 	memory_lo = memory;
 	memory_hi = memory + memory_size;
-	gcn_code_changed();
+	if (!keep_code)
+		gcn_code_changed();
 	memcpy(packet + 4, &group, 2);
 	packet[6] = packet[8] = packet[16] = packet[20] = 1;
 	memcpy(packet + 12, &grid, 4);
