@@ -87,10 +87,11 @@ int exporter_run(const struct exporter *e)
 		check_several(output);
 	else
 		exporter_check(output, opt.force, STATUS_FAILED);
-	ui_stop_in_order(is_stdout(output)  ? "the output ends here" :
+	ui_stop_in_order(is_stdout(output) ?
+				 "the output ends here" :
 			 e->format->several ?
-					      "files that are there are complete; run it again with --force" :
-					      "nothing was written; run it again");
+				 "files that are there are complete; run it again with --force" :
+				 "nothing was written; run it again");
 	opt.progress = ui_progress_step;
 	opt.progress_arg = &progress;
 	ui_progress_start(&progress, e->activity, e->progress);

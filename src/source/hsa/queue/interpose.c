@@ -14,7 +14,6 @@
 #define LOG_TOPIC "hsa"
 #include "source/hsa/queue/interpose.h"
 
-#include <stddef.h>
 #include <time.h>
 
 #include "base/compiler.h"
@@ -27,6 +26,7 @@
 #include "source/hsa/counter/counter.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/origin.h"
+#include "source/hsa/queue/real_index.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/real.h"
 #include "source/hsa/table/table.h"
@@ -47,83 +47,6 @@
 #define STUCK_MAX 3u
 /* bound for waiting for a destroyed queue's last reader, 2 s */
 #define DETACH_ROUNDS 100000u
-
-_Static_assert(offsetof(amd_queue_t, hsa_queue) == 0 &&
-		       offsetof(amd_queue_t, write_dispatch_id) == 56 &&
-		       offsetof(amd_queue_t, read_dispatch_id) == 128,
-	       "amd_queue_t as the packet processor reads it");
-
-/* ---- the real indices ------------------------------------------------------------------------ */
-
-/* For a queue whose handle may be no amd_queue_t (a counted queue): under the turn, which keeps the
- * program from releasing the handle. NULL: the program has released all handles, so the indices
- * don't change. */
-static hsa_queue_t *handle_of(const struct queue *q)
-{
-	return atomic_load_explicit(&q->hsa, memory_order_relaxed);
-}
-
-static RTL_COLD uint64_t call_load_read_index(const struct queue *q)
-{
-	return handle_of(q) ? real.hsa_queue_load_read_index_scacquire(handle_of(q)) : 0;
-}
-
-static RTL_COLD uint64_t call_load_write_index(const struct queue *q)
-{
-	return handle_of(q) ? real.hsa_queue_load_write_index_relaxed(handle_of(q)) :
-			      atomic_load_explicit(&q->published, memory_order_relaxed);
-}
-
-/* Without the turn, by the handle that the program reserves with: another thread may release any
- * other handle meanwhile. */
-static RTL_COLD void call_raise_write_index(const hsa_queue_t *hsa, uint64_t to)
-{
-	uint64_t was = real.hsa_queue_load_write_index_relaxed(hsa), is;
-
-	for (; was < to; was = is) {
-		is = real.hsa_queue_cas_write_index_screlease(hsa, was, to);
-		if (is == was)
-			return;
-	}
-}
-
-static RTL_COLD void call_store_write_index(const struct queue *q, uint64_t index)
-{
-	if (handle_of(q))
-		real.hsa_queue_store_write_index_screlease(handle_of(q), index);
-}
-
-static inline uint64_t load_read_index(const struct queue *q)
-{
-	/* acquire: the slot is free before the index passes it */
-	return RTL_LIKELY(q->read_index != NULL) ?
-		       atomic_load_explicit(q->read_index, memory_order_acquire) :
-		       call_load_read_index(q);
-}
-
-static inline uint64_t load_write_index(const struct queue *q)
-{
-	return RTL_LIKELY(q->write_index != NULL) ?
-		       atomic_load_explicit(q->write_index, memory_order_relaxed) :
-		       call_load_write_index(q);
-}
-
-static inline void store_write_index(struct queue *q, uint64_t index)
-{
-	/* release: pairs with readers of the index: the packets are written before it */
-	if (RTL_LIKELY(q->write_index != NULL))
-		atomic_store_explicit(q->write_index, index, memory_order_release);
-	else
-		call_store_write_index(q, index);
-}
-
-static inline void ring_doorbell(const struct queue *q, uint64_t index)
-{
-	hsa_signal_t doorbell = { .handle = atomic_load_explicit(&q->doorbell,
-								 memory_order_relaxed) };
-
-	real.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)index);
-}
 
 static void store_max(_Atomic uint64_t *a, uint64_t to)
 {
@@ -235,7 +158,7 @@ static void count_bypassed(struct queue *q, uint64_t from, uint64_t to)
  * can't be changed any more. Returns the index where the program's packets go on. */
 static RTL_COLD uint64_t skip_foreign(struct queue *q, uint64_t published)
 {
-	uint64_t index = load_write_index(q);
+	uint64_t index = real_index_write(q);
 
 	if (index < published) /* moved back: not librtl's to repair */
 		return published;
@@ -255,10 +178,10 @@ static inline void advance(struct queue *q, uint64_t end)
 {
 	/* relaxed: a thread that compares with it checks again under the turn */
 	atomic_store_explicit(&q->published, end, memory_order_relaxed);
-	store_write_index(q, end);
+	real_index_store_write(q, end);
 	if (RTL_UNLIKELY(q->in_device_memory))
 		RTL_STORE_FENCE();
-	ring_doorbell(q, end - 1);
+	real_index_ring(q, end - 1);
 }
 
 /* A packet that submit_usual() does not handle. `t`: this thread, within a hook; NULL: not in a
@@ -283,7 +206,7 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 /* The end of the slots that are free for their packets, at most `end`. */
 static RTL_NOINLINE uint64_t find_free_end(struct queue *q, uint64_t end)
 {
-	q->free_end = load_read_index(q) + q->size;
+	q->free_end = real_index_read(q) + q->size;
 	return end < q->free_end ? end : q->free_end;
 }
 
@@ -296,10 +219,10 @@ uint64_t interpose_free_end(struct queue *q, uint64_t end)
  * the hardware's. */
 static RTL_COLD uint64_t ring_unheld(const struct queue *q)
 {
-	uint64_t end = load_write_index(q);
+	uint64_t end = real_index_write(q);
 
 	if (end)
-		ring_doorbell(q, end - 1);
+		real_index_ring(q, end - 1);
 	return UINT64_MAX;
 }
 
@@ -324,7 +247,7 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 
 	if (RTL_UNLIKELY(atomic_load_explicit(&q->bypassed, memory_order_relaxed)))
 		return ring_unheld(q);
-	if (RTL_UNLIKELY(load_write_index(q) != from))
+	if (RTL_UNLIKELY(real_index_write(q) != from))
 		from = skip_foreign(q, from);
 	/* acquire: pairs with the release of the reserving thread; packets have their own, below */
 	end = atomic_load_explicit(&q->reserved, memory_order_acquire);
@@ -532,10 +455,10 @@ static RTL_COLD void stop_holding(struct queue *q)
 	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
 	/* so that reservations detect it with one comparison */
 	atomic_store_explicit(&q->rung, UINT64_MAX, memory_order_relaxed);
-	store_write_index(q, atomic_load_explicit(&q->reserved, memory_order_acquire));
+	real_index_store_write(q, atomic_load_explicit(&q->reserved, memory_order_acquire));
 	if (rung > atomic_load_explicit(&q->published, memory_order_relaxed))
 		/* announced to librtl, and not yet to the hardware */
-		ring_doorbell(q, rung - 1);
+		real_index_ring(q, rung - 1);
 }
 
 /* A queue whose packets are not held back: counts the ones executed since the last visit. Under the
@@ -543,7 +466,7 @@ static RTL_COLD void stop_holding(struct queue *q)
 static RTL_COLD void count_past(struct queue *q)
 {
 	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed);
-	uint64_t to = load_read_index(q);
+	uint64_t to = real_index_read(q);
 
 	if (to > from) {
 		count_bypassed(q, from, to);
@@ -591,11 +514,11 @@ static RTL_COLD void look_under_turn(struct queue *q, struct thread *t)
 	uint64_t published = atomic_load_explicit(&q->published, memory_order_relaxed);
 
 	if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed)) {
-		if (load_read_index(q) > published && load_write_index(q) == published)
+		if (real_index_read(q) > published && real_index_write(q) == published)
 			stop_holding(q);
 		else if (is_stuck(q, published))
 			submit_stuck(q, t, published);
-		else if (is_pending(q) || load_write_index(q) != published)
+		else if (is_pending(q) || real_index_write(q) != published)
 			submit_valid(q, t);
 	}
 	if (atomic_load_explicit(&q->bypassed, memory_order_relaxed))
@@ -616,8 +539,8 @@ static bool may_be_past(struct queue *q)
 		published = atomic_load_explicit(&q->published, memory_order_relaxed);
 		/* only functions read its indices: its handle may be released unless the turn is
 		 * taken */
-		may = !q->write_index || load_write_index(q) != published ||
-		      load_read_index(q) > published || is_unannounced(q, published) ||
+		may = !q->write_index || real_index_write(q) != published ||
+		      real_index_read(q) > published || is_unannounced(q, published) ||
 		      atomic_load_explicit(&q->bypassed, memory_order_relaxed);
 	}
 	atomic_fetch_sub(&q->nr_lookers, 1);
@@ -652,7 +575,7 @@ bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *an
 	/* a slot that the processor has not freed contains an older packet */
 	waits = atomic_load_explicit(&q->live, memory_order_relaxed) &&
 		!atomic_load_explicit(&q->bypassed, memory_order_relaxed) &&
-		load_write_index(q) == *index && load_read_index(q) == *index &&
+		real_index_write(q) == *index && real_index_read(q) == *index &&
 		atomic_load_explicit(&q->reserved, memory_order_acquire) > *index &&
 		packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) !=
 			HSA_PACKET_TYPE_INVALID &&
@@ -724,7 +647,7 @@ bool interpose_is_quiet(struct queue *q, uint64_t *later)
 	/* even if nothing is in flight: a thread that submits now may not know yet that it has to hold */
 	if (!queue_turn_try(q))
 		return false;
-	quiet = collect_is_quiet(q, load_read_index(q), later);
+	quiet = collect_is_quiet(q, real_index_read(q), later);
 	interpose_end_turn(q);
 	return quiet;
 }
@@ -749,7 +672,7 @@ static RTL_NOINLINE void note_foreign(const hsa_queue_t *hsa, uint64_t index, ui
 static inline void follow_foreign(struct queue *q, const hsa_queue_t *hsa)
 {
 	uint64_t index = RTL_LIKELY(q->write_index != NULL) ?
-				 load_write_index(q) :
+				 real_index_write(q) :
 				 real.hsa_queue_load_write_index_relaxed(hsa);
 
 	if (RTL_UNLIKELY(index > atomic_load_explicit(&q->reserved, memory_order_relaxed)))
@@ -765,7 +688,7 @@ static RTL_COLD void on_late_reservation(struct queue *q, const hsa_queue_t *hsa
 	else if (q->write_index)
 		store_max(q->write_index, end);
 	else
-		call_raise_write_index(hsa, end);
+		real_index_raise_write(hsa, end);
 }
 
 /* After a reservation. */
@@ -952,7 +875,7 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 	atomic_store_explicit(&q->reserved, index, memory_order_relaxed);
 	atomic_store_explicit(&q->published, index, memory_order_relaxed);
 	atomic_store_explicit(&q->rung, 0, memory_order_relaxed);
-	q->free_end = load_read_index(q) + hsa->size;
+	q->free_end = real_index_read(q) + hsa->size;
 	set_handles(q, hsa);
 	return queue_attach(q, hsa);
 }
