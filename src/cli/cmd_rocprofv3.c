@@ -42,7 +42,7 @@ struct front {
 	const struct opt_parsed *p;
 	struct rocprofv3_choice choice;
 	const char *dir, *out; /* of the files, with patterns */
-	const struct export_format *formats[4];
+	const struct export_format *formats[5];
 	size_t nr_formats;
 	char *database;
 	struct front_line line; /* of rtl trace */
@@ -140,37 +140,27 @@ static void choose_content(struct front *f)
 	f->choice.renamed = is_on(f, ROCPROFV3_O_RENAME);
 }
 
-static int add_format(struct front *f, const char *word)
+static void add_format(struct front *f, const char *word)
 {
 	static const char *const words[] = { "csv", "json", "rocpd", "pftrace", "otf2", NULL };
 	static const char *const formats[] = { "rocprofv3-csv", "rocprofv3-json", "rocpd3",
-					       "rocprofv3-pftrace" };
-	int i = choose("output-format", word, words);
+					       "rocprofv3-pftrace", "rocprofv3-otf2" };
+	const struct export_format *format =
+		export_find(formats[choose("output-format", word, words)]);
 
-	if (i >= 4) {
-		ui_error(
-			"--output-format %s: rtl does not write it; use pftrace, which ui.perfetto.dev reads",
-			word);
-		return STATUS_LACKS;
-	}
 	for (size_t k = 0; k < f->nr_formats; k++)
-		if (f->formats[k] == export_find(formats[i]))
-			return 0;
-	f->formats[f->nr_formats++] = export_find(formats[i]);
-	return 0;
+		if (f->formats[k] == format)
+			return;
+	f->formats[f->nr_formats++] = format;
 }
 
-static int choose_formats(struct front *f)
+static void choose_formats(struct front *f)
 {
 	const struct opt_value *v = value(f, ROCPROFV3_O_FORMAT);
-	int status = add_format(f, v->text ? v->text : "rocpd");
 
-	for (unsigned int i = 0; i < v->nr_more; i++) {
-		int other = add_format(f, v->more[i]);
-
-		status = status ? status : other;
-	}
-	return status;
+	add_format(f, v->text ? v->text : "rocpd");
+	for (unsigned int i = 0; i < v->nr_more; i++)
+		add_format(f, v->more[i]);
 }
 
 /* ---- names ---- */
@@ -520,7 +510,7 @@ static int run_rocprofv3(const struct opt_parsed *p)
 {
 	static struct front front;
 	struct front *f = &front;
-	int status, formats;
+	int status;
 
 	f->p = p;
 	if (is_on(f, ROCPROFV3_O_VERSION))
@@ -528,9 +518,9 @@ static int run_rocprofv3(const struct opt_parsed *p)
 	if (value(f, ROCPROFV3_O_INPUT)->count)
 		return run_jobs(f);
 	status = refuse(f);
-	formats = choose_formats(f);
-	if (status || formats)
-		return status ? status : formats;
+	if (status)
+		return status;
+	choose_formats(f);
 	if (!p->nr_operands)
 		ui_die(STATUS_TRACE, "the program is missing; usage: rtl rocprofv3 %s",
 		       cmd_rocprofv3.usage);
@@ -574,7 +564,7 @@ const struct command cmd_rocprofv3 = {
 		"instead. One that could change nothing is accepted with a message.\n"
 		"\n"
 		"The files are DIR/HOST/PID_kernel_trace.csv and its like for each process, or with -o DIR/NAME_kernel_trace.csv; "
-		"NAME_results.json; NAME_results.db; NAME_results.pftrace. Existing ones are replaced, as by rocprofv3. Without --output-format it is rocpd. "
+		"NAME_results.json; NAME_results.db; NAME_results.pftrace; NAME_results.otf2. Existing ones are replaced, as by rocprofv3. Without --output-format it is rocpd. "
 		"Files without rows are not written.\n"
 		"\n"
 		"What is recorded is at least what is asked for; what is not asked for is left out of the files.",

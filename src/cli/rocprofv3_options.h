@@ -46,8 +46,7 @@ enum rocprofv3_state {
 	  "directory of the files",                                                                            \
 	  "Without -o they are DIR/HOST/PID_kernel_trace.csv and its like. It is made if it is missing.")      \
 	X(FORMAT, 'f', "output-format", ROCPROFV3_LIST("FORMAT"), HAS,                                         \
-	  "csv, json, rocpd, pftrace (rocpd)",                                                                 \
-	  "Several. For otf2: pftrace, which ui.perfetto.dev reads.")                                          \
+	  "csv, json, rocpd, pftrace, otf2 (rocpd)", "Several.")                                               \
 	X(CONFIG, 0, "output-config", ROCPROFV3_SWITCH, LACKS, "write the configuration",                      \
 	  "rtl info shows what a trace was recorded with.")                                                    \
 	X(LOG, 0, "log-level", ROCPROFV3_VALUE("LEVEL"), IDLE, "amount of messages",                           \

@@ -7,6 +7,7 @@
 #include "export/chrome_trace/chrome_trace.h"
 #include "export/csv.h"
 #include "export/kineto.h"
+#include "export/otf2/otf2.h"
 #include "export/pftrace/pftrace.h"
 #include "export/rocprofv3/rocprofv3.h"
 #include "export/rpd/rpd.h"
@@ -44,6 +45,11 @@
 	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                         \
 	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                   \
 	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                             \
+	X("otf2", ".otf2", otf2_write, false, NULL,                                                                   \
+	  " otf2 is the format of Vampir, Score-P and Cube.",                                                         \
+	  "\n\nAn otf2 archive is OUT.otf2, OUT.def and the directory OUT, with a location for each thread and each " \
+	  "lane of a queue; calls and the operations that they caused have the same correlation_id. "                 \
+	  "libotf2 3 has to be installed.")                                                                           \
 	X("csv", "", csv_write, true, csv_document, " csv writes rocprof's files, for scripts.",                      \
 	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                      \
 	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                      \
@@ -63,6 +69,7 @@
 	X("rocprofv3-json", "_results.json", rocprofv3_json_write, true, NULL, "", "")                                \
 	X("rocpd3", "_results.db", rocpd3_write, true, rocpd3_document, "", "")                                       \
 	X("rocprofv3-pftrace", "_results.pftrace", rocprofv3_pftrace_write, true, NULL, "", "")                       \
+	X("rocprofv3-otf2", "_results.otf2", rocprofv3_otf2_write, true, NULL, "", "")                                \
 	X("rpd", ".db", NULL, false, rpd_tables_document,                                                             \
 	  " rpd is the database itself, for a raw trace.", "")
 

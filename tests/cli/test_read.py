@@ -280,7 +280,7 @@ class Convert(Reader):
         self.rtl("convert", db, "-f", "perfetto", "--force")
         self.rtl("convert", db)  # Perfetto's own format
         self.assertIn("a.pftrace", self.files())
-        self.rtl("convert", db, "-f", "otf2", status=2)
+        self.rtl("convert", db, "-f", "nsys", status=2)
         self.rtl("convert", db, "-f", "perfetto", "-o", "no/such/x.json", status=1)
         self.assertEqual([f for f in self.files() if "tmp" in f], [])
 

@@ -465,7 +465,7 @@ class Front(Formats):
     def test_what_rtl_lacks_is_refused_before_the_program_runs(self):
         for args, part in ((("--extra-counters", "FILE"), "counters"), (("--att",), "instructions"),
                            (("-p", "123"), "rtl start"), (("--rocshmem-trace",), "--kernel-trace"), (("-L",), "counters"),
-                           (("-f", "otf2"), "pftrace"), (("--kernel-iteration-range", "[1-3]"), "--range")):
+                           (("--kernel-iteration-range", "[1-3]"), "--range")):
             p = self.front("-r", *args, "--", "/bin/sh", "-c", "echo ran", status=self.LACKS)
             self.assertIn(part, p.stderr, args)
             self.assertEqual(p.stdout, "")
@@ -577,7 +577,7 @@ class Memory(Formats):
             make(self.path(f"{nr}.rtl").encode(), nr)
             self.rtl("recover", "-q", f"{nr}.rtl", "-o", f"{nr}.db")
         for form, out in (("rocprofv3-csv", "x"), ("rocprofv3-json", "x.json"), ("rocpd3", "x_results.db"), ("pftrace", "x.pftrace"),
-                          ("speedscope", "x.speedscope.json"), ("folded", "x.folded")):
+                          ("speedscope", "x.speedscope.json"), ("folded", "x.folded"), ("otf2", "x.otf2")):
             small, large = (self.peak("convert", f"{nr}.db", "-f", form, "-o", out, "--force") for nr in (30_000, 300_000))
             # two page caches of 16 MiB may fill
             self.assertLess(large, small + 40 * 1024, form)

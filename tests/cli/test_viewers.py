@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Formats of viewers: pftrace, read by protobuf's own reader, speedscope and folded; every count and time equal to the database"""
+"""Formats of viewers: pftrace, read by protobuf's own reader, OTF2, read by its library, speedscope and folded; every count and time equal to the database"""
 import collections
 import json
 import re
@@ -280,6 +280,101 @@ class Speedscope(Viewers):
 
     def test_empty_trace_has_no_profiles(self):
         self.assertEqual(self.read(self.convert(self.database(spool.Spool()), "speedscope", "t.json")), {})
+
+
+class Otf2(Viewers):
+    """otf2-print reads the archives."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("otf2-print"):
+            raise unittest.SkipTest("no otf2-print: install otf2-tools")
+
+    def fill(self, name):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write("no library")
+
+    def print(self, path, *options):
+        p = subprocess.run(["otf2-print", *options, path], capture_output=True, check=False, text=True)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return p.stdout
+
+    def read(self, path):
+        """{location: [(region, begin, end, attributes)]}; events of a location nest, and their number is that of its definition."""
+        groups, names, counts, found = {}, {}, {}, {}
+        for line in self.print(path, "-G").splitlines():
+            if line.startswith("LOCATION_GROUP"):
+                groups[re.search(r'Name: ".*" <(\d+)>', line)[1]] = line
+            m = re.match(r'LOCATION +(\d+)  Name: "(.*?)" <\d+>, Type: (\w+), # Events: (\d+), Group: "(.*?)" <', line)
+            if m:
+                names[m[1]] = f"{m[5]}/{m[2]}"
+                counts[m[1]] = int(m[4])
+        stacks, last, nr = collections.defaultdict(list), collections.Counter(), collections.Counter()
+        event = r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*?)" <\d+>\n(?: +ADDITIONAL ATTRIBUTES: (.*?)\n)?'
+        for kind, location, ns, region, about in re.findall(event, self.print(path), re.M | re.S):
+            self.assertGreaterEqual(int(ns), last[location])
+            last[location] = int(ns)
+            nr[location] += 1
+            if kind == "ENTER":
+                attributes = dict(re.findall(r'\("(\w+)" <\d+>; \w+; "?([^"<)]*?)"?(?: <\d+>)?\)', about))
+                stacks[location].append((region, int(ns), attributes))
+            else:
+                name, begin, attributes = stacks[location].pop()
+                self.assertEqual(region, name)
+                found.setdefault(names[location], []).append((name, begin, int(ns), attributes))
+        self.assertFalse([stack for stack in stacks.values() if stack], "regions that are not left")
+        self.assertEqual(nr, {k: n for k, n in counts.items() if n})
+        self.assertEqual(len(set(names.values())), len(names))
+        return found
+
+    def test_events_equal_database(self):
+        for trace in (spool.sample(), spool.calls(), self.odd()):
+            db = self.database(trace)
+            found = self.read(self.convert(db, "otf2", "t.otf2"))
+            host = [r for name, rows in found.items() if "/Thread" in name for r in rows]
+            self.assertEqual(sorted((n, b, e) for n, b, e, _ in host), sorted(self.sql(
+                db, "SELECT name, begin_ns, end_ns FROM rtl_api UNION ALL SELECT message, begin_ns, end_ns FROM rtl_marker")))
+            gpu = [r for name, rows in found.items() if name.startswith("GPU") and "runtime" not in name for r in rows]
+            self.assertEqual(sorted((b, e) for _, b, e, _ in gpu), sorted(self.sql(db, "SELECT start, end FROM rocpd_op WHERE end >= start")))
+            self.assertEqual({a["category"] for *_, a in gpu} - {"kernel_dispatch", "memory_copy"}, set())
+            # what has a call has its id
+            ids = {a["correlation_id"] for *_, a in host if "correlation_id" in a}
+            with_call = self.sql(db, f"SELECT count(*) {CAUSED} AND O.end >= O.start")[0][0]
+            self.assertGreaterEqual(sum(a.get("correlation_id") in ids for *_, a in gpu), with_call)
+
+    def test_locations_are_threads_and_lanes_of_queues(self):
+        found = self.read(self.convert(self.database(self.odd()), "otf2", "t.otf2"))
+        self.assertTrue({"GPU 0/queue 0", "GPU 0/queue 0 #5", "GPU 1/queue 1", "GPU 0/copies, engine 0"} <= set(found), sorted(found))
+
+    def test_existing_archive_is_replaced_with_force_and_other_files_are_kept(self):
+        db = self.database(spool.sample())
+        self.rtl("convert", "-q", db, "-f", "otf2")
+        self.assertEqual(self.files(), ["t", "t.db", "t.def", "t.otf2", "t.rtl"])
+        self.assertIn("--force", self.rtl("convert", db, "-f", "otf2", status=1).stderr)
+        self.rtl("convert", "-q", db, "-f", "otf2", "--force")
+        self.read(self.path("t.otf2"))
+        self.fill("t/mine.txt")
+        self.assertIn("other files", self.rtl("convert", db, "-f", "otf2", "--force", status=1).stderr)
+        self.assertTrue(os.path.exists(self.path("t/mine.txt")))
+        self.assertIn("NAME.otf2", self.rtl("convert", db, "-f", "otf2", "-o", "-", status=1).stderr)
+        self.assertEqual([f for f in self.files() if "tmp" in f], [])
+
+    def test_library_that_is_no_library_is_named(self):
+        db = self.database(spool.sample())
+        for name in ("libotf2.so.10", "libopen-trace-format2.so.10"):
+            self.fill(name)
+        p = self.rtl("convert", db, "-f", "otf2", status=1, env={"LD_LIBRARY_PATH": self.dir})
+        self.assertIn("install it", p.stderr)
+        self.assertEqual([f for f in self.files() if "tmp" in f or f.startswith("t.otf2")], [])
+
+    def test_each_process_gets_its_archive_under_rocprofv3s_name(self):
+        spool.calls(pid=1111).write(self.path("a.rtl"))
+        spool.calls(pid=2222).write(self.path("b.rtl"))
+        self.rtl("merge", "-q", "a.rtl", "b.rtl", "-o", "both.db")
+        self.convert("both.db", "rocprofv3-otf2", "x-%pid%")
+        for pid in (1111, 2222):
+            found = self.read(self.path(f"x-{pid}_results.otf2"))
+            self.assertEqual({n.split(" ")[-1] for n in found if "Thread" in n} - {str(pid)}, set(), found.keys())
 
 
 class Folded(Viewers):

@@ -18,7 +18,7 @@
 
 struct writer {
 	struct pftrace *t;
-	uint32_t domains;     /* enum rocprofv3_domain */
+	const struct rocprofv3_choice *choice;
 	struct map processes; /* pid -> track */
 	uint64_t process, thread;
 	int64_t pid, tid;
@@ -218,19 +218,11 @@ static int put_apart(struct writer *w, const int64_t *row, int64_t begin)
 	return ret ? ret : pftrace_slice_end(w->t, lane->id, row[CALL_END]);
 }
 
-/* Whether rocprofv3's options ask for the row; all of HIP's calls are one choice here, and all of HSA's. */
 static bool is_wanted(struct writer *w, const int64_t *row)
 {
-	enum pftrace_category category;
-
-	if ((w->domains & HOST_DOMAINS) == HOST_DOMAINS)
-		return true;
-	if (row[CALL_MARKER])
-		return (w->domains & ROCPROFV3_MARKER) != 0;
-	category = category_of(query_look_up(w->name, row[CALL_NAME]));
-	return category == C_HIP ? (w->domains & ROCPROFV3_HIP) != 0 :
-	       category == C_HSA ? (w->domains & ROCPROFV3_HSA) != 0 :
-				   true;
+	return (w->choice->domains & HOST_DOMAINS) == HOST_DOMAINS ||
+	       rocprofv3_files_wants_call(w->choice, row[CALL_MARKER] != 0,
+					  label_domain(query_look_up(w->name, row[CALL_NAME])));
 }
 
 static int take_row(void *arg, const int64_t *row)
@@ -258,7 +250,7 @@ static int take_row(void *arg, const int64_t *row)
 
 int pftrace_host_write(struct pftrace *t)
 {
-	struct writer w = { .t = t, .domains = rocprofv3_files_choice(t->q)->domains };
+	struct writer w = { .t = t, .choice = rocprofv3_files_choice(t->q) };
 	struct query *q = t->q;
 	const struct query_sql all[] = {
 		{ &w.name, QUERY_STRING },

@@ -46,6 +46,7 @@ int rocprofv3_csv_write(struct query *q, const char *out);
 int rocprofv3_json_write(struct query *q, const char *out);
 int rocpd3_write(struct query *q, const char *out);
 int rocprofv3_pftrace_write(struct query *q, const char *out);
+int rocprofv3_otf2_write(struct query *q, const char *out);
 
 /* Documents the columns of each CSV file, and the tables and views of the database (struct export_format). */
 void rocprofv3_csv_document(void (*put)(const char *line));

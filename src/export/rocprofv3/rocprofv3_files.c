@@ -23,6 +23,17 @@ const struct rocprofv3_choice *rocprofv3_files_choice(const struct query *q)
 	return q->opt->rocprofv3 ? q->opt->rocprofv3 : &all;
 }
 
+bool rocprofv3_files_wants_call(const struct rocprofv3_choice *choice, bool is_marker,
+				const char *domain)
+{
+	uint32_t asked = is_marker			? ROCPROFV3_MARKER :
+			 strcmp(domain, "hip_api") == 0 ? ROCPROFV3_HIP :
+			 strcmp(domain, "hsa_api") == 0 ? ROCPROFV3_HSA :
+							  0;
+
+	return !asked || (choice->domains & asked);
+}
+
 /* ---- names ---- */
 
 struct named {

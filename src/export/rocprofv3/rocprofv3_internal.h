@@ -9,6 +9,7 @@
  *	rocprofv3_records.c JSON: its records
  *	rocpd3.c            the database of rocpd: its rows
  *	rocpd3_schema.c     its tables and views
+ *	rocprofv3.c         Perfetto's format and OTF2, under rocprofv3's names
  */
 #ifndef RTL_EXPORT_ROCPROFV3_ROCPROFV3_INTERNAL_H
 #define RTL_EXPORT_ROCPROFV3_ROCPROFV3_INTERNAL_H
@@ -51,6 +52,9 @@ int rocprofv3_files_write(struct query *q, const char *out, const struct rocprof
 
 /* What is written: q->opt->rocprofv3, or all. */
 const struct rocprofv3_choice *rocprofv3_files_choice(const struct query *q);
+/* Whether a call or marker is asked for; all of HIP's calls are one choice here, and all of HSA's. `domain`: label_domain(). */
+bool rocprofv3_files_wants_call(const struct rocprofv3_choice *choice, bool is_marker,
+				const char *domain);
 
 /* ---- rocprofv3_counters.c ---- */
 
