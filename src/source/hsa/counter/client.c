@@ -246,15 +246,29 @@ static const union packet *packet_at(const struct queue *q, uint64_t index)
 	return &q->packets[index & q->packet_mask];
 }
 
-void client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end)
+/* The end of the packets that clients were asked for; the harvester asks for those behind it. */
+static uint64_t asked_end(const struct queue *q, uint64_t end)
+{
+	const union packet *p = packet_at(q, q->asked);
+
+	if (end <= q->asked)
+		return end;
+	if (packet_type(__atomic_load_n(&p->header, __ATOMIC_RELAXED)) != HSA_PACKET_TYPE_INVALID)
+		life_kick();
+	return q->asked;
+}
+
+uint64_t client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end)
 {
 	bool refused = atomic_load_explicit(&q->granted, memory_order_relaxed) == UINT64_MAX;
 	struct thread *entered = NULL;
 
+	if (thread_self.asks_nobody)
+		return asked_end(q, end);
 	if (from > q->asked)
 		q->asked = q->asked_from = from;
 	if (!q->answers || q->asked >= end)
-		return;
+		return end;
 	if (!t && life_enter(&entered))
 		t = entered;
 	while (q->asked < end) {
@@ -273,6 +287,7 @@ void client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end)
 	/* those that wait are counted while the others hold */
 	if (RTL_UNLIKELY(chosen_is_over()) && !client_nr_waiting())
 		client_switch(CLIENT_USER, AGENT_NONE, false);
+	return end;
 }
 
 bool client_is_waiting(const struct queue *q, uint64_t index)

@@ -125,8 +125,9 @@ bool client_prepare(struct queue *q, uint32_t size);
 void client_unprepare(struct queue *q);
 
 /* Asks for the valid packets [from, end) that clients were not asked for. `t`: this thread, within a hook; NULL: not in a hook yet. If the
- * queue can't be counted (granted is UINT64_MAX) clients get that as the result at once. Turn. */
-void client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end);
+ * queue can't be counted (granted is UINT64_MAX) clients get that as the result at once. Returns the end of what may be submitted: `end`,
+ * but on a thread that asks nobody (counter_help()) that of the packets that were asked for. Turn. */
+uint64_t client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end);
 /* Whether packet `index` is a dispatch that clients were asked for, and waits for interpose_grant(). Turn. */
 bool client_is_waiting(const struct queue *q, uint64_t index);
 /* The packet is next: asks if necessary; whether it has to wait: a client wants it, or a dispatch is being counted, or the packets

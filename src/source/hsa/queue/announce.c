@@ -10,8 +10,6 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/queue/interpose.h"
 
-#define TURN_ROUNDS 4096u
-
 /* The id that the dispatch will have: one that is of no call gets its own now, and keeps it in the note. 0: it is found later, by join.h. */
 static uint64_t id_of(struct queue *q, struct thread *t, uint64_t index)
 {
@@ -68,17 +66,6 @@ static void announce_queue(struct queue *q, struct thread *t, uint64_t end, subm
 	}
 }
 
-/* Bounded: the holder may be this thread, if it is in a signal handler. */
-static bool take_turn(struct queue *q)
-{
-	for (unsigned round = 0; round < TURN_ROUNDS; round++) {
-		if (queue_turn_try(q))
-			return true;
-		RTL_RELAX();
-	}
-	return false;
-}
-
 struct queue *announce_dispatches(hsa_signal_t doorbell, hsa_signal_value_t value,
 				  submit_taken_fn fn)
 {
@@ -88,7 +75,7 @@ struct queue *announce_dispatches(hsa_signal_t doorbell, hsa_signal_value_t valu
 	if (!q || q->intercepted || atomic_load_explicit(&q->bypassed, memory_order_relaxed) ||
 	    !life_enter(&t))
 		return NULL;
-	if (take_turn(q)) {
+	if (queue_turn_soon(q)) {
 		if (!atomic_load_explicit(&q->bypassed, memory_order_relaxed)) {
 			announced = q;
 			/* relaxed: read under the turn */

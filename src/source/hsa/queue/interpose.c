@@ -37,8 +37,6 @@
 #define CHUNK 32u
 /* Rounds in which a thread serves other threads' doorbells; then the harvester does. */
 #define MAX_ROUNDS 64u
-/* For a turn that another thread may have for longer: it may be in a tool. */
-#define SOON_ROUNDS 256u
 /* Harvester visits, 0.1 to 1 s apart, that find the next packet valid and not announced, until
  * the harvester submits it. Visits, not a time: a debugger may have stopped the program. */
 #define STUCK_LOOKS 5u
@@ -226,17 +224,6 @@ static RTL_COLD uint64_t ring_unheld(const struct queue *q)
 	return UINT64_MAX;
 }
 
-/* The end of the packets that clients were asked for; the harvester asks for those behind it. */
-static RTL_NOINLINE uint64_t asked_end(const struct queue *q, uint64_t end)
-{
-	if (end <= q->asked)
-		return end;
-	if (packet_type(__atomic_load_n(&packet_at(q, q->asked)->header, __ATOMIC_RELAXED)) !=
-	    HSA_PACKET_TYPE_INVALID)
-		life_kick();
-	return q->asked;
-}
-
 /* Submits the valid packets; returns the index of the first invalid one, or of a dispatch that has to wait. `t`: as in submit_other().
  * Under the turn. */
 static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
@@ -253,12 +240,8 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 	end = atomic_load_explicit(&q->reserved, memory_order_acquire);
 	if (RTL_UNLIKELY(end > q->free_end))
 		end = find_free_end(q, end);
-	if (RTL_UNLIKELY(is_counted) && client_is_any(q->agent)) {
-		if (thread_self.asks_nobody)
-			end = asked_end(q, end);
-		else
-			client_ask(q, t, from, end);
-	}
+	if (RTL_UNLIKELY(is_counted) && client_is_any(q->agent))
+		end = client_ask(q, t, from, end);
 	for (i = from; i < end; from = i) {
 		stop = end - from > CHUNK ? from + CHUNK : end;
 		for (; i < stop; i++) {
@@ -554,7 +537,7 @@ bool interpose_look(struct queue *q, bool all)
 		look_under_turn(q, life_on() ? thread_get() : NULL);
 		interpose_end_turn(q);
 	}
-	/* announced packets that are not even reserved wake the harvester when they are; those that wait to be counted are counter.c's */
+	/* announced packets that are not reserved wake the harvester when they are; those to be counted are counter.c's */
 	return is_pending(q) &&
 	       !(atomic_load_explicit(&q->is_counted, memory_order_relaxed) && counter_is_busy()) &&
 	       atomic_load_explicit(&q->reserved, memory_order_relaxed) >
@@ -586,16 +569,6 @@ bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *an
 	return waits;
 }
 
-static bool turn_soon(struct queue *q)
-{
-	for (unsigned round = 0; round < SOON_ROUNDS; round++) {
-		if (queue_turn_try(q))
-			return true;
-		RTL_RELAX();
-	}
-	return false;
-}
-
 enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index,
 				       bool waits)
 {
@@ -603,10 +576,8 @@ enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, ui
 	const struct inflight_ring *ring;
 	uint64_t head;
 
-	if (!waits && !turn_soon(q))
-		return GRANT_BUSY;
-	if (waits && !queue_turn_wait(q))
-		return GRANT_GONE;
+	if (waits ? !queue_turn_wait(q) : !queue_turn_soon(q))
+		return waits ? GRANT_GONE : GRANT_BUSY;
 	if (q->index == queue_index) {
 		ring = inflight_current(&q->inflight);
 		head = atomic_load_explicit(&ring->head, memory_order_relaxed);

@@ -23,6 +23,7 @@
 
 #define MAX_RING 65536u
 #define MIN_ENTRIES 1024u
+#define SOON_ROUNDS 4096u
 #define MAX_HANDLES (2 * QUEUE_MAX)
 
 /* A handle by which the program names a queue. Never freed, used again. */
@@ -56,6 +57,16 @@ void queue_lock(struct queue *q)
 
 	while (!queue_try_lock(q))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+}
+
+bool queue_turn_soon(struct queue *q)
+{
+	for (unsigned round = 0; round < SOON_ROUNDS; round++) {
+		if (queue_turn_try(q))
+			return true;
+		RTL_RELAX();
+	}
+	return false;
 }
 
 bool queue_turn_wait(struct queue *q)

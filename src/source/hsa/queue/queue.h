@@ -212,6 +212,8 @@ static inline bool queue_turn_end(struct queue *q)
 /* Waits for the turn, bounded by what its holder does. false: there is no turn, the queue was
  * destroyed. */
 bool queue_turn_wait(struct queue *q);
+/* Takes the turn if it is free within microseconds: its holder may be this thread, in a signal handler, or in a tool. */
+bool queue_turn_soon(struct queue *q);
 
 static inline bool queue_try_lock(struct queue *q)
 {
