@@ -6,7 +6,7 @@ import concurrent.futures
 from support import *
 
 ROOTS = (os.path.join(SOURCE, "include"), os.path.join(BUILD, "gen"))
-# What tools may include, by folder. AMD's others need projects of their own: docs/compat/rocprofiler-sdk.md.
+# What tools may include, by folder.
 TREE = {
     "rocprofiler-sdk": """agent.h agent_profile.h buffer.h buffer_tracing.h callback_tracing.h context.h counter_config.h counters.h
         defines.h device_counting_service.h dispatch_counting_service.h dispatch_profile.h ext_version.h external_correlation.h fwd.h
@@ -21,12 +21,18 @@ TREE = {
     "rocprofiler-sdk/deprecated": "counters.h profile_config.h",
     "rocprofiler-sdk/experimental": "counters.h registration.h spm.h thread_trace.h",
     "rocprofiler-sdk/experimental/thread-trace": "agent.h core.h dispatch.h trace_decoder.h trace_decoder_types.h",
-    "rocprofiler-sdk/cxx": "enum_string.hpp hash.hpp name_info.hpp operators.hpp serialization.hpp utility.hpp version.hpp",
+    "rocprofiler-sdk/cxx": "enum_string.hpp hash.hpp name_info.hpp operators.hpp perfetto.hpp serialization.hpp utility.hpp version.hpp",
+    "rocprofiler-sdk/cxx/codeobj": "code_printing.hpp disassembly.hpp segment.hpp",
     "rocprofiler-sdk/cxx/container": "c_array.hpp",
     "rocprofiler-sdk/cxx/details": "archive.hpp name_info.hpp tokenize.hpp",
     "rocprofiler-sdk/cxx/serialization": "load.hpp save.hpp",
     "rocprofiler-sdk-roctx": "api_trace.h defines.h roctx.h types.h version.h",
 }
+# Of other projects: the packages, and what they have. Perfetto's SDK is no package of Debian's: a stand-in has what the header uses.
+COMGR = ("libamd-comgr-dev", ("amd_comgr.h", "amd_comgr/amd_comgr.h"))
+LIBDW = ("libdw-dev", ("elfutils/libdw.h",))
+NEEDS = {"rocprofiler-sdk/cxx/codeobj/disassembly.hpp": (COMGR,), "rocprofiler-sdk/cxx/codeobj/code_printing.hpp": (COMGR, LIBDW)}
+STAND_INS = os.path.join(SOURCE, "tests/sdk/perfetto")
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Wundef", "-Werror")
 
 
@@ -54,12 +60,37 @@ def each_header_that_tools_include_is_there():
 
 def compile_alone(job):
     name, (compiler, language, standard), abi = job
-    include = [f"-I{r}" for r in ROOTS] + [a for f in rocm_folders() for a in ("-isystem", f)]
+    include = [f"-I{r}" for r in (*ROOTS, STAND_INS)] + [a for f in rocm_folders() for a in ("-isystem", f)]
     argv = [compiler, "-fsyntax-only", *WARNINGS, "-x", language, standard, f"-DROCPROFILER_SDK_ABI={abi}", "-DROCPROFILER_SDK_HAS_CEREAL=0",
             *include,
             "-include", name, "-include", name, "/dev/null"]
     p = subprocess.run(argv, capture_output=True, text=True, check=False)
     return f"{name}, {language}, ABI {abi}: {p.stderr[:800]}" if p.returncode else ""
+
+
+def lacks_packages(name):
+    return [package for package, files in NEEDS.get(name, ())
+            if not any(os.path.exists(os.path.join(folder, f)) for f in files for folder in ("/usr/include", *rocm_folders()))]
+
+
+@case
+def headers_of_projects_that_are_not_installed_say_which():
+    if not shutil.which("g++"):
+        skip("no g++")
+    for name, words in (("codeobj/disassembly.hpp", "libamd-comgr-dev"), ("perfetto.hpp", "needs perfetto.h of Perfetto's C++ SDK")):
+        # -nostdinc: nothing is installed
+        p = subprocess.run(["g++", "-fsyntax-only", "-nostdinc", "-std=c++17", "-fmax-errors=1", *(f"-I{r}" for r in ROOTS), "-x", "c++",
+                            "-include", f"rocprofiler-sdk/cxx/{name}", "/dev/null"], capture_output=True, text=True, check=False)
+        equal(f"status of {name}", p.returncode, 1)
+        contains(name, p.stderr, "#error \"rocprofiler-sdk/cxx/")
+        contains(name, p.stderr, words)
+
+
+@case
+def headers_for_comgr_and_elfutils_have_their_packages():
+    lacking = sorted({package for name in NEEDS for package in lacks_packages(name)})
+    if lacking:
+        skip(f"not compiled: cxx/codeobj needs {' and '.join(lacking)}")
 
 
 @case
@@ -68,7 +99,7 @@ def each_header_compiles_alone_and_twice():
     if not languages:
         skip("no gcc")
     jobs = [(name, language, abi) for name in sorted(headers()) for language in languages for abi in (0, 1)
-            if name.endswith(".h") or language[1] == "c++"]
+            if (name.endswith(".h") or language[1] == "c++") and not lacks_packages(name)]
     at_least("headers that are compiled", len(jobs), 200)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = [w for w in pool.map(compile_alone, jobs) if w]
