@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/compiler.h"
+
 void str_init(struct str *s, char *buffer, size_t size)
 {
 	s->text = buffer;
@@ -34,7 +36,8 @@ void str_add(struct str *s, const char *more)
 	str_add_n(s, more, strlen(more));
 }
 
-static void add_digits(struct str *s, uint64_t value, unsigned int base, int digits)
+/* inline: the base is a constant, by which a division is a multiplication */
+static RTL_INLINE void add_digits(struct str *s, uint64_t value, unsigned int base, int digits)
 {
 	char text[24];
 	size_t at = sizeof(text);
