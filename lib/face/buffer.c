@@ -30,6 +30,7 @@ static struct buffer *closed_first RTL_GUARDED_BY(buffers_lock);
 static struct buffer **closed_last RTL_GUARDED_BY(buffers_lock) = &closed_first;
 static _Thread_local bool is_delivering;
 _Atomic uint32_t buffer_nr_pressed;
+_Atomic(void (*)(void)) buffer_on_pressed;
 
 bool buffer_is_delivering(void)
 {
@@ -196,11 +197,16 @@ static bool is_due(const struct buffer *b)
 static void press(struct buffer *b, bool is_pressed) RTL_REQUIRES(b->lock);
 static void press(struct buffer *b, bool is_pressed)
 {
-	if (is_pressed && !b->is_pressed)
-		atomic_fetch_add_explicit(&buffer_nr_pressed, 1, memory_order_relaxed);
-	else if (!is_pressed && b->is_pressed)
-		atomic_fetch_sub_explicit(&buffer_nr_pressed, 1, memory_order_relaxed);
+	void (*on_change)(void);
+
+	if (is_pressed == b->is_pressed)
+		return;
 	b->is_pressed = is_pressed;
+	/* in one order with the loads of the function that is called */
+	atomic_fetch_add(&buffer_nr_pressed, is_pressed ? 1 : UINT32_MAX);
+	on_change = atomic_load(&buffer_on_pressed);
+	if (on_change)
+		on_change();
 }
 
 void buffer_relieve_slowly(void)
@@ -397,6 +403,14 @@ void buffer_write_now(struct buffer *b, const void *entries, uint32_t nr, const 
 		      size_t size)
 {
 	write_entries(b, entries, nr, data, size, false);
+}
+
+void buffer_lose(struct buffer *b, uint32_t nr)
+{
+	lock_take(&b->lock);
+	if (b->is_open)
+		lose(b, nr);
+	lock_drop(&b->lock);
 }
 
 void buffer_hand_over(struct buffer *b)

@@ -119,10 +119,14 @@ int buffer_move(struct buffer *b, struct buffer_thread *t);
 void buffer_flush(struct buffer *b);
 /* The same, for `ns` at most. -EBUSY: not everything was delivered by then, but will be. */
 int buffer_flush_for(struct buffer *b, uint64_t ns);
+/* Entries that were not even made count among those that were dropped. */
+void buffer_lose(struct buffer *b, uint32_t nr);
 /* Entries that were dropped, since the last call. */
 uint64_t buffer_take_lost(struct buffer *b);
 /* How many buffers have put aside more than half of what they may. */
 extern RTL_HIDDEN _Atomic uint32_t buffer_nr_pressed;
+/* Called after each change of that, under the buffer's lock; NULL: nobody asks. */
+extern RTL_HIDDEN _Atomic(void (*)(void)) buffer_on_pressed;
 /* HOT: while there is such a buffer: waits for it, 1 ms at most. For threads that write what others collect, with no lock held. */
 void buffer_relieve_slowly(void);
 static inline void buffer_relieve(void)

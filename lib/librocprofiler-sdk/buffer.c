@@ -70,8 +70,8 @@ static void report_lost(struct sdk_buffer *b, uint64_t nr)
 {
 	if (nr && b->is_lossless && !atomic_exchange(&b->has_warned, true))
 		log_warn(
-			"buffer %llu of a tool: lossless, but its function has not taken %llu records, which are lost: too slow, or it "
-			"does not return; a larger buffer or less work in the function avoids that",
+			"buffer %llu of a tool: lossless, but its function has not taken %llu records, which are lost: too slow, it "
+			"does not return, or memory has run out; a larger buffer or less work in the function avoids that",
 			(unsigned long long)b->id.handle, (unsigned long long)nr);
 }
 
@@ -256,6 +256,19 @@ void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t s
 		buffer_write_now(b->records, &header, 1, record, size);
 	else
 		buffer_write(b->records, &header, 1, record, size);
+}
+
+void buffer_lose_for(uint64_t mask, uint32_t kind)
+{
+	for (; mask; mask &= mask - 1) {
+		const struct context *c = context_at((unsigned int)__builtin_ctzll(mask));
+		/* acquire: pairs with buffered.c */
+		const struct sdk_buffer *b =
+			atomic_load_explicit(&c->buffers[kind], memory_order_acquire);
+
+		if (b)
+			buffer_lose(b->records, 1);
+	}
 }
 
 void buffer_put_counter(struct sdk_buffer *b, uint32_t kind, const void *record, uint32_t size)

@@ -54,7 +54,8 @@ static struct op *make(const struct event_copy *c)
 	uint64_t mask = context_mask(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, operation);
 	struct op *op =
 		op_new(mask, mask,
-		       context_buffered_mask(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY, operation));
+		       context_buffered_mask(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY, operation),
+		       ROCPROFILER_BUFFER_TRACING_MEMORY_COPY);
 
 	if (!op)
 		return NULL;

@@ -92,6 +92,7 @@ RTL_REQUIRES(lock) static void add_change(uint64_t mask)
 }
 
 static void on_taken(const struct event_dispatch *d);
+static void choose_ways(void);
 
 /* A dispatch that was noted has its record from that, whatever its epoch. */
 void dispatch_update(void)
@@ -106,6 +107,7 @@ void dispatch_update(void)
 	if (!is_taker && needs_operations()) {
 		is_taker = core->submit_listen_taken(on_taken);
 		atomic_store(&is_on, is_taker);
+		choose_ways();
 	}
 	add_change(is_taker ? 0 : mask);
 	lock_drop(&lock);
@@ -115,20 +117,6 @@ bool dispatch_is_direct(uint64_t *nr)
 {
 	*nr = atomic_load_explicit(&nr_direct, memory_order_relaxed);
 	return atomic_load_explicit(&nr_changes, memory_order_relaxed) != 0;
-}
-
-static void fill_info(rocprofiler_kernel_dispatch_info_t *info, const struct event_dispatch *d,
-		      const struct lane *l, uint64_t number)
-{
-	info->size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding);
-	info->agent_id = l->agent;
-	info->queue_id = l->queue;
-	info->kernel_id = d->kernel;
-	info->dispatch_id = number;
-	info->private_segment_size = d->private_size;
-	info->group_segment_size = d->group_size;
-	info->workgroup_size = (rocprofiler_dim3_t){ d->group[0], d->group[1], d->group[2] };
-	info->grid_size = (rocprofiler_dim3_t){ d->grid[0], d->grid[1], d->grid[2] };
 }
 
 uint64_t dispatch_new_id(void)
@@ -145,21 +133,21 @@ bool dispatch_is_shown(void)
 static void put_record(const struct event_dispatch *d, const struct lane *l)
 {
 	uint64_t mask = mask_in(core->submit_epoch_of_event()) & ~context_over();
-	rocprofiler_kernel_dispatch_info_t info = { 0 };
 
 	if (!mask || atomic_load(&registration_end) > 0)
 		return;
-	fill_info(&info, d, l, dispatch_new_id());
-	records_put_dispatch(mask, d, &info);
+	records_put_dispatch(mask, d, l, dispatch_new_id());
 	atomic_fetch_add_explicit(&nr_direct, 1, memory_order_relaxed);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
+/* The whole payload. */
 static void fill(struct op *op, const struct event_dispatch *d, const struct lane *l)
 {
 	op->payload.dispatch.size = sizeof(op->payload.dispatch);
-	fill_info(&op->payload.dispatch.dispatch_info, d, l, op->number);
+	op->payload.dispatch.start_timestamp = op->payload.dispatch.end_timestamp = 0;
+	dispatch_info_fill(&op->payload.dispatch.dispatch_info, d, l, op->number);
 }
 
 static struct op *make(const struct event_dispatch *d, const struct lane *l)
@@ -172,7 +160,9 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 						 ROCPROFILER_KERNEL_DISPATCH_COMPLETE);
 	bool is_plain = !(begin | end) && !external_any();
 	struct op *launch = effects_launch_of(d->tid);
-	struct op *op = is_plain ? op_new_plain(records, launch) : op_new(begin, end, records);
+	struct op *op = is_plain ? op_new_plain(records, launch) :
+				   op_new_unset(begin, end, records,
+						ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH);
 
 	if (!op)
 		return NULL;
@@ -308,7 +298,7 @@ void dispatch_over(const struct event_dispatch *d)
 	if (!op)
 		return;
 	if (op->is_plain) {
-		op_clear(op);
+		op_clear_ids(op);
 		fill(op, d, l);
 	}
 	op->begin_ns = d->begin_ns;
@@ -367,28 +357,47 @@ static RTL_NOINLINE void store_watched(store_fn next, hsa_signal_t signal, hsa_s
 	buffer_relieve();
 }
 
-/* HOT: nothing but two loads where dispatches are not noted. */
-static RTL_INLINE void store(store_fn next, hsa_signal_t signal, hsa_signal_value_t value)
-{
-	/* relaxed, both: the same, and a hint */
-	if (RTL_LIKELY(!atomic_load_explicit(&is_on, memory_order_relaxed) &&
-		       !atomic_load_explicit(&buffer_nr_pressed, memory_order_relaxed)))
-		next(signal, value);
-	else
-		store_watched(next, signal, value);
-}
-
+/* What is in the table's slots jumps by way_NAME: to the function that was there, or to watched_NAME. */
 #define STORE(name)                                                                                \
 	static store_fn next_##name;                                                               \
+	static _Atomic(store_fn) way_##name;                                                       \
+	static void watched_##name(hsa_signal_t signal, hsa_signal_value_t value)                  \
+	{                                                                                          \
+		store_watched(next_##name, signal, value);                                         \
+	}                                                                                          \
+	/* HOT: nothing but a jump where dispatches are not noted */                               \
 	static void signal_##name(hsa_signal_t signal, hsa_signal_value_t value)                   \
 	{                                                                                          \
-		store(next_##name, signal, value);                                                 \
+		/* relaxed: either way is right */                                                 \
+		atomic_load_explicit(&way_##name, memory_order_relaxed)(signal, value);            \
 	}
 STORE(store_relaxed)
 STORE(store_screlease)
 STORE(silent_store_relaxed)
 STORE(silent_store_screlease)
 #undef STORE
+
+static bool is_watched(void)
+{
+	return atomic_load(&is_on) || atomic_load(&buffer_nr_pressed);
+}
+
+/* After each change of what is_watched() says, by any thread, also under a buffer's lock. */
+static void choose_ways(void)
+{
+	bool watched;
+
+	do {
+		watched = is_watched();
+#define STORE(name) atomic_store(&way_##name, watched ? watched_##name : next_##name)
+		STORE(store_relaxed);
+		STORE(store_screlease);
+		STORE(silent_store_relaxed);
+		STORE(silent_store_screlease);
+#undef STORE
+		/* another thread may have chosen by something newer before this one has stored */
+	} while (is_watched() != watched);
+}
 
 static void replace(const struct hsa_mirror_root *root, enum hsa_core_id id, store_fn *next,
 		    store_fn ours)
@@ -398,11 +407,13 @@ static void replace(const struct hsa_mirror_root *root, enum hsa_core_id id, sto
 	if (!slot || !*slot)
 		return;
 	*next = (store_fn)*slot;
+	choose_ways();
 	*slot = (void *)ours;
 }
 
 void dispatch_install(const struct hsa_mirror_root *root)
 {
+	atomic_store(&buffer_on_pressed, choose_ways);
 #define STORE(name) replace(root, HSA_CORE_signal_##name, &next_##name, signal_##name)
 	STORE(store_relaxed);
 	STORE(store_screlease);

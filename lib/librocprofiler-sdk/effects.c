@@ -234,6 +234,13 @@ static uint64_t records_of(uint8_t role)
 	return 0;
 }
 
+static uint32_t buffer_kind_of(uint8_t role)
+{
+	return what_of(role).kind == KIND(MEMORY_ALLOCATION) ?
+		       ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION :
+		       ROCPROFILER_BUFFER_TRACING_HIP_GRAPH;
+}
+
 /* Whether a context wants to know that HIP is there, and it was not seen yet. */
 static bool waits_for_hip(void)
 {
@@ -370,7 +377,7 @@ static rocprofiler_agent_id_t agent_of(uint64_t handle)
 static struct op *make(const struct live_call *call, uint8_t role)
 {
 	uint64_t mask = mask_of(role);
-	struct op *op = op_new(mask, mask, records_of(role));
+	struct op *op = op_new(mask, mask, records_of(role), buffer_kind_of(role));
 	struct what w = what_of(role);
 
 	if (!op)
@@ -669,7 +676,8 @@ static void show_runtime(enum effects_runtime which, uint64_t version, uint64_t 
 			NULL :
 			op_new(context_mask(KIND(RUNTIME_INITIALIZATION), which), 0,
 			       context_buffered_mask(
-				       ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, which));
+				       ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION, which),
+			       ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION);
 
 	if (!op)
 		return;

@@ -49,7 +49,8 @@ static struct op *make(uint32_t operation)
 	uint64_t mask = context_mask(KIND, operation);
 	uint64_t records =
 		context_buffered_mask(ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API, operation);
-	struct op *op = op_new(mask, mask, records);
+	struct op *op =
+		op_new(mask, mask, records, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API);
 
 	if (!op)
 		return NULL;

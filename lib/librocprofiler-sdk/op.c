@@ -4,7 +4,7 @@
  * Owns:     operations that are not used, which are used again; each thread has some of them.
  * Threads:  any; an operation is in the hands of one thread at a time.
  * Hot path: all but the first uses of an operation: no lock, no allocation.
- * Fails:    without memory an operation is not shown.
+ * Fails:    without memory an operation is not shown; its records count as dropped.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -79,13 +79,19 @@ static struct op *get(uint32_t nr)
 }
 
 /* All but its payload, and what tools have of their own. */
-static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t records, uint64_t more)
+static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t records, uint64_t more,
+			 uint32_t buffer_kind)
 {
 	uint64_t all = begin_mask | end_mask | records | more;
-	struct op *op = all ? get(64 - (uint32_t)__builtin_clzll(all)) : NULL;
+	struct op *op;
 
-	if (!op)
+	if (!all)
 		return NULL;
+	op = get(64 - (uint32_t)__builtin_clzll(all));
+	if (RTL_UNLIKELY(!op)) {
+		buffer_lose_for(records, buffer_kind);
+		return NULL;
+	}
 	op->begin_mask = begin_mask;
 	op->end_mask = end_mask;
 	op->records = records;
@@ -100,16 +106,16 @@ static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t record
 
 struct op *op_new_plain(uint64_t records, const struct op *launch)
 {
-	struct op *op = op_get(0, 0, records, launch ? launch->records : 0);
+	struct op *op = op_get(0, 0, records, launch ? launch->records : 0,
+			       ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH);
 
 	if (op)
 		op->is_plain = true;
 	return op;
 }
 
-void op_clear(struct op *op)
+void op_clear_ids(struct op *op)
 {
-	memset(&op->payload, 0, sizeof(op->payload));
 	for (uint64_t rest = op->all; rest; rest &= rest - 1) {
 		unsigned int i = (unsigned int)__builtin_ctzll(rest);
 
@@ -117,9 +123,15 @@ void op_clear(struct op *op)
 	}
 }
 
-struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records)
+struct op *op_new_unset(uint64_t begin_mask, uint64_t end_mask, uint64_t records,
+			uint32_t buffer_kind)
 {
-	struct op *op = op_get(begin_mask, end_mask, records, 0);
+	return op_get(begin_mask, end_mask, records, 0, buffer_kind);
+}
+
+struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records, uint32_t buffer_kind)
+{
+	struct op *op = op_new_unset(begin_mask, end_mask, records, buffer_kind);
 
 	if (op)
 		memset(&op->payload, 0, sizeof(op->payload));

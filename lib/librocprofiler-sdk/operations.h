@@ -17,6 +17,8 @@
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
 #define RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
 
+#include <stddef.h>
+
 #include "../face/pending.h"
 #include "../face/relay.h"
 #include "sdk.h"
@@ -80,13 +82,17 @@ struct op {
 
 /* ---- op.c ---- */
 
-/* HOT: an operation for the contexts in the masks; `payload` is zeroed. NULL: there is none in them, or no memory. Any thread. */
-struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records);
+/* HOT: an operation for the contexts in the masks; `payload` is zeroed. NULL: there is none in them, or no memory: then records
+ * of `buffer_kind` are counted as dropped. Any thread. */
+struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records, uint32_t buffer_kind);
+/* HOT: the same, but the caller sets the whole payload. */
+struct op *op_new_unset(uint64_t begin_mask, uint64_t end_mask, uint64_t records,
+			uint32_t buffer_kind);
 /* HOT: an operation of which tools get records alone, without ids of their own. Its payload is set when it is over, on the thread that
  * puts the records: the submitting one does not touch that memory. With a launch of a graph, also if there are no records of its own. */
 struct op *op_new_plain(uint64_t records, const struct op *launch);
-/* Zeroes the payload, and the tools' ids, of such an operation. */
-void op_clear(struct op *op);
+/* HOT: zeroes the tools' ids of such an operation. */
+void op_clear_ids(struct op *op);
 /* HOT: any thread. */
 void op_free(struct op *op);
 /* Calls the tools of `begin_mask`: a dispatch is entered, and enqueued. */
@@ -117,8 +123,25 @@ struct lane {
 /* HOT: of an operation that is over, for the contexts in `records`. */
 void op_put_records(const struct op *op);
 /* HOT: of a dispatch without an operation, for the contexts in `mask`. */
-void records_put_dispatch(uint64_t mask, const struct event_dispatch *d,
-			  const rocprofiler_kernel_dispatch_info_t *info);
+void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct lane *l,
+			  uint64_t number);
+/* HOT: all of it, its padding included: nothing has to be zeroed before. */
+static inline void dispatch_info_fill(rocprofiler_kernel_dispatch_info_t *info,
+				      const struct event_dispatch *d, const struct lane *l,
+				      uint64_t number)
+{
+	info->size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding);
+	info->agent_id = l->agent;
+	info->queue_id = l->queue;
+	info->kernel_id = d->kernel;
+	info->dispatch_id = number;
+	info->private_segment_size = d->private_size;
+	info->group_segment_size = d->group_size;
+	info->workgroup_size = (rocprofiler_dim3_t){ d->group[0], d->group[1], d->group[2] };
+	info->grid_size = (rocprofiler_dim3_t){ d->grid[0], d->grid[1], d->grid[2] };
+	for (size_t i = 0; i < sizeof(info->reserved_padding); i++)
+		info->reserved_padding[i] = 0;
+}
 
 /* ---- operations.c ---- */
 

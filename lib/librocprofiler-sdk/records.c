@@ -26,20 +26,21 @@ static void put_dispatch(const struct op *op, unsigned int index)
 	buffer_put(context_at(index), r.kind, &r, sizeof(r));
 }
 
-void records_put_dispatch(uint64_t mask, const struct event_dispatch *d,
-			  const rocprofiler_kernel_dispatch_info_t *info)
+void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct lane *l,
+			  uint64_t number)
 {
-	const rocprofiler_buffer_tracing_kernel_dispatch_record_t r = {
-		.size = sizeof(r),
-		.kind = KIND(KERNEL_DISPATCH),
-		.operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE,
-		.correlation_id.internal = d->correlation & EVENT_ID,
-		.thread_id = d->tid,
-		.start_timestamp = d->begin_ns,
-		.end_timestamp = d->end_ns,
-		.dispatch_info = *info,
-	};
+	rocprofiler_buffer_tracing_kernel_dispatch_record_t r;
 
+	/* each member: a structure of this size would be zeroed by a slow instruction */
+	r.size = sizeof(r);
+	r.kind = KIND(KERNEL_DISPATCH);
+	r.operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
+	r.correlation_id.internal = d->correlation & EVENT_ID;
+	r.correlation_id.external.value = 0;
+	r.thread_id = d->tid;
+	r.start_timestamp = d->begin_ns;
+	r.end_timestamp = d->end_ns;
+	dispatch_info_fill(&r.dispatch_info, d, l, number);
 	for (; mask; mask &= mask - 1)
 		buffer_put(context_at((unsigned int)__builtin_ctzll(mask)), r.kind, &r, sizeof(r));
 }

@@ -44,8 +44,10 @@ RTL_REQUIRES(lock) static void add(uint64_t id, uint64_t mask)
 		unused = h->next;
 	else
 		h = malloc(sizeof(*h));
-	if (!h)
+	if (!h) {
+		buffer_lose_for(mask, ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT);
 		return;
+	}
 	*h = (struct held){ .next = buckets[id % NR_BUCKETS], .id = id, .mask = mask, .nr = 1 };
 	buckets[id % NR_BUCKETS] = h;
 	atomic_fetch_add_explicit(&retire_nr_held, 1, memory_order_relaxed);

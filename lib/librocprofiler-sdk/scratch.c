@@ -49,7 +49,9 @@ static void begin(const struct event_head *e, uint32_t operation)
 	uint64_t mask = context_mask(KIND, operation);
 	uint64_t records =
 		context_buffered_mask(ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY, operation);
-	struct op *op = registration_is_over() ? NULL : op_new(mask, mask, records);
+	struct op *op = registration_is_over() ? NULL :
+						 op_new(mask, mask, records,
+							ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY);
 	const struct lane *l = op ? operations_lane_of((uintptr_t)e->queue) : NULL;
 
 	if (!op)
