@@ -90,6 +90,7 @@ CHOICES = {
 class Bench:
     def __init__(self, args):
         self.quick, self.build = args.quick, os.path.abspath(args.build)
+        self.is_part = bool(args.part)
         self.rounds = 2 if args.quick else args.rounds
         self.rows, self.raw, self.failures, self.notes = [], {}, [], []
         self.before = args.before

@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: MIT
 """compat.py - the costs of libroctracer64 and librocprofiler-sdk, each figure beside the minimum with HIP's own callbacks"""
+import json
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+USERLAND = os.path.join(os.path.dirname(HERE), "tools/userland.sh")
+NEWEST = "experimental"  # the suite of the newest HIP, which has dispatch tables
 
 FIGURES = (
     ("callbacks", "roctracer, a pair of callbacks of an API call", "empty callbacks of HIP's"),
@@ -66,6 +73,32 @@ def counting_env(bench, name):
 
 
 def sdk(bench):
+    """The rows of this system's HIP; if the part is asked for by name, then those of the newest one as well, if its suite is there."""
+    sdk_here(bench)
+    # `make bench` measures all suites
+    if bench.is_part and not os.environ.get("USERLAND"):
+        sdk_in(bench, NEWEST)
+
+
+def sdk_in(bench, suite):
+    """The rows of the suite's HIP: measured by this program, run in there."""
+    env = {**os.environ, "RTL_BUILD": bench.build}
+    there = subprocess.run([USERLAND, suite, "run", "true"], env=env, capture_output=True, text=True, check=False)
+    if there.returncode:
+        bench.notes.append(f"sdk: not measured on {suite}: {(there.stdout or there.stderr).strip()}")
+        return
+    out = os.path.join(bench.dir, f"{suite}.json")
+    argv = ["python3", os.path.join(HERE, "bench.py"), "sdk", "--build", bench.build, "--json", out, "--dir", "/tmp"]
+    subprocess.run([USERLAND, suite, "run", *argv, *(["--quick"] if bench.quick else [])], env=env, stdout=subprocess.DEVNULL, check=False)
+    with open(out, encoding="utf-8") as f:
+        results = json.load(f)
+    bench.keep(f"sdk {suite}", results["rounds"])
+    bench.failures.extend(f"sdk on {suite}: {text}" for text in results["failures"])
+    for row in results["results"]:
+        bench.add(f"{suite}: {row['name']}", row["value"], row["unit"], row.get("floor"), row.get("floor_name", ""), low=row["lowest"])
+
+
+def sdk_here(bench):
     """Rows of HIP calls and launches under a tool of librocprofiler-sdk that does nothing. The program does not know of it."""
     args = [f"blocks={100 if bench.quick else 2000}"]
     names = [f[0] for f in SDK_FIGURES]

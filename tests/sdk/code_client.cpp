@@ -54,8 +54,8 @@ static void on_object(const rocprofiler_callback_tracing_code_object_load_data_t
 {
 	const auto *const bytes = reinterpret_cast<const char *>(data.memory_base);
 
-	table->addDecoder(bytes, data.memory_size, data.code_object_id, static_cast<uint64_t>(data.load_delta),
-			  data.load_size);
+	table->addDecoder(bytes, data.memory_size, data.code_object_id,
+			  static_cast<uint64_t>(data.load_delta), data.load_size);
 	std::ofstream(folder + "/" + std::to_string(data.code_object_id) + ".co", std::ios::binary)
 		.write(bytes, static_cast<std::streamsize>(data.memory_size));
 	if (strncmp(data.uri, "file://", 7) != 0)
@@ -64,11 +64,14 @@ static void on_object(const rocprofiler_callback_tracing_code_object_load_data_t
 	const disassembly::CodeObjectBinary file(data.uri);
 
 	nr_files++;
-	IS(file.buffer.size() == data.memory_size && memcmp(file.buffer.data(), bytes, data.memory_size) == 0, true);
+	IS(file.buffer.size() == data.memory_size &&
+		   memcmp(file.buffer.data(), bytes, data.memory_size) == 0,
+	   true);
 }
 
 /* The whole kernel, through its address where it is loaded and through its offset. */
-static void on_kernel(const rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t &data)
+static void
+on_kernel(const rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t &data)
 {
 	const std::string name(data.kernel_name, strlen(data.kernel_name) - strlen(".kd"));
 	const auto symbols = table->getSymbolMap(data.code_object_id);
@@ -93,11 +96,14 @@ static void on_kernel(const rocprofiler_callback_tracing_code_object_kernel_symb
 		}
 		const auto same = table->get(read->ld_addr);
 
-		IS(same && same->inst == read->inst && same->codeobj_id == data.code_object_id, true);
-		IS(read->vaddr == kernel->vaddr + offset && read->faddr == kernel->faddr + offset, true);
+		IS(same && same->inst == read->inst && same->codeobj_id == data.code_object_id,
+		   true);
+		IS(read->vaddr == kernel->vaddr + offset && read->faddr == kernel->faddr + offset,
+		   true);
 		IS(offset || strcmp(table->getSymbolName(read->ld_addr), name.c_str()) == 0, true);
-		printf("%lu\t%lx\t%zu\t%s\t%s\n", (unsigned long)data.code_object_id, (unsigned long)read->vaddr,
-		       read->size, read->inst.c_str(), read->comment.c_str());
+		printf("%lu\t%lx\t%zu\t%s\t%s\n", (unsigned long)data.code_object_id,
+		       (unsigned long)read->vaddr, read->size, read->inst.c_str(),
+		       read->comment.c_str());
 		offset += read->size;
 	}
 }
@@ -107,7 +113,8 @@ static void on_code(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 	if (record.phase != ROCPROFILER_CALLBACK_PHASE_LOAD)
 		return;
 	if (record.operation == ROCPROFILER_CODE_OBJECT_LOAD)
-		on_object(*static_cast<rocprofiler_callback_tracing_code_object_load_data_t *>(record.payload));
+		on_object(*static_cast<rocprofiler_callback_tracing_code_object_load_data_t *>(
+			record.payload));
 	else if (record.operation == ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER)
 		on_kernel(*static_cast<
 			  rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t *>(
@@ -119,15 +126,17 @@ static int initialize(rocprofiler_client_finalize_t, void *)
 	rocprofiler_context_id_t context{};
 
 	IS(rocprofiler_create_context(&context) == ROCPROFILER_STATUS_SUCCESS, true);
-	IS(rocprofiler_configure_callback_tracing_service(context, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
-							      nullptr, 0, on_code,
-							      nullptr) == ROCPROFILER_STATUS_SUCCESS, true);
+	IS(rocprofiler_configure_callback_tracing_service(context,
+							  ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
+							  nullptr, 0, on_code,
+							  nullptr) == ROCPROFILER_STATUS_SUCCESS,
+	   true);
 	IS(rocprofiler_start_context(context) == ROCPROFILER_STATUS_SUCCESS, true);
 	return 0;
 }
 
-extern "C" rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t, const char *, uint32_t,
-								      rocprofiler_client_id_t *id)
+extern "C" rocprofiler_tool_configure_result_t *
+rocprofiler_configure(uint32_t, const char *, uint32_t, rocprofiler_client_id_t *id)
 {
 	static rocprofiler_tool_configure_result_t result;
 
@@ -155,17 +164,25 @@ static void check_refusals()
 	std::ofstream(path) << "0123456789";
 	IS(disassembly::CodeObjectBinary(path).buffer.size() == 10, true);
 	IS(disassembly::CodeObjectBinary("FILE://" + path + "#offset=0x2&size=3").buffer ==
-	       (std::vector<char>{ '2', '3', '4' }), true);
-	IS(disassembly::CodeObjectBinary("file://" + folder + "/te%78t?offset=8").buffer.size() == 2, true);
-	IS(is_refused([&] { disassembly::CodeObjectBinary("file://" + path + "#offset=2&size=9"); }), true);
-	IS(is_refused([&] { disassembly::CodeObjectBinary("file://" + path + "#offset=11"); }), true);
-	IS(is_refused([&] { disassembly::CodeObjectBinary("file://" + path + "#offset=here"); }), true);
+		   (std::vector<char>{ '2', '3', '4' }),
+	   true);
+	IS(disassembly::CodeObjectBinary("file://" + folder + "/te%78t?offset=8").buffer.size() ==
+		   2,
+	   true);
+	IS(is_refused(
+		   [&] { disassembly::CodeObjectBinary("file://" + path + "#offset=2&size=9"); }),
+	   true);
+	IS(is_refused([&] { disassembly::CodeObjectBinary("file://" + path + "#offset=11"); }),
+	   true);
+	IS(is_refused([&] { disassembly::CodeObjectBinary("file://" + path + "#offset=here"); }),
+	   true);
 	IS(is_refused([&] { disassembly::CodeObjectBinary("memory://1#offset=1&size=1"); }), true);
 	IS(is_refused([&] { disassembly::CodeObjectBinary(path + ".not"); }), true);
 	IS(is_refused([&] { table->addDecoder((path + ".not").c_str(), 99, 0, 0); }), true);
 	IS(is_refused([&] { table->addDecoder(noise.data(), noise.size(), 99, 0, 0); }), true);
 	IS(is_refused([&] { table->addDecoder(noise.data(), 0, 99, 0, 0); }), true);
-	IS(!table->get(99, 0) && !table->getSymbolName(99, 0) && table->getSymbolMap(99).empty(), true);
+	IS(!table->get(99, 0) && !table->getSymbolName(99, 0) && table->getSymbolMap(99).empty(),
+	   true);
 	IS(!table->get(1, uint64_t{ 1 } << 40) && !table->getSymbolName(1), true);
 	IS(!table->removeDecoder(99), true);
 	try {
@@ -196,6 +213,7 @@ int main(int argc, char **argv)
 		IS(table->getSymbolMap(read->codeobj_id).empty(), true);
 		break;
 	}
-	fprintf(stderr, "%u kernels, %u code objects of files, %d wrong\n", nr_kernels, nr_files, nr_wrong);
+	fprintf(stderr, "%u kernels, %u code objects of files, %d wrong\n", nr_kernels, nr_files,
+		nr_wrong);
 	return nr_wrong != 0;
 }

@@ -52,7 +52,8 @@ static void check_annotations()
 	ANNOTATED("f", 7u, "f uint 7");
 	ANNOTATED("g", ~0ull, "g uint 18446744073709551615");
 	ANNOTATED("h", 0.5f, "h double 0.500000");
-	ANNOTATED("i", ROCPROFILER_CALLBACK_PHASE_EXIT, ("i int " + std::to_string(ROCPROFILER_CALLBACK_PHASE_EXIT)).c_str());
+	ANNOTATED("i", ROCPROFILER_CALLBACK_PHASE_EXIT,
+		  ("i int " + std::to_string(ROCPROFILER_CALLBACK_PHASE_EXIT)).c_str());
 	ANNOTATED("j", reinterpret_cast<const void *>(4096), "j pointer 4096");
 	ANNOTATED("k", (point{ 1, 2 }), "k text 1,2");
 	IS(context.kept.annotations.size(), 11);
@@ -85,15 +86,20 @@ int main()
 	TEXT(sdk::get_perfetto_category(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY), "memory_copy");
 	TEXT(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API), "hsa_api");
 	TEXT(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT), "none");
-	TEXT((sdk::rocprofiler_tracing_perfetto_category<rocprofiler_buffer_tracing_kind_t,
-							 ROCPROFILER_BUFFER_TRACING_RCCL_API>::name),
+	TEXT((sdk::rocprofiler_tracing_perfetto_category<
+		     rocprofiler_buffer_tracing_kind_t, ROCPROFILER_BUFFER_TRACING_RCCL_API>::name),
 	     "rccl_api");
-	TEXT(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_NONE, std::index_sequence<0, 1>{}), "none");
-	IS(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, std::index_sequence<0, 1>{}) == nullptr, true);
+	TEXT(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_NONE,
+					std::index_sequence<0, 1>{}),
+	     "none");
+	IS(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY,
+				      std::index_sequence<0, 1>{}) == nullptr,
+	   true);
 #if ROCPROFILER_SDK_ABI
 	TEXT(sdk::get_perfetto_category(ROCPROFILER_BUFFER_TRACING_KFD_QUEUE), "kfd_events");
 	TEXT(sdk::get_perfetto_category(ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API_EXT), "hip_api");
-	TEXT(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API), "marker_api");
+	TEXT(sdk::get_perfetto_category(ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API),
+	     "marker_api");
 #endif
 	check_annotations();
 	return nr_wrong != 0;
