@@ -46,7 +46,7 @@ def kernels_of_a_program_are_disassembled_as_by_llvm_with_lines():
     with open(os.path.join(SOURCE, "tests/sdk/code_client.cpp"), encoding="utf-8") as f:
         source = f.read().splitlines()
     want = [1 + next(i for i, line in enumerate(source) if text in line) for text in ("__builtin_sqrtf(a)", "inner(a + 1.0f)", "= outer(")]
-    equal("where the root comes from", [int(place.rpartition(":")[2]) for place in of_root[0]], want)
+    equal("where the root comes from", [int(line.rpartition(":")[2]) for line in of_root[0]], want)
 
 
 main()

@@ -87,7 +87,8 @@ static void show_stack(void)
 /* Below the end of a page behind which nothing is; the page is not the program's any more, then. */
 static void show_mapped(void)
 {
-	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *end = pages + PAGE;
 
 	if (pages == MAP_FAILED)

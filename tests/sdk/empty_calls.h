@@ -16,6 +16,12 @@ struct empty_call {
 /* Each ends with a name of NULL. */
 extern const struct empty_call empty_hip[], empty_hsa[];
 
+/* Of functions that end the process when their arguments are zero, with what they need. */
+extern const struct empty_call empty_given[];
+/* Makes that, of a runtime that is in use. */
+void empty_give_hip(void);
+void empty_give_hsa(void);
+
 /* Zeros; a signal's handle; a queue. For functions that end the process without them. */
 extern char empty_memory[4096];
 extern uint64_t empty_signal;
