@@ -189,7 +189,7 @@ KERNELS = [
     same:
         s_endpgm""",
      {"salu": 2, "valu": 0}),
-    ("the same with another number, in the place of the one before", 64, 64, """
+    ("the same with another number, at the address of the one before", 64, 64, """
         s_mov_b32 s4, 0x7654321
         s_cmp_eq_u32 s4, 0x1234567
         s_cbranch_scc1 same
