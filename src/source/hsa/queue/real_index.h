@@ -27,13 +27,16 @@ static inline hsa_queue_t *real_index_handle(const struct queue *q)
 
 static RTL_COLD uint64_t real_index_call_read(const struct queue *q)
 {
-	return real_index_handle(q) ? real.hsa_queue_load_read_index_scacquire(real_index_handle(q)) : 0;
+	return real_index_handle(q) ?
+		       real.hsa_queue_load_read_index_scacquire(real_index_handle(q)) :
+		       0;
 }
 
 static RTL_COLD uint64_t real_index_call_write(const struct queue *q)
 {
-	return real_index_handle(q) ? real.hsa_queue_load_write_index_relaxed(real_index_handle(q)) :
-			      atomic_load_explicit(&q->published, memory_order_relaxed);
+	return real_index_handle(q) ?
+		       real.hsa_queue_load_write_index_relaxed(real_index_handle(q)) :
+		       atomic_load_explicit(&q->published, memory_order_relaxed);
 }
 
 /* Without the turn, by the handle that the program reserves with: another thread may release any
