@@ -103,6 +103,9 @@ class Pictures(Case):
             })()""")
             page.mouse("mouseMoved", 2, 2)
             found.append(self.difference(page, "timeline-" + theme))
+            if theme == "light" and not os.environ.get("RTL_UPDATE"):
+                page.evaluate("(t => { t.arrows = []; t.redraw(); })(rtlReport.page.timeline)")
+                self.assertIn("tiles of 32 pixels", self.difference(page, "timeline-light"), "an arrow that is missing is not found")
             found.append(self.difference(self.open("diff", dark=theme == "dark"), "diff-" + theme))
         self.assertEqual([text for text in found if text], [])
 

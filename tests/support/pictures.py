@@ -3,7 +3,9 @@
 
 A golden picture is the screenshot at a quarter of its size: small, and without the shapes of letters. A pixel of the one is
 looked for within 2 pixels around in the other, since versions of a browser draw text a little differently. Their difference,
-in the mean of a block of 5 x 5, is what may not be large: a letter more or less is not, a missing bar or another colour is.
+in the mean of a block of 5 x 5, is what may not be large: a letter more or less is not, a missing bar or another colour is. What is
+thin changes no mean: of the pixels in a tile of 8 x 8 few may differ by more than text drawn otherwise does. Seen: at most 5 with other
+hinting of fonts and positions of letters, 9 with an arrow that is missing.
 The browser itself reads the files and compares: nothing but Python's standard library is needed.
 """
 import base64
@@ -14,7 +16,7 @@ FONT = "DejaVu Sans"
 SCALE = 4
 SPARE = 4  # blocks of 640 that may differ: a word that goes to the next line
 SCRIPT = """(async (seen, golden) => {
-	const SCALE = %d, NEAR = 2, BLOCK = 5, MOST = 28;
+	const SCALE = %d, NEAR = 2, BLOCK = 5, MOST = 28, TILE = 8, FAR = 24, MANY = 7;
 	const read = async text => {
 		const image = await createImageBitmap(new Blob([Uint8Array.from(atob(text), c => c.charCodeAt(0))], { type: "image/png" }));
 		const canvas = new OffscreenCanvas(image.width, image.height), context = canvas.getContext("2d");
@@ -51,27 +53,41 @@ SCRIPT = """(async (seen, golden) => {
 			}
 		return least;
 	};
-	const small = shrink(await read(seen)), result = { small: await write(small), differs: [], worst: 0 };
+	const small = shrink(await read(seen)), result = { small: await write(small), differs: [], thin: [], worst: 0 };
 	if (!golden)
 		return result;
 	const other = await read(golden);
 	if (other.width !== small.width || other.height !== small.height)
 		return { ...result, size: [other.width, other.height] };
-	const marked = new ImageData(small.data.slice(), small.width);
+	const marked = new ImageData(small.data.slice(), small.width), far = new Uint8Array(small.width * small.height);
+	for (let y = 0; y < small.height; y++)
+		for (let x = 0; x < small.width; x++)
+			far[y * small.width + x] = Math.max(away(small, other, x, y), away(other, small, x, y));
+	// The pixels of a square, at the right and at the bottom edge of less
+	const square = (left, top, size) => {
+		const all = [];
+		for (let y = top; y < Math.min(top + size, small.height); y++)
+			for (let x = left; x < Math.min(left + size, small.width); x++)
+				all.push(y * small.width + x);
+		return all;
+	};
+	const mark = all => all.forEach(at => marked.data[4 * at] ^= 128);
 	for (let top = 0; top < small.height; top += BLOCK)
 		for (let left = 0; left < small.width; left += BLOCK) {
-			let sum = 0;
-			for (let i = 0; i < BLOCK * BLOCK; i++) {
-				const x = left + i %% BLOCK, y = top + (i / BLOCK | 0);
-				sum += Math.max(away(small, other, x, y), away(other, small, x, y));
-			}
-			const mean = sum / (BLOCK * BLOCK);
+			const all = square(left, top, BLOCK), mean = all.reduce((sum, at) => sum + far[at], 0) / (BLOCK * BLOCK);
 			result.worst = Math.max(result.worst, mean);
 			if (mean <= MOST)
 				continue;
 			result.differs.push([left * SCALE, top * SCALE, Math.round(mean)]);
-			for (let i = 0; i < BLOCK * BLOCK; i++)
-				marked.data[4 * ((top + (i / BLOCK | 0)) * small.width + left + i %% BLOCK)] ^= 128;
+			mark(all);
+		}
+	for (let top = 0; top < small.height; top += TILE)
+		for (let left = 0; left < small.width; left += TILE) {
+			const all = square(left, top, TILE).filter(at => far[at] > FAR);
+			if (all.length <= MANY)
+				continue;
+			result.thin.push([left * SCALE, top * SCALE, all.length]);
+			mark(all);
 		}
 	result.marked = await write(marked);
 	return result;
@@ -108,12 +124,14 @@ def compare(page, looking, path, seen_as):
         return f"{path}: there is no golden picture; RTL_UPDATE=1 writes it"
     if "size" in result:
         return f"{path}: has another size: {result['size']}"
-    if len(result["differs"]) <= SPARE:
+    if len(result["differs"]) <= SPARE and not result["thin"]:
         return ""
     write(seen_as + ".png", seen)
     write(seen_as + "-marked.png", result["marked"])
     positions = ", ".join(f"{x},{y} by {mean}" for x, y, mean in result["differs"][:8])
-    return (f"{path}: {len(result['differs'])} blocks of {5 * SCALE} pixels differ, at {positions}; what was seen is {seen_as}.png, "
+    tiles = ", ".join(f"{x},{y}: {nr}" for x, y, nr in result["thin"][:8])
+    return (f"{path}: {len(result['differs'])} blocks of {5 * SCALE} pixels differ, at {positions or 'none'}; tiles of {8 * SCALE} pixels "
+            f"with many that differ: {tiles or 'none'}; what was seen is {seen_as}.png, "
             f"and marked {seen_as}-marked.png; RTL_UPDATE=1 writes the golden picture anew")
 
 
