@@ -43,7 +43,7 @@ enum {
 /* In the table for all counters. Of a plan there are the passes, too. */
 static const struct grid_column columns[] = {
 	[C_GPU] = { "gpu", NULL, GRID_NAME },
-	[C_NAME] = { "name", "NAME", GRID_NAME },
+	[C_NAME] = { "name", "NAME", GRID_NAME, .is_typed = true },
 	[C_KIND] = { "kind", NULL, GRID_NAME },
 	[C_PASS] = { "pass", NULL, GRID_NUMBER },
 	[C_BLOCK] = { "block", "BLOCK", GRID_NAME },

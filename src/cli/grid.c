@@ -380,7 +380,7 @@ static void cut_others(const struct grid *t, size_t widths[MAX_COLUMNS], size_t 
 		size_t cut = have - t->width;
 
 		if (i == widest || !is_shown(t, i) || t->columns[i].unit != GRID_NAME ||
-		    widths[i] <= MIN_NAME)
+		    widths[i] <= MIN_NAME || t->columns[i].is_typed)
 			continue;
 		if (cut > widths[i] - MIN_NAME)
 			cut = widths[i] - MIN_NAME;

@@ -42,7 +42,8 @@ struct grid_column {
 	enum grid_unit unit;
 	/* In a table that is too wide the column with the highest number is left out first; 0: never. */
 	unsigned char drop;
-	bool symbol; /* GRID_NAME: names of kernels */
+	bool symbol;   /* GRID_NAME: names of kernels */
+	bool is_typed; /* GRID_NAME: users give it to other commands; others are cut first */
 };
 
 /* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_REAL: real, any number. GRID_SPAN: num as int64_t.

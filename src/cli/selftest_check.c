@@ -300,8 +300,9 @@ void selftest_probe(struct selftest *s)
 		selftest_set(s, SELFTEST_GPU, SELFTEST_FAIL, "%s",
 			     run.why[0] ? run.why : "the program wrote no account");
 	else
-		selftest_set(s, SELFTEST_GPU, SELFTEST_PASS, "%s GPUs of HSA, %s of HIP; %s, %s",
+		selftest_set(s, SELFTEST_GPU, SELFTEST_PASS, "%s GPU%s of HSA, %s of HIP; %s, %s",
 			     selftest_text(&run.account, "gpus"),
+			     selftest_number(&run.account, "gpus") == 1 ? "" : "s",
 			     s->has_hip ? selftest_text(&run.account, "hip_gpus") : "none",
 			     selftest_text(&run.account, "gpu0_isa"), compiler);
 	run.account.text = NULL; /* it lives on in s->machine */

@@ -10,9 +10,9 @@
 #include "support/test.h"
 
 static const struct grid_column columns[] = {
-	{ "name", "NAME", GRID_NAME, 0, false },      { "calls", "CALLS", GRID_COUNT, 0, false },
-	{ "total_ns", "TOTAL", GRID_TIME, 0, false }, { "share", "SHARE", GRID_SHARE, 0, false },
-	{ "bytes", NULL, GRID_BYTES, 0, false },
+	{ "name", "NAME", GRID_NAME, .drop = 0 },      { "calls", "CALLS", GRID_COUNT, .drop = 0 },
+	{ "total_ns", "TOTAL", GRID_TIME, .drop = 0 }, { "share", "SHARE", GRID_SHARE, .drop = 0 },
+	{ "bytes", NULL, GRID_BYTES, .drop = 0 },
 };
 
 /* What the grid prints, with stdout redirected to a file. */
@@ -45,6 +45,28 @@ TEST(long_name_is_cut_to_table_width)
 	CHECK_STR_HAS(text, "\na_kernel_with_a_nam...  1,234,567");
 	CHECK_STR_HAS(printed(GRID_TEXT, 0, "a_kernel_with_a_name_that_is_too_long_for_it"),
 		      "a_name_that_is_too_long_for_it ");
+}
+
+TEST(name_that_is_typed_is_whole_and_others_are_cut)
+{
+	static const struct grid_column three[] = {
+		{ "name", "NAME", GRID_NAME, .is_typed = true },
+		{ "unit", "UNIT", GRID_NAME, .drop = 0 },
+		{ "meaning", "MEANING", GRID_NAME, .drop = 0 },
+	};
+	const struct grid_cell cells[] = {
+		{ .text = "A_COUNTER_WITH_A_LONG_NAME" },
+		{ .text = "instructions of a wavefront" },
+		{ .text = "a text that is longer than all of the others in the row" },
+	};
+	struct grid *g = grid_create(three, 3, GRID_TEXT, 64, false);
+
+	grid_row(g, cells);
+	CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
+	grid_print(g);
+	grid_destroy(g);
+	CHECK_STR_HAS(test_text_of(test_tmpfile("out")),
+		      "A_COUNTER_WITH_A_LONG_NAME  instructions of...  a text that i...");
 }
 
 TEST(csv_has_whole_numbers_and_quoted_names)
@@ -95,9 +117,9 @@ TEST(number_is_formatted_with_unit)
 }
 
 static const struct grid_column spans[] = {
-	{ "delay_ns", "DELAY", GRID_SPAN, 0, false },
-	{ "bytes", "BYTES", GRID_BYTES, 0, false },
-	{ "rate", "RATE", GRID_RATE, 0, false },
+	{ "delay_ns", "DELAY", GRID_SPAN, .drop = 0 },
+	{ "bytes", "BYTES", GRID_BYTES, .drop = 0 },
+	{ "rate", "RATE", GRID_RATE, .drop = 0 },
 };
 
 static const char *printed_spans(enum grid_format format, enum grid_units units)
