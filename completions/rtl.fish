@@ -64,6 +64,7 @@ complete -c rtl -n '__fish_seen_subcommand_from summary' -l gpus -x -d 'only ope
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l ranks -x -d 'only processes of these ranks'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l metrics -x -a 'compute memory roofline' -d 'with --by kernel: compute, memory or roofline'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l critical-path -d 'what the program\'s time consists of: --by path'
+complete -c rtl -n '__fish_seen_subcommand_from summary' -l quiet -s q -d 'no line below a table: print errors only'
 complete -c rtl -n __fish_use_subcommand -f -a tui -d 'shows a trace on the screen: tables and a timeline'
 complete -c rtl -n '__fish_seen_subcommand_from tui' -l tab -s t -x -a 'overview timeline kernels calls copies ranges gaps findings losses errors streams gpus processes counters graphs' -d 'the first tab: overview, timeline, kernels, ...'
 complete -c rtl -n '__fish_seen_subcommand_from tui' -l ascii -d 'draw with ASCII characters alone'

@@ -295,7 +295,8 @@ static int write_files(const struct front *f)
 	}
 	status = front_check(res, err);
 	if (!err)
-		ui_say("%llu files written; the trace is %s", (unsigned long long)nr, res->verdict);
+		ui_say("%llu file%s written; the trace is %s", (unsigned long long)nr,
+		       nr == 1 ? "" : "s", res->verdict);
 	free(res);
 	return status;
 }
@@ -316,8 +317,8 @@ static int open_summary(const struct front *f)
 	return fd;
 }
 
-/* Runs `rtl summary` with its output in fd. */
-static void print_table(const struct front *f, int fd, const char *by)
+/* Runs `rtl summary` with its output in fd; its messages would name the database, which is deleted. */
+static void print_tables(const struct front *f, int fd, const char *by)
 {
 	struct paths paths;
 	int status;
@@ -329,7 +330,8 @@ static void print_table(const struct front *f, int fd, const char *by)
 	if (pid == 0) {
 		ui_stop_default();
 		dup2(fd, STDOUT_FILENO);
-		execl(paths.exe, paths.exe, "summary", f->database, "--by", by, (char *)NULL);
+		execl(paths.exe, paths.exe, "summary", "-q", "-n", "0", f->database, "--by", by,
+		      (char *)NULL);
 		_exit(STATUS_TRACE);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -342,17 +344,20 @@ static void print_summary(const struct front *f)
 		const char *by;
 		uint32_t domains;
 	} tables[] = {
-		{ "kernel", ROCPROFV3_KERNEL },
-		{ "api", ROCPROFV3_HIP | ROCPROFV3_HSA | ROCPROFV3_RCCL },
-		{ "copy", ROCPROFV3_COPY },
-		{ "marker", ROCPROFV3_MARKER },
-		{ "counter", ROCPROFV3_COUNTERS },
+		{ ",kernel", ROCPROFV3_KERNEL },
+		{ ",api", ROCPROFV3_HIP | ROCPROFV3_HSA | ROCPROFV3_RCCL },
+		{ ",copy", ROCPROFV3_COPY },
+		{ ",marker", ROCPROFV3_MARKER },
+		{ ",counter", ROCPROFV3_COUNTERS },
 	};
+	char by[64] = "";
 	int fd = open_summary(f);
 
-	for (size_t i = 0; fd >= 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (tables[i].domains & f->choice.domains)
-			print_table(f, fd, tables[i].by);
+			strcat(by, tables[i].by);
+	if (fd >= 0 && *by)
+		print_tables(f, fd, by + 1);
 	if (fd >= 0)
 		close(fd);
 }

@@ -34,7 +34,8 @@ enum {
 	O_GPUS,
 	O_RANKS,
 	O_METRICS,
-	O_PATH
+	O_PATH,
+	O_QUIET
 };
 
 static const char *check_time(const char *text);
@@ -91,7 +92,8 @@ static const struct opt options[] = {
 	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 		     .help = "only operations of these GPUs: 0,2-3" },
 	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
-		      .help = "only processes of these ranks" },
+		      .help = "only processes of these ranks",
+		      .more = "And those without a rank, such as a launcher. If none has such a rank, it is an error: status 1." },
 	[O_METRICS] = { 0, "metrics", OPT_CHOICE, .arg = "VIEW", .choices = VIEW_CHOICES,
 			.help = "with --by kernel: compute, memory or roofline",
 			.more = "Of traces with rtl trace --pmc compute, memory or roofline: rates and shares of each kernel, and the most "
@@ -103,6 +105,8 @@ static const struct opt options[] = {
 			     "waiting calls: what is not on it does not make the program faster. kind is kernel, copy, call, host (outside of calls), launch "
 			     "(from the end of the call to the begin of the operation) or wait (from the end of the operation before). "
 			     "Takes 100 bytes of memory for each operation and call." },
+	[O_QUIET] = { 'q', "quiet", .in_manual = true,
+		      .help = "no line below a table: print errors only" },
 };
 
 /* ---- parts of the trace ---- */
@@ -220,6 +224,7 @@ static int run_summary(const struct opt_parsed *p)
 
 	if (!s)
 		ui_die_memory();
+	ui_quiet(v[O_QUIET].count > 0);
 	s->units = (enum grid_units)v[O_UNITS].num;
 	s->format = (enum grid_format)v[O_FORMAT].num;
 	s->internal = v[O_INTERNAL].count > 0;

@@ -182,6 +182,7 @@ def summary_goes_where_it_is_asked_to():
     r = front("-r", "-S", "--summary-output-file", "stdout", "--", program("control"), "launches=5", "rounds=1")
     contains("summary", r.out, "control_on")
     contains("summary", r.out, "hipLaunchKernel")
+    equal("lines of rtl summary, which name a database that is deleted otherwise", "rtl summary:" in r.err, False)
 
 
 @case
