@@ -213,6 +213,29 @@ static void add_ranks(const struct query *q, const char *list, char *where, size
 	snprintf(where + used, size - used, nr ? ")" : " AND 0");
 }
 
+/* Fails unless a process has one of the ranks. */
+static int check_ranks(struct query *q, const char *list)
+{
+	bool has_ranks = false;
+
+	for (size_t i = 0; i < q->nr_processes; i++) {
+		if (q->processes[i].rank < 0)
+			continue;
+		has_ranks = true;
+		if (capture_list_has(list, (uint64_t)q->processes[i].rank))
+			return 0;
+	}
+	if (has_ranks)
+		return query_fail(
+			q, -ENOENT,
+			"%s: no process has a rank of --ranks %s; rtl summary --by rank lists them",
+			q->path, list);
+	return query_fail(q, -ENOENT,
+			  "%s: no process has a rank: no launcher of MPI, Slurm or torchrun "
+			  "started them; leave --ranks out",
+			  q->path);
+}
+
 bool slice_is_set(const struct slice *f)
 {
 	return f->has_time || f->range || f->kernels || f->gpus || f->ranks;
@@ -230,6 +253,8 @@ int slice_apply(struct query *q, struct slice *f)
 		ret = query_fail(q, -EINVAL, "%s: --ranks: files of RPD have no ranks", q->path);
 	if (ret == 0 && f->ranks && !q->nr_processes)
 		ret = query_read_processes(q);
+	if (ret == 0 && f->ranks)
+		ret = check_ranks(q, f->ranks);
 	if (ret == 0 && f->range)
 		ret = find_range(q, f);
 	if (ret == 0 && f->kernels)

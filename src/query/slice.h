@@ -18,7 +18,7 @@ struct slice {
 		range; /* a pattern, as of rtl trace --range: what was called while such a range was open */
 	const char *kernels; /* a regular expression; copies and fills are kept */
 	const char *gpus;    /* a list, 0,2-3; operations without a GPU are kept */
-	const char *ranks;   /* a list; processes without a rank are kept */
+	const char *ranks; /* a list; of a trace with such a rank, processes without one are kept */
 	/* results: the windows of time of `range`, sorted, disjoint */
 	struct slice_span {
 		int64_t begin, end;
@@ -26,7 +26,7 @@ struct slice {
 	size_t nr_spans;
 };
 
-/* Checked values; `f` is in use until query_close(). 0 or -errno with q->res->error. */
+/* Checked values; `f` is in use until query_close(). 0 or -errno with q->res->error; -ENOENT: no such range, no such rank. */
 int slice_apply(struct query *q, struct slice *f);
 bool slice_is_set(const struct slice *f);
 void slice_fini(struct slice *f);
