@@ -95,8 +95,8 @@ static void put_process(const struct info_process *p)
 		ui_putf("  %-9s %s, %" PRIu64 " samples\n", "clock", p->clock, p->nr_clocks);
 	ui_putf("  %-9s ", "holds");
 	put_counts(&p->counts);
-	ui_putf("  %-9s %" PRIu64 " threads, %" PRIu64 " kernels known", "", p->nr_threads,
-		p->nr_kernels);
+	ui_putf("  %-9s %" PRIu64 " thread%s, %" PRIu64 " kernels known", "", p->nr_threads,
+		p->nr_threads == 1 ? "" : "s", p->nr_kernels);
 	if (p->nr_functions)
 		ui_putf(", %" PRIu64 " API function%s called", p->nr_functions,
 			p->nr_functions == 1 ? "" : "s");

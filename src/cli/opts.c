@@ -58,7 +58,8 @@ static unsigned int edit_distance(const char *a, const char *b, unsigned int lim
 
 const char *opts_suggest(const char *word, const char *const *names)
 {
-	unsigned int limit = strlen(word) <= 3 ? 1 : 2, best = limit + 1;
+	/* two letters of a short word are too much of it: "nope" is not "top" */
+	unsigned int limit = strlen(word) <= 5 ? 1 : 2, best = limit + 1;
 	const char *found = NULL;
 
 	for (; *names; names++) {

@@ -41,14 +41,15 @@ static const char *quote(const char *word)
 }
 
 /* A new set of names: those behind it are added to this one. */
-static void begin_set(struct pmc_file *f)
+static void begin_set(struct pmc_file *f, const char *path)
 {
 	if (!f->names.sets)
 		f->names.sets = ui_keep(calloc(PMC_MAX_PASSES, sizeof(*f->names.sets)));
 	if (!f->names.sets)
 		ui_die_memory();
 	if (f->names.nr == PMC_MAX_PASSES)
-		ui_die(STATUS_TRACE, "--pmc-file: more than %u sets of counters", PMC_MAX_PASSES);
+		ui_die(STATUS_TRACE, "%s: more than %u sets of counters; use several files", path,
+		       PMC_MAX_PASSES);
 	f->names.sets[f->names.nr++] = NULL;
 }
 
@@ -109,7 +110,7 @@ static void read_key(struct pmc_file *f, const char *path, unsigned int number, 
 		return;
 	}
 	if (strcmp(key, "pmc") == 0)
-		begin_set(f);
+		begin_set(f, path);
 	read_words(f, key, value);
 	if (strcmp(key, "pmc") == 0)
 		end_set(f);
@@ -210,7 +211,7 @@ static void read_xml(struct pmc_file *f, const char *path, const char *text)
 
 static void refuse_json(const char *path, sqlite3 *db, const char *why)
 {
-	ui_die(STATUS_TRACE, "--pmc-file: %s: %s", path, why ? why : sqlite3_errmsg(db));
+	ui_die(STATUS_TRACE, "%s: %s", path, why ? why : sqlite3_errmsg(db));
 }
 
 /* All jobs are of the same kernels, or their counters could not be in one trace. */
@@ -234,7 +235,7 @@ static void check_jobs(const char *path, sqlite3 *db, const char *text)
 		free(sql);
 		if (differ)
 			ui_die(STATUS_TRACE,
-			       "--pmc-file: %s: %s differs between jobs: rtl writes one trace of all; use a file for each",
+			       "%s: %s differs between jobs: rtl writes one trace of all; use a file for each",
 			       path, keys[i]);
 	}
 }
@@ -252,12 +253,11 @@ static void read_value(struct pmc_file *f, const char *path, const char *key, co
 	} else if (strcmp(key, "kernel_iteration_range") == 0) {
 		why = *value ? pmc_limit_check_iterations(value) : NULL;
 		if (why)
-			ui_die(STATUS_TRACE, "--pmc-file: %s: %s: '%.80s' %s", path, key, value,
-			       why);
+			ui_die(STATUS_TRACE, "%s: %s: '%.80s' %s", path, key, value, why);
 		f->iterations = text;
 	} else {
 		ui_die(STATUS_TRACE,
-		       "--pmc-file: %s: '%.40s': rtl reads pmc, kernel_include_regex, kernel_exclude_regex and "
+		       "%s: '%.40s': rtl reads pmc, kernel_include_regex, kernel_exclude_regex and "
 		       "kernel_iteration_range of a job; the others are options of rtl rocprofv3",
 		       path, key);
 	}
@@ -281,7 +281,7 @@ static void read_json(struct pmc_file *f, const char *path, const char *text)
 	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
 		if (sqlite3_column_int64(row, 0) != job) {
 			end_set(f);
-			begin_set(f);
+			begin_set(f, path);
 		}
 		job = sqlite3_column_int64(row, 0);
 		read_value(f, path, (const char *)sqlite3_column_text(row, 1),
@@ -329,12 +329,13 @@ static char *read_whole(const char *path)
 	if (!text)
 		ui_die_memory();
 	if (!in)
-		ui_die(STATUS_TRACE, "--pmc-file: %s: can't be read: %s", path, strerror(errno));
+		ui_die(STATUS_TRACE, "%s: can't be read: %s", path, strerror(errno));
 	n = fread(text, 1, FILE_MAX + 1, in);
 	if (ferror(in))
-		ui_die(STATUS_TRACE, "--pmc-file: %s: can't be read: %s", path, strerror(errno));
+		ui_die(STATUS_TRACE, "%s: can't be read: %s", path, strerror(errno));
 	if (n > FILE_MAX || memchr(text, 0, n))
-		ui_die(STATUS_TRACE, "--pmc-file: %s: is no text of at most %u bytes", path,
+		ui_die(STATUS_TRACE,
+		       "%s: is no input file of counters: no text of at most %u bytes", path,
 		       FILE_MAX);
 	text[n] = 0;
 	fclose(in);
@@ -361,5 +362,5 @@ void pmc_file_read(const char *path, struct pmc_file *f)
 	}
 	free(text);
 	if (!f->names.nr)
-		ui_die(STATUS_TRACE, "--pmc-file: %s: it names no counters: 'pmc : NAME...'", path);
+		ui_die(STATUS_TRACE, "%s: it names no counters; a line 'pmc : NAME...' does", path);
 }

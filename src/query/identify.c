@@ -104,6 +104,15 @@ int identify_file(const char *path, enum identify_kind *kind, char *error, size_
 			 err == EISDIR ? "; name the files in it, or use rtl recover" : "");
 		return -err;
 	}
+	if (n == 0 || (n >= 2 && head[0] == 0x1f && head[1] == 0x8b)) {
+		snprintf(
+			error, size,
+			n ? "%s: is compressed with gzip: unpack it first (gunzip)" :
+			    "%s: is empty: no trace was written to it; trace the program again, or give "
+			    "another file",
+			path);
+		return -EINVAL;
+	}
 	memcpy(&magic, head, sizeof(magic));
 	if (n >= 8 && magic == SPOOL_MAGIC) {
 		*kind = IDENTIFY_SPOOL;

@@ -13,7 +13,8 @@ enum identify_kind {
 	IDENTIFY_SQLITE, /* some other SQLite database */
 };
 
-/* 0 with *kind, or -errno with error (of size bytes) filled if the file can't be read. */
+/* 0 with *kind, or -errno with error (of size bytes) filled if the file can't be read, is empty or
+ * compressed. */
 int identify_file(const char *path, enum identify_kind *kind, char *error, size_t size);
 
 #endif

@@ -408,8 +408,10 @@ static int open_inputs(struct query *q, const char *const *inputs, size_t nr, jo
 	return query_fail(
 		q, -EINVAL,
 		kind == IDENTIFY_SQLITE ?
-			"%s: is an SQLite database, but not of a trace: it has no table rocpd_op" :
-			"%s: is not a trace: neither a database of rtl or RPD nor a raw trace",
+			"%s: is an SQLite database, but not of a trace: it has no table rocpd_op; "
+			"give the file that rtl trace -o wrote" :
+			"%s: is not a trace: neither a database of rtl or RPD nor a raw trace; give the "
+			"file that rtl trace -o wrote",
 		inputs[0]);
 }
 

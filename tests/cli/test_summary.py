@@ -221,6 +221,12 @@ class Overview(Read):
         self.assertIn("one table", self.rtl("summary", db, "--by", "kernel,api", "-f", "csv", status=2).stderr)
         self.assertIn("did you mean kernel?", self.rtl("summary", db, "--by", "api,kernle", status=2).stderr)
 
+    def test_quiet_summary_is_the_table_alone(self):
+        spool.sample(10).write(self.path("a.rtl"))
+        quiet, loud = (self.rtl("summary", *args, "a.rtl", "--by", "kernel") for args in (["-q"], []))
+        self.assertEqual((quiet.stdout, quiet.stderr), (loud.stdout, ""))
+        self.assertIn("a.rtl: 2 kernels", loud.stderr)
+
     def test_rows_are_sorted_by_any_column(self):
         db = self.write(self.host())
         self.assertEqual([r["name"] for r in self.rows(db, "--by", "api", "--sort", "name")],
@@ -306,11 +312,16 @@ class Ranges(Read):
         self.assertEqual(sorted((r["rank"], r["processes"], r["kernels"], r["copies"]) for r in rows), [(0, 1, 10, 1), (1, 1, 20, 1)])
         self.assertEqual(sum(r["calls"] for r in self.rows("m.db", "--by", "kernel", "--ranks", "1")), 20)
         self.assertEqual(sorted(p["pid"] for p in self.rows("m.db", "--by", "process")), [100, 101])
+        self.assertIn("no process has a rank of --ranks 5; rtl summary --by rank lists them",
+                      self.rtl("summary", "m.db", "--ranks", "5", status=1).stderr)
+        spool.sample(10).write(self.path("alone.rtl"))
+        self.assertIn("alone.rtl: no process has a rank:", self.rtl("summary", "alone.rtl", "--ranks", "5", status=1).stderr)
 
 
 class Traps(Read):
     def test_one_message_with_the_suggestion(self):
         for args, part in ((("sumary", "x"), "did you mean 'rtl summary'?"), (("help", "sumary"), "did you mean 'summary'?"),
+                           (("help", "nope"), "nope: unknown command; 'rtl help' lists the commands"),
                            (("--summary",), "did you mean 'rtl summary'?"), (("trace", "-output", "x", "ls"), "did you mean --output?"),
                            (("trace", "-modes", "lite", "ls"), "did you mean --mode?"), (("summary", "a", "--bye", "x"), "did you mean --by?"),
                            (("trace", "--mode", "lit", "ls"), "did you mean lite?"), (("trace", "-f", "ls"), "-f: is --force here")):

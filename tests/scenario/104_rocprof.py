@@ -83,7 +83,8 @@ def options_without_a_counterpart_are_refused_and_lists_printed():
         equal(f"status of {args}", r.status, 121)
         contains("message", r.err, why)
     for args, why in ((("--stats", "--timestamp", "off"), "leave one of them out"), (("-o", "x.txt"), "ends in .csv"),
-                      (("--trace-period", "1:2"), "is not DELAY:LENGTH:RATE"), (("--nonsense",), "--nonsense")):
+                      (("--trace-period", "1:2"), "is not DELAY:LENGTH:RATE"), (("--nonsense",), "--nonsense"),
+                      (("-i", "none.txt"), "rtl rocprof: none.txt: can't be read")):
         r = rtl("rocprof", *args, "true")
         equal(f"status of {args}", r.status, 125)
         contains("message", r.err, why)

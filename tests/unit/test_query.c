@@ -196,12 +196,24 @@ TEST(file_that_is_not_a_trace_is_refused)
 	CHECK_EQ_INT(open_one(&q, input), -EINVAL);
 	CHECK_NULL(q);
 	CHECK_STR_HAS(res.error, "other.db: is an SQLite database, but not of a trace");
+	CHECK_STR_HAS(res.error, "give the file that rtl trace -o wrote");
 	file = fopen(test_tmpfile("text"), "w");
 	CHECK_NOT_NULL(file);
 	fputs("hello\n", file);
 	fclose(file);
 	CHECK_EQ_INT(open_one(&q, test_tmpfile("text")), -EINVAL);
 	CHECK_STR_HAS(res.error, "text: is not a trace");
+	file = fopen(test_tmpfile("empty"), "w");
+	CHECK_NOT_NULL(file);
+	fclose(file);
+	CHECK_EQ_INT(open_one(&q, test_tmpfile("empty")), -EINVAL);
+	CHECK_STR_HAS(res.error, "empty: is empty: no trace was written to it");
+	file = fopen(test_tmpfile("trace.db.gz"), "w");
+	CHECK_NOT_NULL(file);
+	fputs("\x1f\x8b\x08", file);
+	fclose(file);
+	CHECK_EQ_INT(open_one(&q, test_tmpfile("trace.db.gz")), -EINVAL);
+	CHECK_STR_HAS(res.error, "trace.db.gz: is compressed with gzip: unpack it first");
 	CHECK_EQ_INT(query_open(&q, NULL, 0, rpd_merge, &opt, &res), -EINVAL);
 }
 
