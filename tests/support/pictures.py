@@ -5,7 +5,7 @@ A golden picture is the screenshot at a quarter of its size: small, and without 
 looked for within 2 pixels around in the other, since versions of a browser draw text a little differently. Their difference,
 in the mean of a block of 5 x 5, is what may not be large: a letter more or less is not, a missing bar or another colour is. What is
 thin changes no mean: of the pixels in a tile of 8 x 8 few may differ by more than text drawn otherwise does. Seen: at most 5 with other
-hinting of fonts and positions of letters, 9 with an arrow that is missing.
+hinting of fonts (subpixel positions of letters off), 9 with an arrow that is missing.
 The browser itself reads the files and compares: nothing but Python's standard library is needed.
 """
 import base64
