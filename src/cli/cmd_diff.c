@@ -325,8 +325,8 @@ static void report_rest(const struct diff *d, uint64_t rows)
 	       "side",
 	       nr[DIFF_SLOWER], nr[DIFF_FASTER], nr[DIFF_NOISE], nr[DIFF_ONLY_A] + nr[DIFF_ONLY_B]);
 	if (nr[DIFF_TOO_FEW])
-		ui_say("%zu have too few values to tell; %u runs on each side suffice, or fewer with --by",
-		       nr[DIFF_TOO_FEW], runs_needed(d));
+		ui_say("%zu %s too few values to tell; %u runs on each side suffice, or fewer with --by",
+		       nr[DIFF_TOO_FEW], nr[DIFF_TOO_FEW] == 1 ? "has" : "have", runs_needed(d));
 	if (d->pooled && nr[DIFF_SLOWER] + nr[DIFF_FASTER])
 		ui_say("a side of one run does not show how much runs differ among each other: give several");
 }

@@ -565,6 +565,9 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 	if (is_other_rank(t, &rank))
 		ui_say("rank %lld is not traced (--ranks); no database was written",
 		       (long long)rank.rank);
+	else if (env_bool(ENV_DISABLE))
+		ui_say("nothing to trace: RTL_DISABLE is set, with which librtl does nothing: unset it; "
+		       "no database was written");
 	else if (why)
 		ui_say("nothing to trace: %s %s; no database was written", t->program, why);
 	else if (suspect)

@@ -6,6 +6,7 @@
 #include "cli/machine.h"
 #include "cli/pmc.h"
 #include "cli/ui.h"
+#include "cli/vgpu.h"
 
 static void put_basic(size_t gpu, const struct counter_basic *b)
 {
@@ -28,15 +29,16 @@ static void put_gpu(size_t i, const struct counter_gpu *gpu, bool derived)
 
 void rocprof_list_print(bool derived, struct metrics_file *metrics, bool is_virtual)
 {
-	struct machine_gpu gpus[MACHINE_GPUS_MAX] = { { .name = "gfx900" } };
-	size_t nr = is_virtual ? 1 : machine_gpus(gpus), known = 0;
+	struct machine_gpu gpus[MACHINE_GPUS_MAX];
+	size_t nr = is_virtual ? vgpu_gpus(gpus) : machine_gpus(gpus), known = 0;
 
-	ui_put(derived ? "Derived metrics:\n" : "Basic HW counters:\n");
 	for (size_t i = 0; i < nr; i++) {
 		const struct counter_gpu *gpu = pmc_gpu(metrics, gpus[i].name, STATUS_TRACE);
 
 		if (!gpu)
 			continue;
+		if (!known)
+			ui_put(derived ? "Derived metrics:\n" : "Basic HW counters:\n");
 		put_gpu(i, gpu, derived);
 		known++;
 	}

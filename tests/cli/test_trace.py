@@ -206,7 +206,8 @@ class Output(Case):
         self.assertIn("nothing to trace: true loaded no ROCm runtime", p.stderr)
         self.assertEqual(self.files(), [])
         os.mkdir(self.path("trace.db.spool"))
-        self.trace("true")
+        p = self.trace("true", env={"RTL_DISABLE": "1"})
+        self.assertIn("nothing to trace: RTL_DISABLE is set", p.stderr)
 
     def test_kept_spool_is_recovered(self):
         self.trace("--keep-spool", PY, SPOOL, "5")
