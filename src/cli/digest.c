@@ -421,7 +421,14 @@ static void end_lanes(struct digest *d)
 
 /* ---- the trace ---- */
 
-/* The time that is looked at: of the processes, of a window, or of ranges. */
+bool digest_was_paused(struct query *q)
+{
+	/* databases of RPD have no such table */
+	return query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason = 'paused')",
+			    0);
+}
+
+/* The time that is looked at: of the processes, of what was recorded if that was not all, of a window, or of ranges. */
 static void find_wall(struct digest *d)
 {
 	static const char *const begins[] = {
@@ -437,8 +444,9 @@ static void find_wall(struct digest *d)
 
 	d->wall_begin = INT64_MAX;
 	d->wall_end = INT64_MIN;
+	d->was_paused = digest_was_paused(d->q);
 	/* a process that ended in order has both times; for the others its events have them */
-	for (int i = 0; i < 3; i++) {
+	for (int i = d->was_paused; i < 3; i++) {
 		int64_t ns = query_number(d->q->db, begins[i], INT64_MAX);
 
 		d->wall_begin = ns < d->wall_begin ? ns : d->wall_begin;

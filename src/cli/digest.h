@@ -85,6 +85,7 @@ struct digest {
 	const struct slice *filter;
 	int64_t wall_begin, wall_end;
 	uint64_t wall_ns; /* of the spans that are looked at */
+	bool was_paused; /* the wall is from the first record to the last; pauses in between are in it */
 	const struct slice_span *spans;
 	struct slice_span whole;
 	size_t nr_spans;
@@ -129,6 +130,8 @@ struct digest {
 /* Reads the trace. The whole digest is in the caller's zeroed structure. Errors end the process. */
 void digest_read(struct digest *d, struct query *q, const struct slice *filter);
 void digest_fini(struct digest *d);
+/* Whether recording was paused for a part of the program. */
+bool digest_was_paused(struct query *q);
 /* The time of the program, or of the part of it that is looked at. */
 uint64_t digest_wall(struct query *q, const struct slice *filter);
 

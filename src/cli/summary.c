@@ -54,14 +54,16 @@ int64_t summary_begin(struct query *q)
 		"SELECT min(start) FROM rocpd_api WHERE start > 0",
 	};
 	int64_t begin = INT64_MAX;
+	bool was_paused = digest_was_paused(q);
 
 	/* a process begins before its events do: those need not be read */
-	if (q->ours && !query_number(q->db,
-				     "SELECT EXISTS (SELECT 1 FROM rtl_process WHERE "
-				     "coalesce(start_ns, 0) <= 0)",
-				     1))
+	if (q->ours && !was_paused &&
+	    !query_number(q->db,
+			  "SELECT EXISTS (SELECT 1 FROM rtl_process WHERE "
+			  "coalesce(start_ns, 0) <= 0)",
+			  1))
 		return query_number(q->db, begins[0], 0);
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+	for (size_t i = was_paused; i < sizeof(begins) / sizeof(begins[0]); i++) {
 		int64_t ns = query_number(q->db, begins[i], INT64_MAX);
 
 		begin = ns < begin ? ns : begin;

@@ -73,7 +73,9 @@ static void put_head(const struct overview *o)
 	snprintf(text, sizeof(text), "%s: %.*s, %zu process%s, %s%s", d->q->path,
 		 (int)(size ? size - 1 : 0), name, d->q->nr_processes,
 		 d->q->nr_processes == 1 ? "" : "es", ui_time(wall, d->wall_ns),
-		 d->filter->nr_spans ? " in ranges" : "");
+		 d->filter->nr_spans ? " in ranges" :
+		 d->was_paused	     ? " from the first record to the last: recording was paused" :
+				       "");
 	if (!d->q->nr_processes)
 		snprintf(text, sizeof(text), "%s: %s", d->q->path, ui_time(wall, d->wall_ns));
 	put_wrapped(o, text, "  ");
@@ -343,6 +345,13 @@ static uint64_t skipped(struct digest *d)
 			    0;
 }
 
+static bool was_killed(struct digest *d)
+{
+	return d->q->ours &&
+	       query_number(d->q->db,
+			    "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason = 'killed')", 0);
+}
+
 /* Why there is no operation, and what to do. */
 static char *empty_text(struct digest *d)
 {
@@ -368,6 +377,9 @@ static char *empty_text(struct digest *d)
 		text = ui_format(
 			"No GPU operation was recorded: the options of rtl trace left them out; rtl "
 			"info counts them.");
+	else if (!d->nr_calls && was_killed(d))
+		text = ui_format("No GPU operation was recorded: the program was killed before it "
+				 "launched anything. Its own messages may say why.");
 	else if (!d->nr_calls)
 		text = ui_format(
 			"No GPU operation was recorded, and no calls: the program initialised the "

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """rtl summary as a person reads it: the overview, names, ranges, gaps, parts of a trace; and how commands say what is wrong"""
+import contextlib
 import itertools
 import json
 import os
@@ -209,6 +210,12 @@ class Overview(Read):
         s.op(3, "hipSetDevice", "")
         s.api(3, s.start, s.start + MS)
         self.assertIn("launched nothing in its 1 calls", self.words(self.write(s, "c")))
+        s = self.process()
+        s.agent()
+        db = self.write(s, "d")
+        with contextlib.closing(sqlite3.connect(self.path(db))) as d, d:
+            d.execute("INSERT INTO rtl_loss_data VALUES (1, 1, 'killed', 'note', 'the process was killed by SIGABRT', 1, 0, 0)")
+        self.assertIn("killed before it launched anything", self.words(db))
         # and the end of rtl trace or recover
         p = self.rtl("recover", "--force", "c.rtl", "-o", "c.db")
         self.assertIn("launched nothing", p.stderr)
@@ -226,6 +233,23 @@ class Overview(Read):
         quiet, loud = (self.rtl("summary", *args, "a.rtl", "--by", "kernel") for args in (["-q"], []))
         self.assertEqual((quiet.stdout, quiet.stderr), (loud.stdout, ""))
         self.assertIn("a.rtl: 2 kernels", loud.stderr)
+
+    def test_paused_trace_is_from_its_first_record_to_its_last(self):
+        s = spool.sample(10)
+        s.write(self.path("whole.rtl"))
+        s.loss("paused", 3)
+        s.write(self.path("paused.rtl"))
+        walls = {}
+        for name in ("whole", "paused"):
+            walls[name] = self.rows(f"{name}.rtl", "--by", "overview")["wall_ns"]
+            self.rtl("recover", "-q", "-o", f"{name}.db", f"{name}.rtl")
+        with contextlib.closing(sqlite3.connect(self.path("paused.db"))) as db:
+            first, last = db.execute("SELECT min(start), max(\"end\") FROM (SELECT start, \"end\" FROM rocpd_op UNION ALL "
+                                     "SELECT start, \"end\" FROM rocpd_api)").fetchone()
+        self.assertEqual(walls["paused"], last - first)
+        self.assertGreater(walls["whole"], walls["paused"])
+        self.assertIn("from the first record to the last: recording was paused", self.words("paused.rtl"))
+        self.assertNotIn("recording was paused", self.words("whole.rtl"))
 
     def test_rows_are_sorted_by_any_column(self):
         db = self.write(self.host())
