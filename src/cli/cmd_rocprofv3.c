@@ -351,11 +351,12 @@ static void print_summary(const struct front *f)
 		{ ",counter", ROCPROFV3_COUNTERS },
 	};
 	char by[64] = "";
+	size_t used = 0;
 	int fd = open_summary(f);
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (tables[i].domains & f->choice.domains)
-			strcat(by, tables[i].by);
+			used += (size_t)snprintf(by + used, sizeof(by) - used, "%s", tables[i].by);
 	if (fd >= 0 && *by)
 		print_tables(f, fd, by + 1);
 	if (fd >= 0)
