@@ -84,6 +84,7 @@ CHOICES = {
     "other GPUs": {"RTL_GPUS": "99"},
     "kernel recorded": {"RTL_NOT_KERNELS": "no such kernel"},
     "counted": {"RTL_PMC": "SQ_WAVES,SQ_INSTS_VALU=gfx900:6.0.4,6.0.26"},
+    "replayed": {"RTL_PMC": "SQ_WAVES,SQ_INSTS_VALU=gfx900:6.0.4/6.0.26", "RTL_PMC_REPLAY": "1"},
 }
 
 
@@ -267,6 +268,11 @@ class Bench:
                 self.add(what, self.quiet(values[t]), "ns", self.quiet(floors), "packets by hand", low=min(values[t]))
             else:
                 self.add(what, self.quiet(values[t]), "ns", low=min(values[t]))
+        # the memory of the program is small: what remains are the passes, the waits for copies and for each packet
+        replayed = self.interleave("replayed", "dispatch", ["do=round", "pin=0", f"count={50 if self.quick else 1000}"], ["standard, replayed"])
+        replayed = replayed["standard, replayed"]
+        self.add("a dispatch and the wait for it, replayed in two passes", self.quiet(replayed), "ns",
+                 self.quiet(values["standard, counted"]), "counted in one", low=min(replayed))  # fmt: skip
 
     def launch(self):
         tools = ["untraced", "passthrough", "lite", "standard"]

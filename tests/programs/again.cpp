@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* again.cpp - kernels that change what they read, so that a kernel that ran twice gives other results
  *
- *	again rounds=6 streams=2 big=0 parts=isgrdca size=4096
+ *	again rounds=6 streams=2 gpus=1 big=0 parts=isgrdca size=4096
  *
- * Each stream has its own thread. A round is one pass over the parts:
+ * Each stream has its own thread; they take the GPUs in turn. A round is one pass over the parts:
  *	i  increments its buffer	s  a sum by atomics to a counter in memory
  *	g  a variable of the module	r  a reduction of three kernels over one buffer
  *	d  data that is copied in, changed, and copied out on the same stream, without waiting
@@ -12,13 +12,17 @@
  * and, alone:
  *	h  increments memory of the host	p  prints
  *	w  two kernels on two streams that wait for each other
+ *	x  increments memory before and after another process has opened it and increments it, and memory that is no other's
  * `big`: MiB of an allocation that no kernel uses.
  *
  * stdout: the number of launches, and of wrong results; "0 wrong" is the end.
  */
 #include "hip_common.hpp"
 
+#include <sys/wait.h>
+
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -227,14 +231,91 @@ static void wait_for_each_other(void)
 		HIP(hipStreamSynchronize(streams[i]));
 }
 
-static void run_stream(const char *parts, long rounds)
+/* The other process: this program, given the handle in hexadecimal. Its status is that of what it did. */
+static int open_memory(const char *hex)
+{
+	hipIpcMemHandle_t handle;
+	unsigned *p;
+
+	for (size_t i = 0; i < sizeof(handle); i++) {
+		char two[3] = { hex[2 * i], hex[2 * i + 1], 0 };
+
+		((unsigned char *)&handle)[i] = (unsigned char)strtoul(two, NULL, 16);
+	}
+	/* the flag, of which there is one, is 0 in older versions and 1 in newer ones */
+	if (hipIpcOpenMemHandle((void **)&p, handle, 0) != hipSuccess)
+		HIP(hipIpcOpenMemHandle((void **)&p, handle, 1));
+	LAUNCH(again_increment, size, 0, p, 10u);
+	HIP(hipDeviceSynchronize());
+	HIP(hipIpcCloseMemHandle(p));
+	return 0;
+}
+
+static void run_other(const hipIpcMemHandle_t &handle)
+{
+	std::string text = "opened=", of = "size=" + std::to_string(size);
+	int status = -1;
+	pid_t child;
+
+	for (size_t i = 0; i < sizeof(handle); i++) {
+		char two[3];
+
+		snprintf(two, sizeof(two), "%02x", ((const unsigned char *)&handle)[i]);
+		text += two;
+	}
+	child = fork();
+	if (!child) {
+		execl("/proc/self/exe", "again", text.c_str(), of.c_str(), (char *)NULL);
+		_exit(127);
+	}
+	waitpid(child, &status, 0);
+	check(status == 0, "the other process");
+	launches++;
+}
+
+static void share_with_process(void)
+{
+	std::vector<unsigned> have(size);
+	hipIpcMemHandle_t handle;
+	unsigned *shared, *own;
+
+	HIP(hipMalloc((void **)&shared, size * 4));
+	HIP(hipMalloc((void **)&own, size * 4));
+	HIP(hipMemset(shared, 0, size * 4));
+	HIP(hipMemset(own, 0, size * 4));
+	LAUNCH(again_increment, size, 0, shared, 1u);
+	HIP(hipDeviceSynchronize());
+	HIP(hipIpcGetMemHandle(&handle, shared));
+	run_other(handle);
+	LAUNCH(again_increment, size, 0, shared, 100u);
+	LAUNCH(again_increment, size, 0, own, 5u);
+	HIP(hipMemcpy(have.data(), shared, size * 4, hipMemcpyDeviceToHost));
+	check(have == std::vector<unsigned>(size, 111), "memory that two processes have");
+	HIP(hipMemcpy(have.data(), own, size * 4, hipMemcpyDeviceToHost));
+	check(have == std::vector<unsigned>(size, 5), "memory beside it");
+	HIP(hipFree(shared));
+	HIP(hipFree(own));
+}
+
+static void run_stream(const char *parts, long rounds, int gpu)
 {
 	lane l = {};
 
+	HIP(hipSetDevice(gpu));
 	setup(l);
 	for (long i = 0; i < rounds; i++)
 		one_round(l, parts);
 	finish(l, parts);
+}
+
+/* Its device is the current one afterwards. */
+static void check_module(int gpu, long want)
+{
+	unsigned counted = 0;
+
+	HIP(hipSetDevice(gpu));
+	HIP(hipMemcpyFromSymbol(&counted, HIP_SYMBOL(module_counter), 4));
+	check(counted == want, "the module's variable");
 }
 
 int main(int argc, char **argv)
@@ -243,21 +324,28 @@ int main(int argc, char **argv)
 	long rounds = arg_num(argc, argv, "rounds", 6), big = arg_num(argc, argv, "big", 0);
 	long nr_streams = arg_num(argc, argv, "streams", 2);
 	std::vector<std::thread> threads;
-	unsigned counted = 0;
+	long nr_gpus = arg_num(argc, argv, "gpus", 1);
+	const char *opened = arg_text(argc, argv, "opened", NULL);
 	void *unused;
 
 	size = arg_num(argc, argv, "size", 4096);
+	if (opened)
+		return open_memory(opened);
 	if (big)
 		HIP(hipMalloc(&unused, (size_t)big << 20));
 	for (long i = 0; i < nr_streams; i++)
-		threads.emplace_back(run_stream, parts, rounds);
+		threads.emplace_back(run_stream, parts, rounds, (int)(i % nr_gpus));
 	for (std::thread &t : threads)
 		t.join();
-	HIP(hipMemcpyFromSymbol(&counted, HIP_SYMBOL(module_counter), 4));
-	check(counted == (strchr(parts, 'g') ? 3 * nr_streams * rounds : 0),
-	      "the module's variable");
+	for (long g = nr_gpus; g--;)
+		check_module((int)g,
+			     strchr(parts, 'g') ?
+				     3 * ((nr_streams + nr_gpus - 1 - g) / nr_gpus) * rounds :
+				     0);
 	if (strchr(parts, 'h'))
 		on_host_memory();
+	if (strchr(parts, 'x'))
+		share_with_process();
 	if (strchr(parts, 'p'))
 		print();
 	if (strchr(parts, 'w'))

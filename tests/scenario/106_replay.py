@@ -7,11 +7,11 @@ from support import *
 NAMES = ("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR", "SQ_INSTS_FLAT", "SQ_INSTS_LDS",
          "SQ_INSTS_GDS", "SQ_WAIT_INST_LDS", "SQ_ACTIVE_INST_VALU", "SQ_THREAD_CYCLES_VALU")
 # of these the virtual GPU logs what each dispatch did
-LOGGED = NAMES[:4]
+LOGGED = {"SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR", "SQ_INSTS_FLAT", "SQ_INSTS_LDS"}
 
 
-def replay(*args, names=NAMES, rtl_args=(), **env):
-    return run("again", *args, trace=RTL, rtl_args=("--pmc", ",".join(names), "--passes=replay", *rtl_args),
+def replay(*args, names=NAMES, rtl_args=(), name="again", gpus=1, **env):
+    return run(name, *args, trace=RTL, gpus=gpus, rtl_args=("--pmc", ",".join(names), "--passes=replay", *rtl_args),
                env={"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, **env})
 
 
@@ -23,24 +23,23 @@ def counters(r):
 
 
 def losses(r):
-    return dict(r.db().execute("select reason, count from rtl_loss"))
+    return dict(r.db().execute("select reason, sum(count) from rtl_loss group by reason"))
 
 
-def check(r, nr_kernels):
+def check(r, nr_kernels, names=NAMES):
     """Returns the operations with all counters."""
     contains("output", r.out, " 0 wrong")
     equal("launches", int(re.search(r"(\d+) launches", r.out)[1]), nr_kernels)
-    equal("dispatches of the program", r.db().execute("select count(*) from rtl_dispatch where kernel like 'again_%'").fetchone()[0], nr_kernels)
+    equal("dispatches of the program", r.db().execute("select count(*) from rtl_dispatch where kernel glob 'again_*' or kernel glob 'managed_*'").fetchone()[0], nr_kernels)
     logged = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
     at = {op: times for op, *times in r.db().execute("select op_id, begin_ticks, end_ticks from rtl_dispatch")}
     whole = []
     for op, have in counters(r).items():
         equal(f"counters of operation {op}, each once", len(have), len(dict(have)))
         log = logged[tuple(at[op])]
-        for name in LOGGED:
-            if name in dict(have):
-                equal(f"{name} of operation {op}", dict(have)[name], log[name])
-        if len(have) == len(NAMES):
+        for name in LOGGED & dict(have).keys():
+            equal(f"{name} of operation {op}", dict(have)[name], log[name])
+        if len(have) == len(names):
             whole.append(op)
     return whole
 
@@ -58,6 +57,60 @@ def dispatches_have_all_counters_and_results_are_right():
     # the virtual GPU ran each of them twice
     ran = sum("counters" in d for d in r.log("dispatch"))
     at_least("dispatches that ran", ran, 2 * len(whole))
+
+
+@case
+def dispatches_of_two_gpus_have_the_counters_of_three_passes():
+    """Two streams, each on a GPU of its own, whose kernels are replayed at the same time. 20 events: names of the user's for more of SQ's."""
+    path = os.path.join(work_dir(), "more.xml")
+    extra = [f"MORE_{n}" for n in range(8)]
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("<gfx900>" + "".join(f"<metric name={name} block=SQ event={n + 40}></metric>" for n, name in enumerate(extra)) + "</gfx900>")
+    names = (*NAMES, *extra)
+    r = replay("rounds=1", "streams=2", "gpus=2", "parts=isgdca", "size=512", names=names, gpus=2, rtl_args=(f"--metrics-file={path}",))
+    contains("stderr", r.err, "3 passes for these counters: each dispatch runs 3 times")
+    whole = check(r, 2 * 5, names)
+    equal("dispatches with all counters", len(whole), r.count("rtl_op_kernel"))
+    equal("losses", losses(r), {})
+    equal("GPUs", r.db().execute("select count(distinct agent) from rtl_dispatch where kernel like 'again_%'").fetchone()[0], 2)
+    complete(r)
+
+
+@case
+def memory_that_others_use_as_well_is_not_replayed_and_right():
+    """Memory that another process opens, there and here, but not what it did not open; managed memory and variables."""
+    for name, args, nr, lost, why in (("again", ("parts=x", "rounds=0", "streams=0", "size=512"), 4, 2, "another process or device has access to"),
+                                      ("managed", ("rounds=2", "size=256"), 6, 6, "memory of the host")):
+        r = replay(*args, name=name)
+        whole = check(r, nr)
+        equal("counted in one pass", losses(r), {"replay_shared": lost})
+        equal("the others in all", len(whole), r.count("rtl_op_kernel") - lost)
+        contains("stderr", r.err, why)
+
+
+def counted_beside(others):
+    """The trace and a client of rocprofiler-sdk, which counts `others`."""
+    library = os.path.join(BUILD, "tests/libsdk_counter_tool_1.so")
+    if not os.path.exists(library):
+        skip("the tool was not built: there are no headers of HIP")
+    r = replay("rounds=1", "streams=1", "size=256", "parts=isgd", LD_PRELOAD=library, COUNT_NAMES=",".join(others))
+    whole = check(r, 4)
+    equal("losses", losses(r), {})
+    equal("dispatches with all counters", len(whole), r.count("rtl_op_kernel"))
+    lines = [dict(zip(w[::2], w[1::2])) for w in (line.split() for line in re.findall(r"counted \d+ queue .*", r.out))]
+    logs = collections.Counter(tuple(d["counters"][n] for n in others) for d in r.log("dispatch"))
+    equal("not in the log", collections.Counter(tuple(int(c[n]) for n in others) for c in lines) - logs, collections.Counter())
+    nr_asked, nr_shown = map(int, re.search(r"tool: asked (\d+) shown (\d+)", r.out).groups())
+    equal("the client has each that it asked for", (nr_shown, nr_shown), (nr_asked, len(lines)))
+    # the runtime's own kernels, too
+    at_least("the client's dispatches", nr_asked, 4)
+
+
+@case
+def client_that_counts_beside_replays_has_its_counters_and_each_pass_too():
+    """Events that fit beside those of the last pass, and eight of the same block, which do not."""
+    counted_beside(("SQ_WAVES", "SQ_INSTS_SALU"))
+    counted_beside(("SQ_INSTS_LDS", "SQ_INSTS_FLAT", "SQ_INSTS_VMEM_WR", "SQ_INSTS_VMEM_RD", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_WAVES"))
 
 
 @case

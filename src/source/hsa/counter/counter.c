@@ -191,10 +191,11 @@ static void give_user(const struct pmc_lane *l, struct profile *p, const char *w
 		bus_loss(SPOOL_REASON_not_counted, 1);
 		return;
 	}
-	for (uint32_t i = 0; l->is_replayed && i + 1 < l->nr_profiles; i++)
+	for (uint32_t i = 0; l->is_replayed && i + !l->with_last < l->nr_profiles; i++)
 		emit(l, l->profiles[i], replay_values(l->replay, i),
 		     profile_description(l->profiles[i]));
-	emit(l, p, l->values + l->most_values, events);
+	if (!l->with_last)
+		emit(l, p, l->values + l->most_values, events);
 	if (l->refusal.why)
 		bus_loss(l->refusal.reason, 1);
 }
@@ -214,6 +215,11 @@ static void give(struct pmc_lane *l, uint32_t agent, const char *why)
 			.end_ns = l->end_ns,
 		};
 
+		/* all passes of it ran before */
+		if (l->with_last && w->client == CLIENT_USER) {
+			give_user(l, l->profiles[l->nr_profiles - 1], why);
+			continue;
+		}
 		if (!why && l->only != UINT32_MAX && l->only != i)
 			r.why = "its events do not fit in one pass with those of another client";
 		else if (!why && !profile_project(l->profile, l->values, w->profile,
@@ -254,17 +260,25 @@ static struct profile *next_profile(struct pmc_lane *l, uint64_t kernel_object)
 	return l->profiles[(*turn + l->nr_profiles - 1) % l->nr_profiles];
 }
 
-/* The profiles of all wants as one, of which the caller gets no user. NULL: they do not fit together. */
-static struct profile *unite(struct pmc_lane *l)
+/* The profiles of the faces' wants, and the user's if it is not NULL, as one, of which the caller gets no user. NULL: they do not fit
+ * together. */
+static struct profile *unite(struct pmc_lane *l, struct profile *users)
 {
 	struct profile *all[CLIENT_MAX + 1];
-	struct united key = { .nr = l->answers.nr }, *u;
+	struct united key = { .nr = 0 }, *u;
 	char why[PROFILE_WHY_SIZE];
 
-	for (uint32_t i = 0; i < key.nr; i++) {
-		all[i] = l->answers.wants[i].profile;
-		key.serials[i] = profile_serial(all[i]);
+	for (uint32_t i = 0; i < l->answers.nr; i++) {
+		const struct client_want *w = &l->answers.wants[i];
+		struct profile *p = w->client == CLIENT_USER ? users : w->profile;
+
+		if (!p)
+			continue;
+		all[key.nr] = p;
+		key.serials[key.nr++] = profile_serial(p);
 	}
+	if (key.nr == 1)
+		return all[0];
 	for (u = l->united; u < l->united + NR_UNITED; u++)
 		if (u->nr == key.nr && !memcmp(u->serials, key.serials, sizeof(key.serials)))
 			return u->profile;
@@ -281,16 +295,18 @@ static struct profile *unite(struct pmc_lane *l)
 static bool choose(struct pmc_lane *l)
 {
 	struct client_want *wants = l->answers.wants;
+	struct profile *users = NULL;
 
 	for (uint32_t i = 0; i < l->answers.nr; i++) {
-		if (wants[i].client != CLIENT_USER)
+		if (wants[i].client != CLIENT_USER || l->with_last)
 			continue;
-		wants[i].profile = next_profile(l, l->answers.packet.kernel_object);
-		profile_get(wants[i].profile);
+		users = next_profile(l, l->answers.packet.kernel_object);
+		wants[i].profile = users;
+		profile_get(users);
 	}
 	l->only = UINT32_MAX;
-	l->profile = l->answers.nr == 1 ? wants[0].profile : unite(l);
-	if (!l->profile) {
+	l->profile = unite(l, users);
+	while (!l->profile) { /* the user's, which was counted before, has none */
 		l->only = l->last_only++ % l->answers.nr;
 		l->profile = wants[l->only].profile;
 	}
@@ -385,6 +401,7 @@ static bool is_to_replay(const struct pmc_lane *l)
 static bool refuse_replay(struct pmc_lane *l, uint32_t agent, struct replay_refusal refusal)
 {
 	l->refusal = refusal;
+	l->with_last = false;
 	replay_warn(&l->warned, refusal.why, &l->answers.packet, l->packet, l->queue_index);
 	return start_counters(l, agent);
 }
@@ -393,6 +410,8 @@ static bool begin_replay(struct pmc_lane *l, uint32_t agent)
 {
 	struct replay_refusal no = { NULL, SPOOL_REASON_replay_beside };
 
+	/* the program's packet counts for the faces alone, if their events do not fit beside those of the last pass */
+	l->with_last = l->answers.nr > 1 && !unite(l, l->profiles[l->nr_profiles - 1]);
 	/* seq_cst, both: pairs with counter_hold_off() */
 	atomic_store(&l->state, LANE_REPLAYING);
 	if (atomic_load(&held_off[agent])) {
@@ -408,7 +427,7 @@ static bool begin_replay(struct pmc_lane *l, uint32_t agent)
 		no.why = "dispatches of a queue that is not counted may run beside it";
 	else
 		no = replay_begin(l->replay, &l->answers.packet, l->answers.queue_type,
-				  clock_now_ns());
+				  l->with_last, clock_now_ns());
 	return no.why ? refuse_replay(l, agent, no) : true;
 }
 
@@ -442,7 +461,7 @@ static bool start(struct pmc_lane *l, uint32_t agent, bool helps)
 		move_to(l, LANE_WAITING);
 		return false;
 	}
-	l->is_replayed = false;
+	l->is_replayed = l->with_last = false;
 	l->refusal.why = NULL;
 	return is_to_replay(l) ? begin_replay(l, agent) : start_counters(l, agent);
 }

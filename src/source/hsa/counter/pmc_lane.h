@@ -66,7 +66,8 @@ struct pmc_lane {
 	uint32_t releases;   /* client_releases when it began */
 	uint32_t last_queue; /* where the search for the next one begins */
 	uint32_t last_only;
-	bool is_replayed;	       /* the replay has the values of the passes before the last */
+	bool is_replayed; /* the replay has the values of the passes before the last */
+	bool with_last;	  /* and those of the last: the packet counts for the faces alone */
 	struct replay_refusal refusal; /* why it is not */
 	struct replay_warned warned;
 	/* Of each kernel the pass that is next; kernels may share one. */

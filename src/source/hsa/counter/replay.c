@@ -72,7 +72,7 @@ struct replay {
 	bool is_closed, is_spoiled; /* a range went away */
 	bool is_looked_through;	    /* false: the kernel may write to other memory */
 	uint64_t began_ns;
-	uint32_t nr_looks, pass;
+	uint32_t nr_looks, pass, end_pass;
 	hsa_kernel_dispatch_packet_t packet;
 	const void *arguments_of;
 	uint32_t nr_arguments;
@@ -167,7 +167,7 @@ static bool open_all(struct replay *r)
 	    !profile_enable_queue(r->handle, r->hsa) ||
 	    !make_buffer(r, &r->arguments, r->argument_pool, ARGUMENTS))
 		return false;
-	for (uint32_t i = 0; i + 1 < r->nr; i++) {
+	for (uint32_t i = 0; i < r->nr; i++) {
 		r->values[i] =
 			alloc_pages((profile_nr_values(r->profiles[i]) + 1) * sizeof(uint64_t));
 		if (!r->values[i])
@@ -374,7 +374,7 @@ static struct replay_refusal check(struct replay *r)
 }
 
 struct replay_refusal replay_begin(struct replay *r, const hsa_kernel_dispatch_packet_t *packet,
-				   hsa_queue_type32_t type, uint64_t now_ns)
+				   hsa_queue_type32_t type, bool with_last, uint64_t now_ns)
 {
 	struct replay_refusal no;
 
@@ -397,6 +397,7 @@ struct replay_refusal replay_begin(struct replay *r, const hsa_kernel_dispatch_p
 	r->is_closed = r->is_spoiled = false;
 	r->began_ns = now_ns;
 	r->nr_looks = r->pass = 0;
+	r->end_pass = with_last ? r->nr : r->nr - 1;
 	return no;
 }
 
@@ -602,7 +603,7 @@ static enum replay_result restore(struct replay *r)
 	}
 	if (copy_next(r, true))
 		return REPLAY_MOVED;
-	if (r->pass + 1 < r->nr && !r->is_spoiled)
+	if (r->pass < r->end_pass && !r->is_spoiled)
 		return begin_pass(r);
 	r->phase = FINISHING;
 	fence(r);

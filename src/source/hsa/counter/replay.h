@@ -45,9 +45,10 @@ void replay_warn(struct replay_warned *warned, const char *why,
 struct replay *replay_open(uint32_t agent, struct profile *const *profiles, uint32_t nr);
 void replay_close(struct replay *r);
 
-/* Begins with a dispatch of a queue of this type. */
+/* Begins with a dispatch of a queue of this type. `with_last`: the last pass is run as well, and the program's packet counts other
+ * events. */
 struct replay_refusal replay_begin(struct replay *r, const hsa_kernel_dispatch_packet_t *packet,
-				   hsa_queue_type32_t type, uint64_t now_ns);
+				   hsa_queue_type32_t type, bool with_last, uint64_t now_ns);
 
 enum replay_result {
 	REPLAY_WAITS,
@@ -63,7 +64,7 @@ bool replay_runs_kernel(const struct replay *r);
 /* Ends the kernel of a pass with its queue, and restores the memory. No dispatch is replayed later. */
 void replay_abort(struct replay *r, const char *why);
 
-/* The values of a pass but the last, as profile_read() stores them. */
+/* The values of a pass that was run, as profile_read() stores them. */
 const uint64_t *replay_values(const struct replay *r, uint32_t pass);
 
 #endif

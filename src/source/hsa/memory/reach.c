@@ -128,6 +128,37 @@ static void add(const void *base, uint64_t size, uint32_t agent, enum reach_kind
 	lock_drop(&lock);
 }
 
+static bool is_of_host(const struct reach_range *r)
+{
+	return r->kind == REACH_HOST && r->agent == AGENT_NONE && !r->handle;
+}
+
+/* Memory of the host, which may be a part of what is in the table, or overlap it: attributes are set for parts of it. */
+static void add_host(const void *address, uint64_t size)
+{
+	struct reach_range r = { .base = (uint64_t)(uintptr_t)address,
+				 .size = size,
+				 .agent = AGENT_NONE,
+				 .kind = REACH_HOST };
+	uint64_t last = r.base + size;
+
+	if (!address || !size)
+		return;
+	lock_take(&lock);
+	for (size_t i = position(ranges, nr_ranges, r.base); i < nr_ranges && ranges[i].base < last;
+	     i++) {
+		uint64_t end = ranges[i].base + ranges[i].size;
+
+		if (!is_of_host(&ranges[i]))
+			continue;
+		r.base = ranges[i].base < r.base ? ranges[i].base : r.base;
+		last = end > last ? end : last;
+	}
+	r.size = last - r.base;
+	insert(&r);
+	lock_drop(&lock);
+}
+
 RTL_REQUIRES(lock) static struct reach_range *find(const void *address)
 {
 	uint64_t at = (uint64_t)(uintptr_t)address;
@@ -473,7 +504,7 @@ static hsa_status_t set_attributes(void *ptr, size_t size, hsa_amd_svm_attribute
 	hsa_status_t status = real.hsa_amd_svm_attributes_set(ptr, size, list, nr);
 
 	if (status == HSA_STATUS_SUCCESS)
-		add(ptr, size, AGENT_NONE, REACH_HOST, 0);
+		add_host(ptr, size);
 	return status;
 }
 
