@@ -378,15 +378,15 @@ static void ds_gws_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define E(name)                                                                                    \
 	{                                                                                          \
-#name, name, GCN_LDS, 0                                                            \
+#name, name, GCN_LDS, .only = 0                                                    \
 	}
 #define GFX90A(name)                                                                               \
 	{                                                                                          \
-#name, name, GCN_LDS, GCN_ONLY_GFX90A                                              \
+#name, name, GCN_LDS, .only = GCN_ONLY_GFX90A                                      \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_LDS, 0                                                            \
+#name, NULL, GCN_LDS, .only = 0                                                    \
 	}
 
 const struct gcn_entry gcn_ds[256] = {

@@ -262,15 +262,15 @@ ATOMIC_ONE(max_f64, ATOMIC_MAX_F, 8)
 /* decode.c makes GCN_VMEM_RD and _WR of these for the GLOBAL and SCRATCH forms */
 #define RD(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_FLAT_RD, 0                                                        \
+#name, name, GCN_FLAT_RD, .only = 0                                                \
 	}
 #define GFX90A(name)                                                                               \
 	{                                                                                          \
-#name, name, GCN_FLAT_WR, GCN_ONLY_GFX90A                                          \
+#name, name, GCN_FLAT_WR, .only = GCN_ONLY_GFX90A                                  \
 	}
 #define WR(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_FLAT_WR, 0                                                        \
+#name, name, GCN_FLAT_WR, .only = 0                                                \
 	}
 
 const struct gcn_entry gcn_flat[128] = {

@@ -403,11 +403,11 @@ static void image_gather4(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define RD(name, fn)                                                                               \
 	{                                                                                          \
-#name, fn, GCN_VMEM_RD, 0                                                          \
+#name, fn, GCN_VMEM_RD, .only = 0                                                  \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_VMEM_RD, 0                                                        \
+#name, NULL, GCN_VMEM_RD, .only = 0                                                \
 	}
 
 const struct gcn_entry gcn_mimg[128] = {
@@ -417,7 +417,7 @@ const struct gcn_entry gcn_mimg[128] = {
 	[3] = MISSING(image_load_pck_sgn),
 	[4] = MISSING(image_load_mip_pck),
 	[5] = MISSING(image_load_mip_pck_sgn),
-	[8] = { "image_store", image_store, GCN_VMEM_WR, 0 },
+	[8] = { "image_store", image_store, GCN_VMEM_WR, .only = 0 },
 	[9] = MISSING(image_store_mip),
 	[10] = MISSING(image_store_pck),
 	[11] = MISSING(image_store_mip_pck),

@@ -287,19 +287,19 @@ static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define RD(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_VMEM_RD, 0                                                        \
+#name, name, GCN_VMEM_RD, .only = 0                                                \
 	}
 #define WR(name)                                                                                   \
 	{                                                                                          \
-#name, name, GCN_VMEM_WR, 0                                                        \
+#name, name, GCN_VMEM_WR, .only = 0                                                \
 	}
 #define GFX90A(name)                                                                               \
 	{                                                                                          \
-#name, name, GCN_VMEM_WR, GCN_ONLY_GFX90A                                          \
+#name, name, GCN_VMEM_WR, .only = GCN_ONLY_GFX90A                                  \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_VMEM_RD, 0                                                        \
+#name, NULL, GCN_VMEM_RD, .only = 0                                                \
 	}
 
 const struct gcn_entry gcn_mubuf[128] = {
@@ -343,10 +343,10 @@ const struct gcn_entry gcn_mubuf[128] = {
 	[37] = RD(buffer_load_short_d16_hi),
 	[38] = MISSING(buffer_load_format_d16_hi_x),
 	[39] = MISSING(buffer_store_format_d16_hi_x),
-	[40] = { "buffer_wbl2", nothing, GCN_MISC, GCN_ONLY_GFX90A },
-	[41] = { "buffer_invl2", nothing, GCN_MISC, GCN_ONLY_GFX90A },
-	[62] = { "buffer_wbinvl1", nothing, GCN_MISC, 0 },
-	[63] = { "buffer_wbinvl1_vol", nothing, GCN_MISC, 0 },
+	[40] = { "buffer_wbl2", nothing, GCN_MISC, .only = GCN_ONLY_GFX90A },
+	[41] = { "buffer_invl2", nothing, GCN_MISC, .only = GCN_ONLY_GFX90A },
+	[62] = { "buffer_wbinvl1", nothing, GCN_MISC, .only = 0 },
+	[63] = { "buffer_wbinvl1_vol", nothing, GCN_MISC, .only = 0 },
 	[64] = WR(buffer_atomic_swap),
 	[65] = WR(buffer_atomic_cmpswap),
 	[66] = WR(buffer_atomic_add),

@@ -140,7 +140,7 @@ static void s_bfm_b64(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define E(name)                                                                                    \
 	{                                                                                          \
-#name, name, GCN_SALU, 0                                                           \
+#name, name, GCN_SALU, .only = 0                                                   \
 	}
 #define FORMS(name)                                                                                \
 	{                                                                                          \
@@ -148,7 +148,7 @@ static void s_bfm_b64(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_SALU, 0                                                           \
+#name, NULL, GCN_SALU, .only = 0                                                   \
 	}
 
 const struct gcn_entry gcn_sop2[128] = {

@@ -218,15 +218,15 @@ static void s_set_gpr_idx_idx(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define E(name)                                                                                    \
 	{                                                                                          \
-#name, name, GCN_SALU, 0                                                           \
+#name, name, GCN_SALU, .only = 0                                                   \
 	}
 #define JUMP(name)                                                                                 \
 	{                                                                                          \
-#name, name, GCN_BRANCH, 0                                                         \
+#name, name, GCN_BRANCH, .only = 0                                                 \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_SALU, 0                                                           \
+#name, NULL, GCN_SALU, .only = 0                                                   \
 	}
 
 const struct gcn_entry gcn_sop1[256] = {

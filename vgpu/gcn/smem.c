@@ -126,15 +126,15 @@ static void s_memrealtime(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define E(name)                                                                                    \
 	{                                                                                          \
-#name, name, GCN_SMEM_CLASS, 0                                                     \
+#name, name, GCN_SMEM_CLASS, .only = 0                                             \
 	}
 #define NOP(name)                                                                                  \
 	{                                                                                          \
-#name, nothing, GCN_SMEM_CLASS, 0                                                  \
+#name, nothing, GCN_SMEM_CLASS, .only = 0                                          \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_SMEM_CLASS, 0                                                     \
+#name, NULL, GCN_SMEM_CLASS, .only = 0                                             \
 	}
 #define MISSING_ATOMICS(at, name)                                                                  \
 	[(at)] = MISSING(name##_swap), [(at) + 1] = MISSING(name##_cmpswap),                       \

@@ -147,19 +147,19 @@ static void s_set_gpr_idx_mode(struct gcn_wave *w, const struct gcn_inst *i)
 
 #define E(name)                                                                                    \
 	{                                                                                          \
-#name, name, GCN_MISC, 0                                                           \
+#name, name, GCN_MISC, .only = 0                                                   \
 	}
 #define NOP(name)                                                                                  \
 	{                                                                                          \
-#name, s_nop, GCN_MISC, 0                                                          \
+#name, s_nop, GCN_MISC, .only = 0                                                  \
 	}
 #define JUMP(name)                                                                                 \
 	{                                                                                          \
-#name, name, GCN_BRANCH, 0                                                         \
+#name, name, GCN_BRANCH, .only = 0                                                 \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
-#name, NULL, GCN_MISC, 0                                                           \
+#name, NULL, GCN_MISC, .only = 0                                                   \
 	}
 
 const struct gcn_entry gcn_sopp[128] = {
@@ -179,8 +179,8 @@ const struct gcn_entry gcn_sopp[128] = {
 	[13] = MISSING(s_sethalt),
 	[14] = E(s_sleep),
 	[15] = NOP(s_setprio),
-	[16] = { "s_sendmsg", s_sendmsg, GCN_MSG, 0 },
-	[17] = { "s_sendmsghalt", NULL, GCN_MSG, 0 },
+	[16] = { "s_sendmsg", s_sendmsg, GCN_MSG, .only = 0 },
+	[17] = { "s_sendmsghalt", NULL, GCN_MSG, .only = 0 },
 	[18] = E(s_trap),
 	[19] = E(s_icache_inv),
 	[20] = NOP(s_incperflevel),
@@ -191,7 +191,7 @@ const struct gcn_entry gcn_sopp[128] = {
 	[24] = NOP(s_cbranch_cdbguser),
 	[25] = NOP(s_cbranch_cdbgsys_or_user),
 	[26] = NOP(s_cbranch_cdbgsys_and_user),
-	[27] = { "s_endpgm_saved", s_endpgm, GCN_MISC, 0 },
+	[27] = { "s_endpgm_saved", s_endpgm, GCN_MISC, .only = 0 },
 	[28] = E(s_set_gpr_idx_off),
 	[29] = E(s_set_gpr_idx_mode),
 	[30] = MISSING(s_endpgm_ordered_ps_done),
