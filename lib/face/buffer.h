@@ -125,7 +125,7 @@ void buffer_lose(struct buffer *b, uint32_t nr);
 uint64_t buffer_take_lost(struct buffer *b);
 /* How many buffers have put aside more than half of what they may. */
 extern RTL_HIDDEN _Atomic uint32_t buffer_nr_pressed;
-/* Called after each change of that, under the buffer's lock; NULL: nobody asks. */
+/* The function that is called after each change of buffer_nr_pressed, under the buffer's lock; NULL: none. */
 extern RTL_HIDDEN _Atomic(void (*)(void)) buffer_on_pressed;
 /* HOT: while there is such a buffer: waits for it, 1 ms at most. For threads that write what others collect, with no lock held. */
 void buffer_relieve_slowly(void);

@@ -13,6 +13,9 @@
 #include <time.h>
 
 #define NAP_NS 100000
+/* More items than this are far behind. */
+#define FAR_BEHIND 64u
+#define RELIEF_NAPS 10
 /* After an item the thread looks by itself for the next ones, so that those who send need not wake it each time. */
 #define LOOKS 20u
 
@@ -110,6 +113,20 @@ bool relay_start(struct relay *r, relay_fn deliver)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return err == 0;
+}
+
+void relay_relieve(const struct relay *r)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+
+	/* relaxed: a hint */
+	for (int i = 0;
+	     i < RELIEF_NAPS && !relay_is_current(r) &&
+	     atomic_load_explicit(&r->nr_sent, memory_order_relaxed) -
+			     atomic_load_explicit(&r->nr_delivered, memory_order_relaxed) >
+		     FAR_BEHIND;
+	     i++)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
 void relay_settle(struct relay *r, uint64_t ns)

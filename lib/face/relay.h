@@ -34,6 +34,10 @@ bool relay_start(struct relay *r, relay_fn deliver);
 /* HOT: any thread, after relay_start(). No lock, and a system call only if the thread may sleep. */
 void relay_send(struct relay *r, struct relay_item *item);
 
+/* HOT: waits for the relay's thread, 1 ms at most, while it is far behind: for threads whose work becomes items, so that the memory
+ * of those stays small where a client is slow. On the relay's own thread it does not wait. */
+void relay_relieve(const struct relay *r);
+
 /* Waits until what was sent before was delivered, `ns` at most. Not on the relay's own thread. */
 void relay_settle(struct relay *r, uint64_t ns);
 

@@ -181,6 +181,7 @@ static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
 
 	if (!d)
 		return NULL;
+	relay_relieve(&relay);
 	d->context = context_at((unsigned int)__builtin_ctzll(active));
 	d->service = &services[d->context - context_at(0)];
 	fill(d, c);

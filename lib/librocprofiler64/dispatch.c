@@ -313,13 +313,12 @@ static struct profile *ask(const struct client_dispatch *d, uint64_t *user)
 {
 	const struct seen_queue *q = is_in_callback ? NULL : queues_find(d->hsa);
 	struct client_callbacks c;
-	struct profile *p;
 
 	if (!q || (!settings_intercepts() && !q->has_times) || !queues_callbacks(&c) ||
 	    runtime_ready("dispatch_callback") != HSA_STATUS_SUCCESS)
 		return NULL;
-	p = show(d, &c, q, user);
-	return p;
+	relay_relieve(&relay);
+	return show(d, &c, q, user);
 }
 
 /* Values are those of the group's profile. */

@@ -35,8 +35,8 @@ struct thread {
 	};
 	uint32_t tid; /* 0 until thread_get() was called once */
 	uint32_t stack_depth;
-	/* source/hsa: it submits only packets that clients of counters were asked for (counter_help()) */
-	bool asks_nobody;
+	/* source/hsa: the thread may submit only packets for which clients of counters were asked before (counter_help()) */
+	bool must_not_ask_clients;
 	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that was left out. */
 	uint64_t submitter;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */

@@ -42,10 +42,11 @@ def storm_of_threads_pools_groups_and_stops_loses_nothing():
 @case
 def memory_of_a_pool_does_not_grow():
     """100,000 dispatches by hand: `dispatches soak 25000` with four GPUs."""
-    r = intercept(1, "soak", 1500, gpus=2)
+    r = intercept(1, "soak", 2500, gpus=2)
     half, end = map(int, re.search(r"resident (\d+) (\d+)", r.out).groups())
-    # a pool grows to what is in flight at most, 1 MiB; a leak of 1 KiB for each dispatch would be 3 MiB, of a context 60
-    if end - half >= 3000:
+    # a pool grows to what is in flight or not handled yet: seen 3 MiB, 150 entries of 20 KiB, on a busy machine; a leak of 2 KiB for
+    # each dispatch would be 5 MiB, of a context 50
+    if end - half >= 5000:
         fail(f"resident: {half} KiB after the half, {end} at the end")
 
 

@@ -263,7 +263,7 @@ uint64_t client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t e
 	bool refused = atomic_load_explicit(&q->granted, memory_order_relaxed) == UINT64_MAX;
 	struct thread *entered = NULL;
 
-	if (thread_self.asks_nobody)
+	if (thread_self.must_not_ask_clients)
 		return asked_end(q, end);
 	if (from > q->asked)
 		q->asked = q->asked_from = from;

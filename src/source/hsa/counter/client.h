@@ -125,8 +125,8 @@ bool client_prepare(struct queue *q, uint32_t size);
 void client_unprepare(struct queue *q);
 
 /* Asks for the valid packets [from, end) that clients were not asked for. `t`: this thread, within a hook; NULL: not in a hook yet. If the
- * queue can't be counted (granted is UINT64_MAX) clients get that as the result at once. Returns the end of what may be submitted: `end`,
- * but on a thread that asks nobody (counter_help()) that of the packets that were asked for. Turn. */
+ * queue can't be counted (granted is UINT64_MAX) clients get that as the result at once. Returns the end of the packets that may be
+ * submitted: `end`; on a thread that must not ask clients (counter_help()) the end of those for which they were asked before. Turn. */
 uint64_t client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t end);
 /* Whether packet `index` is a dispatch that clients were asked for, and waits for interpose_grant(). Turn. */
 bool client_is_waiting(const struct queue *q, uint64_t index);

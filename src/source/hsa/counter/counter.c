@@ -486,7 +486,7 @@ static bool grant(struct pmc_lane *l, uint32_t agent, bool helps)
 }
 
 /* Whether the user alone wants the dispatch, and leaves it out. */
-static bool is_for_nobody(const struct pmc_lane *l)
+static bool is_unwanted(const struct pmc_lane *l)
 {
 	return is_left_out(l) && l->answers.nr == 1 && l->answers.wants[0].client == CLIENT_USER;
 }
@@ -513,7 +513,7 @@ static bool read_counters(struct pmc_lane *l, uint32_t agent)
 	/* the queue may be another one's before its result is given */
 	l->begin_ns = q->counted_begin_ns;
 	l->end_ns = q->counted_end_ns;
-	if (is_for_nobody(l)) {
+	if (is_unwanted(l)) {
 		stop(l);
 		return true;
 	}
@@ -769,12 +769,12 @@ bool counter_help(bool in_doorbell)
 	if (env_bool(ENV_PMC_REPLAY) || !life_enter(&t))
 		return false;
 	atomic_store_explicit(&helped_ns, now_ns, memory_order_relaxed);
-	t->asks_nobody = !in_doorbell;
+	t->must_not_ask_clients = !in_doorbell;
 	if (step_enter()) {
 		any = help(now_ns, in_doorbell);
 		step_leave();
 	}
-	t->asks_nobody = false;
+	t->must_not_ask_clients = false;
 	life_leave(t);
 	return any;
 }
