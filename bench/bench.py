@@ -9,6 +9,7 @@ writes results.json with every round's value. Times are reported, never judged b
 something did not run.
 """
 import argparse
+import concurrent.futures
 import contextlib
 import glob
 import json
@@ -38,7 +39,7 @@ START_BUDGET = 5.0  # ms
 SPOOL_BUDGET = 64.0  # bytes for each dispatch
 RATE_BUDGET = 500e3  # records/s
 JSON_BUDGET = 2  # seconds, of 1 M operations
-MEMORY_BUDGET = 128.0  # MiB
+MEMORY_BUDGET = 64.0  # MiB
 RUNTIMES = ("libhsa-runtime64.so.1", "libamdhip64.so.5")
 
 
@@ -598,7 +599,7 @@ class Bench:
         if self.before:
             # it may not know the setting
             tools["before"] = {"LD_LIBRARY_PATH": os.path.abspath(self.before)}
-        gains = {"all cores": [], "spin": [], "before": []}
+        gains = {"all cores": [], "two at once": [], "spin": [], "before": []}
         for name in SUITE[:3] if self.quick else SUITE:
             argv = [self.path("bench/suite"), name, repeat]
             if os.path.exists(log):
@@ -611,19 +612,23 @@ class Bench:
                     # a program that blocks leaves all processors to the virtual GPU; one that spins takes one of them
                     how = ["spin"] if tool.startswith("spin") else []
                     runs[tool].append(self.run([*argv, *how], {**env, **extra})[0])
+                runs.setdefault("two at once", []).append(self.two_at_once(argv, {**env, "VGPU_THREADS": "1"}))
             for tool, results in runs.items():
                 self.keep(f"suite {name}, {tool}", [r["seconds"] for r in results])
             # processor time: other programs of the machine don't add to it
             cpu = {tool: self.quiet([r["cpu_seconds"] for r in results]) for tool, results in runs.items()}
             wall = {tool: self.quiet([r["seconds"] for r in results]) for tool, results in runs.items()}
             gains["all cores"].append(wall["one core"] / wall["all cores"])
+            gains["two at once"].append(2 * wall["one core"] / wall["two at once"])
             gains["spin"].append(wall["spin, one core"] / wall["spin"])
-            note = f"{wall['one core']:.3f} s, processor {cpu['one core']:.3f}; all cores {wall['all cores']:.3f} s, "
+            note = f"{wall['one core']:.3f} s, processor {cpu['one core']:.3f}; all cores {wall['all cores']:.3f} s: "
+            note += f"x{gains['all cores'][-1]:.2f}, two programs at once x{gains['two at once'][-1]:.2f}; "
             note += f"program spins {wall['spin']:.3f} s"
             if "before" in cpu:
                 gains["before"].append(cpu["before"] / cpu["one core"])
                 note += f"; before {wall['before']:.3f} s, processor {cpu['before']:.3f}: x{gains['before'][-1]:.2f}"
             self.add(f"virtual GPU, {name}", insts / cpu["one core"] / 1e6, "M insts/s", note=note)
+        floor = statistics.geometric_mean(gains.pop("two at once"))
         for what, values in gains.items():
             if values:
                 by = "of processor time" if what == "before" else "by the clock"
@@ -633,7 +638,14 @@ class Bench:
                     "spin": "all cores to one, program spins",
                     "before": "one core to the version before",
                 }[what]
-                self.add(f"virtual GPU, {name}", statistics.geometric_mean(values), "times", note=note)
+                of = (floor, "two programs at once") if what == "all cores" else ()
+                self.add(f"virtual GPU, {name}", statistics.geometric_mean(values), "times", *of, note=note)
+
+    def two_at_once(self, argv, env):
+        """The slower of two runs side by side: what a second processor of this machine can give at best."""
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(lambda _: self.run(argv, env)[0], range(2)))
+        return max(results, key=lambda r: r["seconds"])
 
     def interpreter(self):
         """The virtual GPU's instructions per second, by its own counters."""
