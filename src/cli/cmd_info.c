@@ -137,20 +137,17 @@ static void put_window(const struct info *info, const struct info_process *p)
 
 static void put_losses(const struct info *info)
 {
+	struct verdict_group group;
 	char count[UI_NUMBER_SIZE];
+	size_t at = 0;
 
 	if (!info->verdict.nr_rows)
 		return;
 	ui_put("\nWhat is not in the trace, or not as it should be:\n");
-	for (size_t i = 0; i < info->verdict.nr_rows; i++) {
-		const struct verdict_row *row = &info->verdict.rows[i];
-
-		ui_putf("  %-8s %12s  %s: %s", load_class_name(row->class),
-			ui_count(count, row->count), row->reason, row->text);
-		if (info->nr_processes > 1 && row->pid)
-			ui_putf(" (pid %u)", row->pid);
-		ui_put("\n");
-	}
+	while (verdict_next_group(&info->verdict, &at, &group))
+		ui_putf("  %-8s %12s  %s: %s%s\n", load_class_name(group.row->class),
+			ui_count(count, group.count), group.row->reason, group.row->text,
+			group.pids);
 	if (info->verdict.nr_more)
 		ui_putf("  ... and %zu more\n", info->verdict.nr_more);
 }

@@ -30,23 +30,18 @@ static const char *plural(uint64_t n)
 static void report_losses(const char *path)
 {
 	struct verdict *v = malloc(sizeof(*v));
+	struct verdict_group group;
 	struct load_error error;
 	char count[UI_NUMBER_SIZE];
+	size_t at = 0;
 
 	if (!v)
 		ui_die_memory();
 	if (verdict_of_db(v, path, &error) == 0)
-		for (size_t i = 0; i < v->nr_rows; i++) {
-			const struct verdict_row *row = &v->rows[i];
-
-			if (v->nr_processes > 1 && row->pid)
-				ui_say("  %s: %s %s: %s (pid %u)", load_class_name(row->class),
-				       ui_count(count, row->count), row->reason, row->text,
-				       row->pid);
-			else
-				ui_say("  %s: %s %s: %s", load_class_name(row->class),
-				       ui_count(count, row->count), row->reason, row->text);
-		}
+		while (verdict_next_group(v, &at, &group))
+			ui_say("  %s: %s %s: %s%s", load_class_name(group.row->class),
+			       ui_count(count, group.count), group.row->reason, group.row->text,
+			       group.pids);
 	free(v);
 }
 

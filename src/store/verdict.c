@@ -97,6 +97,48 @@ void verdict_remove(struct verdict *v, const char *reason, uint32_t nr)
 	v->nr_rows = kept;
 }
 
+static bool in_same_group(const struct verdict_row *a, const struct verdict_row *b)
+{
+	return a->class == b->class && strcmp(a->reason, b->reason) == 0 &&
+	       strcmp(a->text, b->text) == 0;
+}
+
+#define PIDS_SHOWN 4
+
+bool verdict_next_group(const struct verdict *v, size_t *at, struct verdict_group *group)
+{
+	char list[64] = "";
+	size_t nr = 0, length = 0, earlier = 0;
+
+	/* rows of earlier groups */
+	for (; *at < v->nr_rows; (*at)++) {
+		for (earlier = 0; earlier < *at; earlier++)
+			if (in_same_group(&v->rows[earlier], &v->rows[*at]))
+				break;
+		if (earlier == *at)
+			break;
+	}
+	if (*at == v->nr_rows)
+		return false;
+	*group = (struct verdict_group){ .row = &v->rows[*at] };
+	for (size_t i = (*at)++; i < v->nr_rows; i++) {
+		const struct verdict_row *row = &v->rows[i];
+
+		if (!in_same_group(row, group->row))
+			continue;
+		group->count += row->count;
+		if (row->pid && nr++ < PIDS_SHOWN)
+			length += (size_t)snprintf(list + length, sizeof(list) - length,
+						   "%s%" PRIu32, nr > 1 ? ", " : "", row->pid);
+	}
+	if (v->nr_processes < 2 || !nr)
+		return true;
+	if (nr > PIDS_SHOWN)
+		snprintf(list + length, sizeof(list) - length, " and %zu more", nr - PIDS_SHOWN);
+	snprintf(group->pids, sizeof(group->pids), " (pid%s %s)", nr > 1 ? "s" : "", list);
+	return true;
+}
+
 /* "SIGKILL"; NULL: not a common one. sigabbrev_np() needs glibc 2.32, and HPC systems have older ones. */
 static const char *signal_name(uint32_t number)
 {

@@ -2,8 +2,8 @@
 /* verdict.h - whether a trace is complete, and if not, what is missing
  *
  * A trace is incomplete as soon as one reason of class LOSS has a count. A sudden end alone is not a loss: operations
- * that the process saw completed are in the trace. `killed`, `sudden_exit`, `executed`, `end_unknown` and `unfinished` are notes. Records that the user chose to skip are
- * counted, too, and do not change the verdict.
+ * that the process saw completed are in the trace. `killed`, `sudden_exit`, `executed`, `end_unknown` and `unfinished`
+ * are notes. Records that the user chose to skip are counted, too, and do not change the verdict.
  */
 #ifndef RTL_STORE_VERDICT_H
 #define RTL_STORE_VERDICT_H
@@ -49,6 +49,17 @@ void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_
 /* Removes `nr` notes of that reason. */
 void verdict_remove(struct verdict *v, const char *reason, uint32_t nr);
 void verdict_finish(struct verdict *v);
+
+/* The rows of all processes with the same reason and sentence. */
+struct verdict_group {
+	const struct verdict_row *row; /* the first of them */
+	uint64_t count;		       /* the sum of theirs */
+	char pids
+		[96]; /* " (pid 17)", " (pids 17, 18, 19, 20 and 60 more)"; "": there is one process */
+};
+
+/* The next group from row *at, which is advanced; the first call's is 0. false: there are no more. */
+bool verdict_next_group(const struct verdict *v, size_t *at, struct verdict_group *group);
 
 /* Fills v from a database (views rtl_loss, rtl_process). 0 or -errno; -ENODATA: it has no rtl_ tables, so
  * that the verdict is unknown (as `line` states; `complete` is false). */

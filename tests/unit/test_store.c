@@ -368,6 +368,39 @@ static void make_lossy(const char *path, enum spool_reason reason, uint64_t coun
 	spool_make_end(&m, closed);
 }
 
+TEST(verdict_groups_name_the_processes_with_the_same_reason)
+{
+	struct verdict_group group;
+	size_t at = 0;
+
+	verdict_init(&verdict);
+	verdict.nr_processes = 6;
+	for (uint32_t pid = 10; pid < 16; pid++) {
+		verdict_add(&verdict, pid, "killed", LOAD_NOTE, 1, 0, 0, "killed by SIGKILL");
+		if (pid < 12)
+			verdict_add(&verdict, pid, "late", LOAD_LOSS, 1000, 0, 0, "too late");
+	}
+	verdict_add(&verdict, 12, "late", LOAD_LOSS, 5, 0, 0, "another sentence");
+	CHECK(verdict_next_group(&verdict, &at, &group));
+	CHECK_STR_EQ(group.row->reason, "killed");
+	CHECK_EQ_UINT(group.count, 6);
+	CHECK_STR_EQ(group.pids, " (pids 10, 11, 12, 13 and 2 more)");
+	CHECK(verdict_next_group(&verdict, &at, &group));
+	CHECK_STR_EQ(group.row->reason, "late");
+	CHECK_EQ_UINT(group.count, 2000);
+	CHECK_STR_EQ(group.pids, " (pids 10, 11)");
+	CHECK(verdict_next_group(&verdict, &at, &group));
+	CHECK_EQ_UINT(group.count, 5);
+	CHECK_STR_EQ(group.pids, " (pid 12)");
+	CHECK(!verdict_next_group(&verdict, &at, &group));
+
+	/* one process needs no number */
+	verdict.nr_processes = 1;
+	at = 0;
+	CHECK(verdict_next_group(&verdict, &at, &group));
+	CHECK_STR_EQ(group.pids, "");
+}
+
 TEST(verdict_line_names_losses)
 {
 	const char *path = test_tmpfile("v.rtl");
