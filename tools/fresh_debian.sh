@@ -24,6 +24,7 @@ if [ "${1:-}" = --packages ]; then
 	shift 2
 fi
 [ "$(id -u)" = 0 ] || { echo "fresh_debian.sh: needs root, for debootstrap and chroot" >&2; exit 1; }
+command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
 root=${keep:-$(mktemp -d)}
 mkdir -p "$root"
 chmod 755 "$root"
