@@ -9,7 +9,7 @@
 #   COMMAND
 #     setup                 fetch it from Debian's packages; does nothing if it exists; packages that this script asks for since
 #                           are added
-#     libraries             add AMD's libraries, for tests/libraries, and the headers of those programs, in root/libraries
+#     libraries             add AMD's libraries and their test programs, for tests/libraries, and headers in root/libraries
 #     run COMMAND...        run a command in it, in this folder, with this environment
 #     sums BUILD            checksums of the product's binaries, as seen from there and from here
 #     packages              its packages, with their versions
@@ -39,7 +39,9 @@ debian13)
 	target=trixie
 	rocm='libamd-comgr2 libamdhip64-5 libhsa-runtime64-1 librccl1'
 	hip=libamdhip64.so.5
-	libraries='librccl1 librocblas0 librocfft0 librocrand1 librocsolver0 librocsparse0'
+	libraries='librccl1 librocblas0 librocfft0 librocrand1 librocsolver0 librocsparse0
+		libhipblas0-tests libhipsparse0-tests librccl1-tests librocprim-tests librocrand1-tests
+		librocsolver0-tests'
 	;;
 experimental)
 	# packages that are not in experimental come from unstable

@@ -4,7 +4,12 @@
 
 The libraries and their headers are those of the Debian suite that RTL_LIBRARIES names (tools/userland.sh SUITE libraries). The
 programs are compiled here, with this machine's hipcc, and run there. Each case prints its times.
+
+The cases named own_tests run AMD's own test programs of a library, as Debian builds them, traced: a part of their tests, which
+googletest chooses by number, because all of them would take days.
 """
+import fnmatch
+import math
 import os
 import subprocess
 import sys
@@ -156,6 +161,72 @@ def rccl_process_per_gpu_2():
 @case
 def rccl_process_per_gpu_4():
     process_per_gpu(4)
+
+
+OWN_TESTS = "/usr/libexec/rocm"
+# where Debian's packages have the libraries that the results are compared with
+REFERENCES = ":".join(os.path.join("/usr/lib/x86_64-linux-gnu", name) for name in ("blas", "lapack"))
+# rocSOLVER 5.5.1 lacks barriers between waves that use the same LDS: in its Jacobi methods (rocm-libraries, pull request 12266) and
+# in bisection (its changelog of ROCm 6.2 names STEBZ and the routines that use it). Waves of a workgroup run in turn here, which
+# shows it.
+RACES = ("SYEVJ", "HEEVJ", "SYGVJ", "HEGVJ", "GESVDJ", "STEBZ", "STEIN", "SYEVX", "HEEVX", "SYGVX", "HEGVX", "BDSVDX", "GESVDX")
+
+
+def own_tests(library, each, tests="*", programs=("*",)):
+    """Runs `each` tests of every program of a library's own whose name is like one of `programs`, under one trace."""
+    folder = os.path.join(OWN_TESTS, library + "-tests")
+    if not os.path.isdir(folder):
+        skip(f"{library}-tests is not among the packages that tools/userland.sh fetches for this suite")
+    steps = [f"LD_LIBRARY_PATH=$LD_LIBRARY_PATH:{REFERENCES}"]
+    for name in sorted(os.listdir(folder)):
+        if not any(fnmatch.fnmatch(name, like) for like in programs):
+            continue
+        path = os.path.join(folder, name)
+        found = run("/bin/sh", "-c", f"{steps[0]} {path} --gtest_list_tests --gtest_filter='{tests}'", env=EXECUTED, timeout=300)
+        number = sum(line.startswith("  ") for line in found.out.splitlines())
+        at_least(f"tests of {name}", number, 1)
+        # googletest gives shard i the tests i, i + shards, i + 2 shards, ...
+        shards = math.ceil(number / each)
+        steps.append(f"GTEST_TOTAL_SHARDS={shards} GTEST_SHARD_INDEX={shards // 2} {path} --gtest_filter='{tests}' || echo ENDED WITH $?")
+    traced = run("/bin/sh", "-c", "\n".join(steps), trace=RTL, env=EXECUTED, timeout=800)
+    bad = [line for line in traced.out.splitlines() if line.startswith(("[  FAILED  ] ", "ENDED WITH"))]
+    equal(f"failures of {library}'s tests", bad, [])
+    passed = sum(line.startswith("[       OK ]") for line in traced.out.splitlines())
+    at_least(f"tests of {library} that passed", passed, len(steps) - 1)
+    complete(traced)
+    exact_dispatches(traced, unloads=True)
+    print(f"    {len(steps) - 1} programs, {passed} tests, {traced.seconds:.1f} s, {traced.count('rtl_dispatch')} dispatches")
+
+
+@case
+def own_tests_of_hipblas():
+    own_tests("libhipblas0", 40)
+
+
+@case
+def own_tests_of_hipsparse():
+    own_tests("libhipsparse0", 60)
+
+
+@case
+def own_tests_of_rccl():
+    own_tests("librccl1", 30)
+
+
+@case
+def own_tests_of_rocprim():
+    # the others have inputs of millions of items
+    own_tests("librocprim", 4, programs=("test_block_*", "test_warp_*", "test_*_iterator", "test_intrinsics", "test_thread*", "test_hip_*"))
+
+
+@case
+def own_tests_of_rocrand():
+    own_tests("librocrand1", 3, programs=("test_rocrand_kernel_*", "test_*_distribution"))
+
+
+@case
+def own_tests_of_rocsolver():
+    own_tests("librocsolver0", 60, "checkin*-" + ":".join(f"*{name}*" for name in RACES))
 
 
 if not USERLAND and "--list" not in sys.argv:
