@@ -3,6 +3,7 @@
 #include "cli/exporter.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,10 +20,30 @@ static bool is_stdout(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
+const char *exporter_output(const char *path)
+{
+	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(path, names[i]) == 0)
+			return "-";
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		ui_die(STATUS_FAILED, "%s: is %s; the shell can write to it: -o - > %s", path,
+		       fd_kind(st.st_mode), path);
+	return path;
+}
+
 static void check_writable(const char *path, int status)
 {
 	int err = paths_try_output(path);
+	char dir[PATH_MAX];
 
+	paths_dirname(dir, path);
+	if (err == -ENOENT && access(dir, F_OK))
+		ui_die(status, "%s: there is no directory %s; make it, or choose another with -o",
+		       path, dir);
 	if (err)
 		ui_die(status, "%s: can't be written: %s; choose another with -o", path,
 		       strerror(-err));
@@ -74,7 +95,7 @@ int exporter_run(const struct exporter *e)
 {
 	struct job_result *res = calloc(1, sizeof(*res));
 	struct job_options opt = e->opt;
-	const char *output = e->output;
+	const char *output = e->output ? exporter_output(e->output) : NULL;
 	struct ui_progress progress;
 	int err;
 

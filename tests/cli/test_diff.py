@@ -136,8 +136,9 @@ class Diff(Runs):
                 self.assertEqual((file.read(), to_file.stdout, to_file.stderr), (p.stdout, "", ""), form)
         self.assertIn("exists already; use --force to overwrite it", self.rtl("diff", a, b, "-o", "out.csv", status=1).stderr)
         self.assertIn("out.csv: written", self.rtl("diff", a, b, "--force", "-o", "out.csv").stderr)
-        self.assertIn("/dev/full: is a device; choose another with -o",
+        self.assertIn("/dev/full: is a device; the shell can write to it: -o - > /dev/full",
                       self.rtl("diff", a, b, "--force", "-o", "/dev/full", status=1).stderr)
+        self.assertEqual(self.rtl("diff", a, b, "-o", "/dev/stdout").stdout, self.rtl("diff", a, b).stdout)
         self.rtl("diff", a, self.run_of("c.rtl", 3, nr=30, gemm=1.5), "-o", "gate.csv", "--fail-if", "kernel:gemm.* > 5%", status=1)
         self.assertTrue(os.path.exists(self.path("gate.csv")))
 

@@ -48,6 +48,35 @@ class Inputs(Case):
         self.rtl("trace", "-q", "/bin/true", env={"LD_LIBRARY_PATH": self.dir}, timeout=20)
 
 
+class Outputs(Case):
+    def setUp(self):
+        super().setUp()
+        spool.sample(4).write(self.path("a.rtl"))
+
+    def test_names_of_stdout_are_stdout(self):
+        text = self.rtl("convert", "a.rtl", "-f", "folded", "-o", "-").stdout
+        self.assertIn("vadd", text)
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            self.assertEqual(self.rtl("convert", "a.rtl", "-f", "folded", "-o", name).stdout, text, name)
+            with open(self.path("out"), "w", encoding="utf-8") as file:
+                file.write("before\n")
+                file.flush()
+                subprocess.run([RTL_BIN, "convert", "a.rtl", "-f", "folded", "-o", name, "--force"], cwd=self.dir, env=environment(),
+                               stdout=file, timeout=60, check=True)
+            with open(self.path("out"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "before\n" + text, name)
+        self.assertTrue(os.path.islink("/dev/stdout"))
+        self.assertIn("<title>", self.rtl("report", "a.rtl", "-o", "/dev/stdout").stdout)
+        self.assertIn("csv writes several files", self.rtl("convert", "a.rtl", "-f", "csv", "-o", "/dev/stdout", status=1).stderr)
+
+    def test_others_that_are_no_files_are_refused(self):
+        os.mkfifo(self.path("fifo"))
+        for name, kind in (("fifo", "a FIFO"), ("/dev/null", "a device")):
+            for command in (("convert",), ("convert", "-f", "csv"), ("report",)):
+                self.assertIn(f"{name}: is {kind}; the shell can write to it: -o - > {name}",
+                              self.rtl(*command, "a.rtl", "--force", "-o", name, status=1, timeout=20).stderr)
+
+
 class Directory(Case):
     """A directory of spools."""
 

@@ -391,7 +391,8 @@ class Output(Case):
         for form in ("chrome", "kineto", "csv", "rpd"):
             for out in ("no/such/o", "x" * 250, "a.rtl/o"):
                 p = self.rtl("convert", "a.rtl", "-f", form, "-o", out, status=1, env={"TMPDIR": "/no/such/folder"})
-                self.assertIn(f"{out}: can't be written", p.stderr)
+                why = "there is no directory no/such; make it" if out == "no/such/o" else "can't be written"
+                self.assertIn(f"{out}: {why}", p.stderr)
         for command in (("merge",), ("recover",)):
             p = self.rtl(*command, "-o", "no/such/o", "a.rtl", status=1)
             self.assertIn("no/such/o: can't be written: No such file or directory", p.stderr)

@@ -187,7 +187,7 @@ def wrong_options_name_the_next_best():
     r = run(RTL_BIN, "selftest", "--only=count.trced", status=2, env={"VGPU_LOG": ""})
     contains("message", r.err, "there is no check 'count.trced'; did you mean 'count.traced'?")
     r = run(RTL_BIN, "selftest", "-o", "/nowhere/file", status=125, env={"VGPU_LOG": ""})
-    contains("message", r.err, "/nowhere/file: can't be written: No such file or directory; choose another with -o")
+    contains("message", r.err, "/nowhere/file: there is no directory /nowhere; make it, or choose another with -o")
 
 
 main()
