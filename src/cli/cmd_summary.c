@@ -88,9 +88,10 @@ static const struct opt options[] = {
 			      "text; @N the N-th one of each process." },
 	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 			.help = "only these kernels; copies are kept",
-			.more = "As for rtl trace --kernels." },
+			.more = "As for rtl trace --kernels. If it matches none that was dispatched, it is an error: status 1." },
 	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
-		     .help = "only operations of these GPUs: 0,2-3" },
+		     .help = "only operations of these GPUs: 0,2-3",
+		     .more = "If the trace has none of them, it is an error: status 1." },
 	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 		      .help = "only processes of these ranks",
 		      .more = "And those without a rank, such as a launcher. If none has such a rank, it is an error: status 1." },
@@ -263,6 +264,15 @@ static int run_summary(const struct opt_parsed *p)
 	return 0;
 }
 
+static const struct opt_status statuses[] = {
+	{ "0", "done, also where a table has no rows" },
+	{ "1", "FILE can't be read, or lacks that range, kernel, GPU or rank" },
+	{ "2", "the command line is wrong" },
+	{ "3", "FILE is a device, a FIFO or a socket" },
+	{ "128+N", "signal N ended it" },
+	{ NULL, NULL },
+};
+
 const struct command cmd_summary = {
 	.name = "summary",
 	.summary = "shows where a program's time went: an overview, or tables",
@@ -274,7 +284,7 @@ const struct command cmd_summary = {
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
 	.reads = true,
-	.statuses = commands_statuses,
+	.statuses = statuses,
 	.about =
 		"Reads a database of rtl trace or of RPD, or a raw trace. Without --by it prints an overview: the time of "
 		"the program, how busy each GPU was, what the host did while none worked, the longest kernels, "

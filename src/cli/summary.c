@@ -86,10 +86,11 @@ struct digest *summary_digest(struct summary *s)
 static void explain_empty_table(const struct summary *s)
 {
 	const char *path = s->q->path;
+	char options[SLICE_OPTIONS_SIZE];
 
 	if (slice_is_set(&s->filter))
-		ui_say("%s: nothing in the part that --time, --range, --kernels, --gpus and --ranks leave",
-		       path);
+		ui_say("%s: no %s in this part of the trace (%s)", path, what[s->by][0],
+		       slice_options(&s->filter, options));
 	else if (s->by == SUMMARY_API || (s->by == SUMMARY_ERROR && !s->digest->nr_calls))
 		ui_say("%s: no API call was recorded; trace in mode hip, the default of rtl trace",
 		       path);
@@ -150,8 +151,8 @@ void summary_free(struct summary *s)
 
 /* ---- printing ---- */
 
-/* Prints one table. */
-static void print_table(struct summary *s)
+/* Prints one table. The number of its rows. */
+static size_t print_table(struct summary *s)
 {
 	static size_t (*const printers[SUMMARY_NR])(struct summary *) = {
 		[SUMMARY_OVERVIEW] = summary_overview_print,
@@ -178,11 +179,12 @@ static void print_table(struct summary *s)
 	stats_destroy(s->stats);
 	s->stats = NULL;
 	if (s->by == SUMMARY_OVERVIEW)
-		return;
+		return nr;
 	if (!nr)
 		explain_empty_table(s);
 	if (s->format == GRID_TEXT)
 		report_rest(s, nr);
+	return nr;
 }
 
 void summary_print(struct summary *s, const char *by)
@@ -209,7 +211,8 @@ void summary_print(struct summary *s, const char *by)
 				word);
 		else if (several)
 			ui_putf("%s%.*s:\n", word == by ? "" : "\n", (int)strcspn(word, ","), word);
-		print_table(s);
+		if (!print_table(s) && several && s->format == GRID_TEXT)
+			ui_put("none\n");
 	} while (*at);
 	if (several && json)
 		ui_put("}\n");

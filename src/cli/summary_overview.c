@@ -355,12 +355,11 @@ static bool was_killed(struct digest *d)
 /* Why there is no operation, and what to do. */
 static char *empty_text(struct digest *d)
 {
-	char buf[32], *text;
+	char buf[32], options[SLICE_OPTIONS_SIZE], *text;
 
 	if (slice_is_set(d->filter))
-		text = ui_format(
-			"No GPU operation is in this part of the trace: check --time, --range, "
-			"--kernels, --gpus and --ranks, or leave them out.");
+		text = ui_format("No GPU operation is in this part of the trace (%s).",
+				 slice_options(d->filter, options));
 	else if (d->nr_errors && (!has_gpu(d) || d->nr_failed))
 		text = ui_format("No GPU operation was recorded: %s of %s. %s",
 				 summary_more_error_name(&d->errors[0], buf), d->errors[0].function,

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/capture.h"
+#include "query/near.h"
 
 /* ---- SQL functions ---- */
 
@@ -168,6 +169,28 @@ static int find_range(struct query *q, struct slice *f)
 
 /* ---- the others ---- */
 
+/* Fails unless an operation has one of the names, which are in query_kernel. */
+static int check_kernels(struct query *q, const char *text)
+{
+	char names[NEAR_SIZE];
+	bool alike;
+	int ret;
+
+	if (query_number(q->db,
+			 "SELECT EXISTS (SELECT 1 FROM main.rocpd_op WHERE description_id IN "
+			 "(SELECT id FROM query_kernel))",
+			 0))
+		return 0;
+	ret = near_kernels(q, text, names, &alike);
+	if (ret)
+		return ret;
+	return query_fail(q, -ENOENT, "%s: no kernel matches --kernels '%s'; %s%s%s", q->path, text,
+			  !*names ? "it has none" :
+			  alike	  ? "most like it: " :
+				    "it has ",
+			  names, *names ? "; rtl summary --by kernel lists them all" : "");
+}
+
 static int find_kernels(struct query *q, const char *text)
 {
 	char error[CAPTURE_ERROR_SIZE];
@@ -182,18 +205,51 @@ static int find_kernels(struct query *q, const char *text)
 		return query_fail(q, ret, "--kernels: %s", error);
 	}
 	ret = add_function(q, "query_matches", sql_matches, regex, free_regex);
-	/* an empty description: a copy or fill */
 	if (ret == 0)
-		ret = query_run(
-			q, "CREATE TEMP TABLE query_kernel (id INTEGER PRIMARY KEY); INSERT INTO "
-			   "query_kernel SELECT id FROM rocpd_string WHERE string = '' OR "
-			   "string GLOB '__amd_rocclr_copy*' OR string GLOB "
-			   "'__amd_rocclr_fill*' OR query_matches(string)");
+		ret = query_run(q, "CREATE TEMP TABLE query_kernel (id INTEGER PRIMARY KEY); "
+				   "INSERT INTO query_kernel SELECT id FROM rocpd_string WHERE "
+				   "string <> '' AND query_matches(string)");
 	if (ret == 0 && q->ours)
 		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT S.id FROM "
 				   "rtl_kernel_symbol Y JOIN rocpd_string S ON S.string = "
 				   "Y.demangled WHERE query_matches(replace(Y.name, '.kd', ''))");
+	if (ret == 0)
+		ret = check_kernels(q, text);
+	/* an empty description: a copy or fill */
+	if (ret == 0)
+		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT id FROM rocpd_string "
+				   "WHERE string = '' OR string GLOB '__amd_rocclr_copy*' OR "
+				   "string GLOB '__amd_rocclr_fill*'");
 	return ret;
+}
+
+/* Fails unless the trace has one of the GPUs. */
+static int check_gpus(struct query *q, const char *list)
+{
+	char numbers[256] = "";
+	sqlite3_stmt *row = NULL;
+	size_t used = 0;
+	bool has_one = false;
+	int ret = query_prepare(q, &row,
+				q->ours ? "SELECT gpu_id FROM rtl_agent WHERE gpu_id >= 0 UNION "
+					  "SELECT gpuId FROM main.rocpd_op WHERE gpuId >= 0" :
+					  "SELECT DISTINCT gpuId FROM main.rocpd_op WHERE gpuId >= "
+					  "0 ORDER BY 1");
+
+	while (ret == 0 && (ret = query_step(q, row)) == 1) {
+		int64_t number = sqlite3_column_int64(row, 0);
+
+		has_one |= capture_list_has(list, (uint64_t)number);
+		if (used + 24 < sizeof(numbers))
+			used += (size_t)snprintf(numbers + used, sizeof(numbers) - used, "%s%lld",
+						 used ? ", " : "", (long long)number);
+		ret = 0;
+	}
+	sqlite3_finalize(row);
+	if (ret || has_one)
+		return ret;
+	return query_fail(q, -ENOENT, "%s: it has no GPU of --gpus %s; %s%s", q->path, list,
+			  used ? "its GPUs are " : "it has none", numbers);
 }
 
 /* Adds the part of a condition for some processes: " AND (id BETWEEN 1 AND 2 OR ...)". */
@@ -241,6 +297,23 @@ bool slice_is_set(const struct slice *f)
 	return f->has_time || f->range || f->kernels || f->gpus || f->ranks;
 }
 
+const char *slice_options(const struct slice *f, char buf[SLICE_OPTIONS_SIZE])
+{
+	const char *const names[] = {
+		f->has_time ? "--time" : "",   f->range ? "--range" : "",
+		f->kernels ? "--kernels" : "", f->gpus ? "--gpus" : "",
+		f->ranks ? "--ranks" : "",
+	};
+	size_t used = 0;
+
+	*buf = 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (*names[i])
+			used += (size_t)snprintf(buf + used, SLICE_OPTIONS_SIZE - used, "%s%s",
+						 used ? ", " : "", names[i]);
+	return buf;
+}
+
 int slice_apply(struct query *q, struct slice *f)
 {
 	enum { SIZE = 96 << 10 };
@@ -259,6 +332,8 @@ int slice_apply(struct query *q, struct slice *f)
 		ret = find_range(q, f);
 	if (ret == 0 && f->kernels)
 		ret = find_kernels(q, f->kernels);
+	if (ret == 0 && f->gpus)
+		ret = check_gpus(q, f->gpus);
 	if (ret == 0 && f->gpus)
 		ret = add_function(q, "query_gpu", sql_listed, (void *)f->gpus, NULL);
 	if (ret)

@@ -26,9 +26,12 @@ struct slice {
 	size_t nr_spans;
 };
 
-/* Checked values; `f` is in use until query_close(). 0 or -errno with q->res->error; -ENOENT: no such range, no such rank. */
+/* Checked values; `f` is in use until query_close(). 0 or -errno with q->res->error; -ENOENT: no such range, kernel, GPU or rank. */
 int slice_apply(struct query *q, struct slice *f);
 bool slice_is_set(const struct slice *f);
+/* Its options, for messages: "--time, --gpus". Returns buf. */
+#define SLICE_OPTIONS_SIZE 64
+const char *slice_options(const struct slice *f, char buf[SLICE_OPTIONS_SIZE]);
 void slice_fini(struct slice *f);
 
 #endif

@@ -225,6 +225,8 @@ class Overview(Read):
         text = self.rtl("summary", db, "--by", "kernel,api").stdout
         self.assertLess(text.index("kernel:"), text.index("api:"))
         self.assertEqual(sorted(self.rows(db, "--by", "copy,process")), ["copy", "process"])
+        self.assertIn("counter:\nnone\n", self.rtl("summary", "-q", db, "--by", "counter,kernel").stdout)
+        self.assertEqual(self.rtl("summary", "-q", db, "--by", "counter").stdout, "")
         self.assertIn("one table", self.rtl("summary", db, "--by", "kernel,api", "-f", "csv", status=2).stderr)
         self.assertIn("did you mean kernel?", self.rtl("summary", db, "--by", "api,kernle", status=2).stderr)
 
@@ -325,7 +327,23 @@ class Ranges(Read):
         self.assertEqual([r["name"] for r in self.rows(db, "--by", "kernel", "--kernels", "oth")], ["other(float*)"])
         self.assertEqual([r["name"] for r in self.rows(db, "--by", "kernel", "--gpus", "1")], ["other(float*)"])
         self.assertEqual([g["gpu"] for g in self.rows(db, "--by", "overview", "--gpus", "0")["gpus"]], [0])
-        self.assertIn("in this part of the trace", self.words(db, "--gpus", "7"))
+        self.assertIn("in this part of the trace (--time, --kernels)", self.words(db, "--time", "100:", "--kernels", "oth"))
+        self.assertIn("no API call in this part of the trace (--time)", self.rtl("summary", db, "--by", "api", "--time", "100:").stderr)
+
+    def test_parts_that_match_nothing_are_errors_that_name_what_there_is(self):
+        db = self.tree()
+        for text, message in (("wrok", "'wrok'; it has work, other; rtl summary --by kernel lists them all"),
+                              ("othwr$", "'othwr$'; most like it: other; rtl summary"), ("hipLaunchKernel", "it has work, other"), (".*", None), ("__amd_rocclr_copy", "no kernel matches")):
+            if message is None:
+                self.rtl("summary", db, "--kernels", text)
+            else:
+                self.assertIn(message, self.rtl("summary", db, "--kernels", text, status=1).stderr)
+        stderr = self.rtl("summary", db, "--by", "gpu", "--gpus", "7-9", status=1).stderr
+        self.assertIn("a.db: it has no GPU of --gpus 7-9; its GPUs are 0, 1", stderr)
+        s = self.process()
+        s.write(self.path("none.rtl"))
+        self.assertIn("no kernel matches --kernels 'x'; it has none", self.rtl("summary", "none.rtl", "--kernels", "x", status=1).stderr)
+        self.assertIn("no GPU of --gpus 0; it has none", self.rtl("summary", "none.rtl", "--gpus", "0", status=1).stderr)
 
     def test_ranks_are_rows_and_parts(self):
         for rank in (0, 1):
