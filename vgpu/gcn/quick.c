@@ -15,67 +15,123 @@
 
 enum { SEG_FLAT, SEG_SCRATCH, SEG_GLOBAL, SADDR_NONE = 0x7f };
 
-/* Where the lanes' data is; inactive lanes have the address of an active one. */
+/* Where the lanes' data is; inactive lanes have the offset of an active one. */
 struct where {
-	uint64_t addr[GCN_LANES];
+	uint64_t base;
+	uint32_t off[GCN_LANES];
 	uint64_t exec;
 	bool dense;   /* all lanes are active, a dword apart */
 	bool uniform; /* all have one address */
 };
 
-static uint32_t get32(uint64_t addr)
+static inline const void *lane_at(const struct where *p, unsigned int l)
 {
-	return memory_get32(memory_at(addr));
+	return memory_at(p->base + p->off[l]);
 }
+
+/* ---- loads ------------------------------------------------------------------------------------------- */
+
+/* Rows that were stored by dwords can't be read at once as vectors: what lanes load one by one is put together in registers. */
+#if defined(__AVX2__)
+static inline __m256i load_eight(uint64_t base, const uint32_t *off)
+{
+	__m128i lo = _mm_cvtsi32_si128((int)memory_get32(memory_at(base + off[0])));
+	__m128i hi = _mm_cvtsi32_si128((int)memory_get32(memory_at(base + off[4])));
+
+	lo = _mm_insert_epi32(lo, (int)memory_get32(memory_at(base + off[1])), 1);
+	hi = _mm_insert_epi32(hi, (int)memory_get32(memory_at(base + off[5])), 1);
+	lo = _mm_insert_epi32(lo, (int)memory_get32(memory_at(base + off[2])), 2);
+	hi = _mm_insert_epi32(hi, (int)memory_get32(memory_at(base + off[6])), 2);
+	lo = _mm_insert_epi32(lo, (int)memory_get32(memory_at(base + off[3])), 3);
+	hi = _mm_insert_epi32(hi, (int)memory_get32(memory_at(base + off[7])), 3);
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), hi, 1);
+}
+
+static inline __m256i load_four_pairs(uint64_t base, const uint32_t *off)
+{
+	__m128i lo = _mm_cvtsi64_si128((long long)memory_get64(memory_at(base + off[0])));
+	__m128i hi = _mm_cvtsi64_si128((long long)memory_get64(memory_at(base + off[2])));
+
+	lo = _mm_insert_epi64(lo, (long long)memory_get64(memory_at(base + off[1])), 1);
+	hi = _mm_insert_epi64(hi, (long long)memory_get64(memory_at(base + off[3])), 1);
+	return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), hi, 1);
+}
+#endif
 
 /* Kernels on two-dimensional tiles read a row of the tile by each 16 lanes, or one dword by all of them. */
 #if defined(__AVX512F__)
-/* Lane addresses as vectors, and results made in registers: rows that were stored by dwords can't be read at once as vectors. */
-static inline void load_patch(uint32_t *to, const uint64_t *addr, uint64_t at)
+static inline void load_patch(uint32_t *to, uint64_t base, const uint32_t *off, uint64_t on)
 {
-	const __m512i first = _mm512_set1_epi64((long long)addr[0]);
-	const __m512i four = _mm512_set1_epi64(4);
-	const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-	const __m512i lo = _mm512_loadu_si512(addr), hi = _mm512_loadu_si512(addr + 8);
-	const __m512i in_row = _mm512_add_epi64(first, _mm512_mullo_epi64(lane, four));
+	const __m512i lane =
+		_mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
+	const __m512i at = _mm512_loadu_si512(off), first = _mm512_set1_epi32((int)off[0]);
 	__m512i v;
 
-	if (!_mm512_cmpneq_epi64_mask(lo, in_row) &&
-	    !_mm512_cmpneq_epi64_mask(hi, _mm512_add_epi64(in_row, _mm512_set1_epi64(32))))
-		v = _mm512_loadu_si512(memory_at(addr[0] + at));
-	else if (!_mm512_cmpneq_epi64_mask(lo, first) && !_mm512_cmpneq_epi64_mask(hi, first))
-		v = _mm512_set1_epi32((int)get32(addr[0] + at));
+	if (!_mm512_cmpneq_epi32_mask(at, _mm512_add_epi32(first, lane)))
+		v = _mm512_loadu_si512(memory_at(base + off[0]));
+	else if (!_mm512_cmpneq_epi32_mask(at, first))
+		v = _mm512_set1_epi32((int)memory_get32(memory_at(base + off[0])));
 	else
-		v = _mm512_inserti64x4(_mm512_castsi256_si512(
-					       _mm512_i64gather_epi32(lo,
-								      (const void *)(uintptr_t)at,
-								      1)),
-				       _mm512_i64gather_epi32(hi, (const void *)(uintptr_t)at, 1),
-				       1);
-	_mm512_storeu_si512(to, v);
+		v = _mm512_inserti64x4(_mm512_castsi256_si512(load_eight(base, off)),
+				       load_eight(base, off + 8), 1);
+	row_put16(to, v, on);
+}
+
+/* Dword n of all lanes, from `at` bytes behind their addresses on. */
+static void load_row(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
+{
+	uint32_t *row = w->vgpr[reg];
+
+	for (unsigned int l = 0; l < GCN_LANES; l += PATCH)
+		load_patch(row + l, p->base + at, p->off + l, p->exec >> l);
+}
+
+/* Two dwords of all lanes: each pair by one access. */
+static void load_pair(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
+{
+	const __m512i even =
+		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+	const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+	uint64_t base = p->base + at;
+
+	for (unsigned int l = 0; l < GCN_LANES; l += PATCH) {
+		const uint32_t *off = p->off + l;
+		__m512i a = _mm512_castsi256_si512(load_four_pairs(base, off));
+		__m512i b = _mm512_castsi256_si512(load_four_pairs(base, off + 8));
+		uint64_t on = p->exec >> l;
+
+		a = _mm512_inserti64x4(a, load_four_pairs(base, off + 4), 1);
+		b = _mm512_inserti64x4(b, load_four_pairs(base, off + 12), 1);
+		row_put16(w->vgpr[reg] + l, _mm512_permutex2var_epi32(a, even, b), on);
+		row_put16(w->vgpr[reg + 1] + l, _mm512_permutex2var_epi32(a, odd, b), on);
+	}
 }
 #else
-static inline void load_patch(uint32_t *to, const uint64_t *addr, uint64_t at)
+static inline void load_patch(uint32_t *to, uint64_t base, const uint32_t *off)
 {
-	uint64_t apart = 0, differ = 0;
+	uint32_t apart = 0, differ = 0;
 
 	for (unsigned int l = 0; l < PATCH; l++) {
-		apart |= addr[l] ^ (addr[0] + l * 4);
-		differ |= addr[l] ^ addr[0];
+		apart |= off[l] ^ (off[0] + l * 4);
+		differ |= off[l] ^ off[0];
 	}
 	if (!apart) {
-		memcpy(to, memory_at(addr[0] + at), PATCH * 4);
+		memcpy(to, memory_at(base + off[0]), PATCH * 4);
 	} else if (!differ) {
-		uint32_t v = get32(addr[0] + at);
+		uint32_t v = memory_get32(memory_at(base + off[0]));
 
 		for (unsigned int l = 0; l < PATCH; l++)
 			to[l] = v;
 	} else {
+#if defined(__AVX2__)
+		_mm256_storeu_si256((__m256i *)(void *)to, load_eight(base, off));
+		_mm256_storeu_si256((__m256i *)(void *)(to + 8), load_eight(base, off + 8));
+#else
 		for (unsigned int l = 0; l < PATCH; l++)
-			to[l] = get32(addr[l] + at);
+			to[l] = memory_get32(memory_at(base + off[l]));
+#endif
 	}
 }
-#endif
 
 /* Dword n of all lanes, from `at` bytes behind their addresses on. */
 static void load_row(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
@@ -86,7 +142,7 @@ static void load_row(struct gcn_wave *w, const struct where *p, unsigned int reg
 	if (p->exec != UINT64_MAX)
 		row = got;
 	for (unsigned int first = 0; first < GCN_LANES; first += PATCH)
-		load_patch(row + first, p->addr + first, at);
+		load_patch(row + first, p->base + at, p->off + first);
 	if (p->exec != UINT64_MAX)
 		row_blend(w->vgpr[reg], got, p->exec);
 }
@@ -96,15 +152,29 @@ static void load_pair(struct gcn_wave *w, const struct where *p, unsigned int re
 {
 	gcn_row lo, hi;
 
+#if defined(__AVX2__)
+	for (unsigned int l = 0; l < GCN_LANES; l += 8) {
+		__m256 a = _mm256_castsi256_ps(load_four_pairs(p->base + at, p->off + l));
+		__m256 b = _mm256_castsi256_ps(load_four_pairs(p->base + at, p->off + l + 4));
+		__m256d even = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
+		__m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+
+		/* a shuffle works within the halves of the registers */
+		_mm256_storeu_pd((double *)(void *)(lo + l), _mm256_permute4x64_pd(even, 0xd8));
+		_mm256_storeu_pd((double *)(void *)(hi + l), _mm256_permute4x64_pd(odd, 0xd8));
+	}
+#else
 	for (unsigned int l = 0; l < GCN_LANES; l++) {
-		uint64_t v = memory_get64(memory_at(p->addr[l] + at));
+		uint64_t v = memory_get64(memory_at(p->base + p->off[l] + at));
 
 		lo[l] = (uint32_t)v;
 		hi[l] = (uint32_t)(v >> 32);
 	}
+#endif
 	row_blend(w->vgpr[reg], lo, p->exec);
 	row_blend(w->vgpr[reg + 1], hi, p->exec);
 }
+#endif
 
 /* Three dwords: the aligned pair of a lane's three by one access. */
 static void load_three(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
@@ -112,9 +182,9 @@ static void load_three(struct gcn_wave *w, const struct where *p, unsigned int r
 	gcn_row got[3];
 
 	for (unsigned int l = 0; l < GCN_LANES; l++) {
-		uint64_t addr = p->addr[l] + at, odd = addr >> 2 & 1;
+		uint64_t addr = p->base + p->off[l] + at, odd = addr >> 2 & 1;
 		uint64_t v = memory_get64(memory_at(addr + 4 * odd));
-		uint32_t one = get32(addr + 8 * !odd);
+		uint32_t one = memory_get32(memory_at(addr + 8 * !odd));
 
 		got[0][l] = odd ? one : (uint32_t)v;
 		got[1][l] = (uint32_t)(odd ? v : v >> 32);
@@ -131,7 +201,7 @@ static void load_uniform(struct gcn_wave *w, const struct where *p, unsigned int
 	uint32_t v[4];
 	gcn_row row;
 
-	memory_fetch(v, memory_at(p->addr[0]), nr * 4);
+	memory_fetch(v, lane_at(p, 0), nr * 4);
 	for (unsigned int n = 0; n < nr; n++) {
 		row_fill(row, v[n]);
 		row_blend(w->vgpr[reg + n], row, p->exec);
@@ -142,7 +212,7 @@ static inline void load(struct gcn_wave *w, const struct where *p, unsigned int 
 			unsigned int nr)
 {
 	if (nr == 1 && p->dense) {
-		memcpy(w->vgpr[reg], memory_at(p->addr[0]), sizeof(gcn_row));
+		memcpy(w->vgpr[reg], lane_at(p, 0), sizeof(gcn_row));
 		return;
 	}
 	if (p->uniform) {
@@ -176,15 +246,112 @@ static inline void store(const struct gcn_wave *w, const struct where *p, unsign
 			 unsigned int nr)
 {
 	if (nr == 1 && p->dense) {
-		memcpy(memory_at(p->addr[0]), w->vgpr[reg], sizeof(gcn_row));
+		memcpy(memory_at(p->base + p->off[0]), w->vgpr[reg], sizeof(gcn_row));
 		return;
 	}
 	for (uint64_t left = p->exec; left;) {
 		unsigned int l = memory_next(&left);
 
-		store_lane(w, p->addr[l], reg, l, nr);
+		store_lane(w, p->base + p->off[l], reg, l, nr);
 	}
 }
+
+/* ---- addresses --------------------------------------------------------------------------------------- */
+
+/* The addresses that lanes may have: those from `base` on, up to `last` bytes behind it. */
+struct window {
+	uint64_t base, from;  /* `from` is the value of a lane's registers that means `base` */
+	uint32_t last, first; /* the offset of an active lane */
+	uint32_t zero;	      /* bits that must be 0 in addresses */
+};
+
+/* What a lane's address is made of. */
+enum registers { ONE_REGISTER, ONE_OF_64_BITS, TWO_REGISTERS };
+
+/* false: a lane has an address outside of the window. */
+#if defined(__AVX512F__)
+static inline __attribute__((always_inline)) bool
+make_offsets(struct where *p, const uint32_t *lo, enum registers regs, const struct window *win)
+{
+	const __m512i from = _mm512_set1_epi32((int)win->from);
+	const __m512i from_hi = _mm512_set1_epi32((int)(win->from >> 32));
+	const __m512i first = _mm512_set1_epi32((int)win->first);
+	const __m512i base = _mm512_set1_epi32((int)win->base);
+	const __m512i last = _mm512_set1_epi32((int)win->last);
+	const __m512i zero = _mm512_set1_epi32((int)win->zero);
+	__m512i in_row = _mm512_add_epi32(first, _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32,
+								   36, 40, 44, 48, 52, 56, 60));
+	__mmask16 bad = 0, differ = 0, apart = 0;
+
+	for (unsigned int l = 0; l < GCN_LANES; l += 16) {
+		__mmask16 on = (__mmask16)(p->exec >> l);
+		__m512i v = _mm512_loadu_si512(lo + l);
+		__m512i at = _mm512_mask_sub_epi32(first, on, v, from);
+
+		_mm512_storeu_si512(p->off + l, at);
+		bad |= _mm512_cmpgt_epu32_mask(at, last);
+		if (win->zero)
+			bad |= _mm512_test_epi32_mask(_mm512_add_epi32(at, base), zero);
+		if (regs != ONE_REGISTER) {
+			__m512i hi = regs == TWO_REGISTERS ?
+					     _mm512_loadu_si512(lo + GCN_LANES + l) :
+					     _mm512_setzero_si512();
+			__mmask16 borrow = _mm512_cmplt_epu32_mask(v, from);
+			__m512i want = _mm512_mask_sub_epi32(from_hi, borrow, from_hi,
+							     _mm512_set1_epi32(-1));
+
+			bad |= _mm512_mask_cmpneq_epi32_mask(on, hi, want);
+		}
+		differ |= _mm512_cmpneq_epi32_mask(at, first);
+		apart |= _mm512_cmpneq_epi32_mask(at, in_row);
+		in_row = _mm512_add_epi32(in_row, _mm512_set1_epi32(64));
+	}
+	p->base = win->base;
+	p->dense = !apart && p->exec == UINT64_MAX;
+	p->uniform = !differ;
+	return !bad;
+}
+#else
+static inline __attribute__((always_inline)) bool
+make_offsets_of(struct where *p, const uint32_t *lo, enum registers regs, const struct window *win,
+		const uint32_t *on)
+{
+	const uint32_t from = (uint32_t)win->from, from_hi = (uint32_t)(win->from >> 32);
+	const uint32_t first = win->first, last = win->last, zero = win->zero;
+	const uint32_t base = (uint32_t)win->base;
+	uint32_t bad = 0, differ = 0, apart = 0;
+
+	FOR_LANES
+	{
+		uint32_t at = lo[l] - from, wrong = 0;
+
+		if (regs != ONE_REGISTER)
+			wrong = (regs == TWO_REGISTERS ? lo[GCN_LANES + l] : 0) - from_hi -
+				(lo[l] < from);
+		at = !on || on[l] ? at : first;
+		wrong = !on || on[l] ? wrong : 0;
+		p->off[l] = at;
+		bad |= wrong | (at > last) | ((at + base) & zero);
+		differ |= at ^ first;
+		apart |= at ^ (first + l * 4);
+	}
+	p->base = win->base;
+	p->dense = !apart && p->exec == UINT64_MAX;
+	p->uniform = !differ;
+	return !bad;
+}
+
+static inline __attribute__((always_inline)) bool
+make_offsets(struct where *p, const uint32_t *lo, enum registers regs, const struct window *win)
+{
+	uint32_t on[GCN_LANES];
+
+	if (p->exec == UINT64_MAX)
+		return make_offsets_of(p, lo, regs, win, NULL);
+	row_of_bits(on, p->exec);
+	return make_offsets_of(p, lo, regs, win, on);
+}
+#endif
 
 /* ---- LDS ----------------------------------------------------------------------------------------- */
 
@@ -193,41 +360,15 @@ static inline bool lds_where(const struct gcn_wave *w, const struct gcn_inst *i,
 			     unsigned int bytes, struct where *p)
 {
 	const uint32_t *row = w->vgpr[i->src[0] - GCN_SRC_VGPR];
-	uint32_t size = w->run->lds_size, first, most = 0, apart = 0, differ = 0;
-	uint64_t base = (uintptr_t)w->run->lds;
-	uint32_t at[GCN_LANES];
+	uint32_t size = w->run->lds_size;
+	struct window win = { .base = (uintptr_t)w->run->lds, .from = 0 - (uint64_t)offset };
 
 	p->exec = gcn_exec(w);
 	if (!p->exec || bytes > size)
 		return false;
-	first = row[__builtin_ctzll(p->exec)] + offset;
-	if (p->exec == UINT64_MAX) {
-		FOR_LANES
-		{
-			at[l] = row[l] + offset;
-		}
-	} else {
-		row_of_bits(at, p->exec);
-		FOR_LANES
-		{
-			at[l] = at[l] ? row[l] + offset : first;
-		}
-	}
-	FOR_LANES
-	{
-		most = at[l] > most ? at[l] : most;
-		apart |= at[l] ^ (first + l * 4);
-		differ |= at[l] ^ first;
-	}
-	if (most > size - bytes)
-		return false;
-	p->dense = !apart && p->exec == UINT64_MAX;
-	p->uniform = !differ;
-	FOR_LANES
-	{
-		p->addr[l] = base + at[l];
-	}
-	return true;
+	win.last = size - bytes;
+	win.first = row[__builtin_ctzll(p->exec)] + offset;
+	return make_offsets(p, row, ONE_REGISTER, &win);
 }
 
 #define LDS_LOAD(name, nr)                                                                         \
@@ -277,8 +418,8 @@ static inline bool lds_where(const struct gcn_wave *w, const struct gcn_inst *i,
 		for (uint64_t left = p.exec; left;) {                                              \
 			unsigned int l = memory_next(&left);                                       \
                                                                                                    \
-			store_lane(w, p.addr[l], i->src[1] - GCN_SRC_VGPR, l, nr);                 \
-			store_lane(w, q.addr[l], i->src[2] - GCN_SRC_VGPR, l, nr);                 \
+			store_lane(w, p.base + p.off[l], i->src[1] - GCN_SRC_VGPR, l, nr);         \
+			store_lane(w, q.base + q.off[l], i->src[2] - GCN_SRC_VGPR, l, nr);         \
 		}                                                                                  \
 	}
 
@@ -301,73 +442,57 @@ LDS_STORE2(ds_write2st64_b64, 2, 512)
 
 /* ---- global memory ---------------------------------------------------------------------------------- */
 
-/* What the addresses of a row have in common. */
-struct span {
-	uint64_t least, most, apart, low_bits;
-};
-
-/* Makes the addresses in one pass: low halves, and high ones unless all have the same base. */
-static inline __attribute__((always_inline)) void make_addresses(struct where *p, struct span *s,
-								 const uint32_t *lo,
-								 const uint32_t *hi, uint64_t base,
-								 uint64_t first, const uint32_t *on)
+/* The allocation of the address, as far as offsets of 32 bits go; false: it is in none. */
+static inline bool find_window(struct gcn_run *r, uint64_t addr, uint32_t bytes, struct window *win)
 {
-	uint64_t least = UINT64_MAX, most = 0, apart = 0, low_bits = 0;
+	const struct gcn_range *range;
+	uint64_t before, left;
 
-	FOR_LANES
-	{
-		uint64_t a = (hi ? lo[l] | (uint64_t)hi[l] << 32 : lo[l]) + base;
-
-		a = !on || on[l] ? a : first;
-		p->addr[l] = a;
-		least = a < least ? a : least;
-		most = a > most ? a : most;
-		apart |= a ^ (first + l * 4);
-		low_bits |= a;
-	}
-	*s = (struct span){ least, most, apart, low_bits };
+	if (!memory_valid(r, addr, bytes))
+		return false;
+	range = &r->range[r->hit];
+	before = addr - range->lo;
+	/* the dispatch's packet is valid, and no allocation */
+	if (before >= range->hi - range->lo)
+		return false;
+	win->first = before < 1u << 31 ? (uint32_t)before : 1u << 31;
+	win->base = addr - win->first;
+	left = range->hi - win->base - bytes;
+	/* no dense row goes round the end */
+	win->last = left < UINT32_MAX - 256 ? (uint32_t)left : UINT32_MAX - 256;
+	return true;
 }
 
 /* false: the lanes' addresses are not all in one allocation, or not all global, or misaligned for accesses by pairs. */
 static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr,
 				bool loads, struct where *p)
 {
-	const uint32_t *lo = w->vgpr[i->src[0] - GCN_SRC_VGPR], *hi = lo + GCN_LANES;
+	const uint32_t *lo = w->vgpr[i->src[0] - GCN_SRC_VGPR];
 	uint64_t base = (uint64_t)(int64_t)i->imm, first;
-	uint32_t on[GCN_LANES];
-	struct span s;
+	bool scalar = i->sdst == SEG_GLOBAL && i->src[2] != SADDR_NONE;
 	unsigned int leader;
+	struct window win;
 
 	p->exec = gcn_exec(w);
 	if (!p->exec || w->run->lead->cache.on)
 		return false;
 	leader = (unsigned int)__builtin_ctzll(p->exec);
-	if (i->sdst == SEG_GLOBAL && i->src[2] != SADDR_NONE) {
+	first = lo[leader];
+	if (scalar)
 		base += gcn_get64(w, i->src[2]);
-		hi = NULL;
-	}
-	first = (hi ? lo[leader] | (uint64_t)hi[leader] << 32 : lo[leader]) + base;
+	else
+		first |= (uint64_t)lo[GCN_LANES + leader] << 32;
+	first += base;
+	/* a flat address in an aperture is in no allocation */
 	if (i->sdst == SEG_FLAT && (first >> 32 == GCN_LDS_HI || first >> 32 == GCN_SCRATCH_HI))
 		return false;
-	if (p->exec != UINT64_MAX) {
-		row_of_bits(on, p->exec);
-		if (hi)
-			make_addresses(p, &s, lo, hi, base, first, on);
-		else
-			make_addresses(p, &s, lo, NULL, base, first, on);
-	} else if (hi) {
-		make_addresses(p, &s, lo, hi, base, first, NULL);
-	} else {
-		make_addresses(p, &s, lo, NULL, base, first, NULL);
-	}
-	p->dense = !s.apart && p->exec == UINT64_MAX;
-	p->uniform = s.least == s.most;
-	/* pairs of four, or of three to store, are those of the address */
-	if (s.low_bits & 4 && (nr > 3 || (nr > 2 && !loads)))
+	if (!find_window(w->run, first, nr * 4, &win))
 		return false;
-	/* a flat address in an aperture is in no allocation */
-	return s.most - s.least <= UINT32_MAX - 64 &&
-	       memory_valid(w->run, s.least, (uint32_t)(s.most - s.least) + nr * 4);
+	win.from = win.base - base;
+	/* pairs of four, or of three to store, are those of the address */
+	win.zero = nr > 3 || (nr > 2 && !loads) ? 4 : 0;
+	return scalar ? make_offsets(p, lo, ONE_OF_64_BITS, &win) :
+			make_offsets(p, lo, TWO_REGISTERS, &win);
 }
 
 #define GLOBAL_LOAD(name, nr)                                                                      \
@@ -381,7 +506,7 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 		}                                                                                  \
 		load(w, &p, i->dst, nr);                                                           \
 		if (i->word[0] >> 16 & 1)                                                          \
-			memory_polled(w, p.addr[__builtin_ctzll(p.exec)]);                         \
+			memory_polled(w, p.base + p.off[__builtin_ctzll(p.exec)]);                 \
 	}
 #define GLOBAL_STORE(name, nr)                                                                     \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \

@@ -94,13 +94,21 @@ static inline uint64_t row_to_bits(const uint32_t *row)
 	return r;
 }
 
+#if defined(__AVX512F__)
+/* Stores 16 lanes of those whose bits are set, and the old values of the others: what a store with a mask leaves can't be loaded
+ * before it is in the cache. */
+static inline void row_put16(uint32_t *to, __m512i v, uint64_t bits)
+{
+	_mm512_storeu_si512(to, _mm512_mask_mov_epi32(_mm512_loadu_si512(to), (__mmask16)bits, v));
+}
+#endif
+
 /* Copies the lanes whose bits are set. */
 static inline void row_blend(uint32_t *to, const uint32_t *from, uint64_t bits)
 {
 #if defined(__AVX512F__)
 	for (unsigned int n = 0; n < 4; n++)
-		_mm512_mask_storeu_epi32(to + n * 16, (__mmask16)(bits >> n * 16),
-					 _mm512_loadu_si512(from + n * 16));
+		row_put16(to + n * 16, _mm512_loadu_si512(from + n * 16), bits >> n * 16);
 #else
 	uint32_t m[ROW_LANES];
 
