@@ -469,6 +469,8 @@ void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code,
 		   i->enc == GCN_OTHER;
 	i->plain = is_plain(i);
 	bind_scalar(i);
+	if (i->enc >= GCN_VOP2 && i->enc <= GCN_VOP3)
+		valu_bind_form(i);
 	bind_quick(i);
 }
 

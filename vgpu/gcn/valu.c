@@ -191,11 +191,38 @@ void valu_bind(struct gcn_inst *i)
 	if (valu_width(v->dst) == 64)
 		i->reads |= GCN_WRITES_64;
 	if (is_simple(i, v))
-		i->run = v->run ? v->run : kind->plain;
+		i->run = v->run[VALU_ANY] ? v->run[VALU_ANY] : kind->plain;
 	else if (is_shift_pair(i, v))
 		i->run = kind->shift_pair;
 	else
 		i->run = is_wide(i, v) ? kind->wide : kind->any;
 	if (gcn_archs[i->arch].even && !is_aligned(i, v))
 		i->run = gcn_run_misaligned;
+}
+
+/* A constant becomes the instruction's `literal`. */
+static enum valu_form find_form(struct gcn_inst *i)
+{
+	unsigned int code = i->src[0];
+
+	for (unsigned int n = 1; n < 3; n++) {
+		if (i->reads & GCN_READS << n && i->src[n] < GCN_SRC_VGPR)
+			return VALU_ANY;
+	}
+	if (code >= GCN_SRC_VGPR)
+		return code == GCN_SRC_NONE ? VALU_ANY : VALU_ROWS;
+	if (code < 128 || code == GCN_SRC_LITERAL)
+		return VALU_SCALAR;
+	if (code >= GCN_SRC_VCCZ)
+		return VALU_ANY;
+	i->literal = gcn_const32[code - 128];
+	return VALU_SCALAR;
+}
+
+void valu_bind_form(struct gcn_inst *i)
+{
+	const struct gcn_valu *v = i->valu;
+
+	if (v && v->run[VALU_ANY] && i->run == v->run[VALU_ANY])
+		i->run = v->run[find_form(i)];
 }

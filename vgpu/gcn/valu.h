@@ -41,9 +41,17 @@ enum valu_flags {
 	VALU_HOT = 512, /* kernels use it much: it has a handler of its own for plain operands */
 };
 
+/* Where the sources are. */
+enum valu_form {
+	VALU_ANY,
+	VALU_ROWS,   /* all in vector registers */
+	VALU_SCALAR, /* the first in a scalar register, or in the instruction's `literal`; the others in vector registers */
+};
+
 struct valu_args {
 	void *d;
 	const void *s[3];
+	uint64_t exec; /* the active lanes, for a function of these alone */
 	uint64_t mask; /* in: carries; out: carries or the comparison's result */
 	uint32_t clamp;
 	uint32_t mode;
@@ -59,7 +67,7 @@ struct gcn_valu {
 	uint8_t enc; /* enum gcn_enc */
 	uint8_t dst, src[3];
 	uint16_t flags;
-	gcn_fn *run; /* if all operands are plain; NULL: that of all others */
+	gcn_fn *run[3]; /* by enum valu_form, if all operands are plain; NULL: that of all others */
 };
 
 /* The class of a vector instruction, enum gcn_class. */
@@ -112,8 +120,11 @@ static inline unsigned int valu_width(unsigned int type)
 	}
 }
 
-/* Sets run, valu and simple. */
+/* Sets run, valu and reads. */
 void valu_bind(struct gcn_inst *i);
+
+/* Sets the handler for the usual sources of a vector instruction, whose `literal` is known. */
+void valu_bind_form(struct gcn_inst *i);
 
 /* Whether this VOP3 instruction has a scalar destination beside the vector one. */
 bool valu_writes_mask(const struct gcn_inst *i);

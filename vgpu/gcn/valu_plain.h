@@ -47,12 +47,16 @@ static inline const void *valu_plain_source(struct gcn_wave *w, const struct gcn
 	return scratch;
 }
 
-/* Runs an instruction on 32-bit registers and constants. With all but `w` and `i` constant, `fn` is inlined and the arguments are
- * registers of the host. */
-static inline __attribute__((always_inline)) void valu_plain(struct gcn_wave *w,
-							     const struct gcn_inst *i, valu_fn *fn,
-							     unsigned int flags, unsigned int reads,
-							     unsigned int dst)
+static inline uint32_t *valu_row(struct gcn_wave *w, const struct gcn_inst *i, unsigned int n)
+{
+	return w->vgpr[i->src[n] - GCN_SRC_VGPR];
+}
+
+/* Runs an instruction on 32-bit registers and constants; `of_exec`, or NULL, is `fn` for the active lanes alone. With all but `w`
+ * and `i` constant, the function is inlined and the arguments are registers of the host. */
+static inline __attribute__((always_inline)) void
+valu_plain(struct gcn_wave *w, const struct gcn_inst *i, valu_fn *fn, valu_fn *of_exec,
+	   unsigned int flags, unsigned int reads, unsigned int dst, enum valu_form form)
 {
 	gcn_row scratch[2], result;
 	struct valu_args a = { .mode = w->mode };
@@ -64,10 +68,19 @@ static inline __attribute__((always_inline)) void valu_plain(struct gcn_wave *w,
 		return;
 	}
 	a.mask = valu_mask_in(w, i, flags);
-	a.s[0] = valu_plain_source(w, i, 0, scratch[0]);
+	if (form == VALU_ANY) {
+		a.s[0] = valu_plain_source(w, i, 0, scratch[0]);
+	} else if (form == VALU_ROWS) {
+		a.s[0] = valu_row(w, i, 0);
+	} else {
+		row_fill(scratch[0], i->src[0] < 128 ? w->sgpr[i->src[0]] : i->literal);
+		a.s[0] = scratch[0];
+	}
 	if (reads & GCN_READS << 1)
-		a.s[1] = valu_plain_source(w, i, 1, scratch[1]);
-	if (reads & GCN_READS << 2) {
+		a.s[1] = form ? valu_row(w, i, 1) : valu_plain_source(w, i, 1, scratch[1]);
+	if (reads & GCN_READS << 2 && form) {
+		a.s[2] = valu_row(w, i, 2);
+	} else if (reads & GCN_READS << 2) {
 		/* there are two scalar operands at most, and src1's buffer is free unless it is one of them */
 		uint32_t *free_row = i->src[1] < GCN_SRC_VGPR ? scratch[0] : scratch[1];
 
@@ -78,10 +91,18 @@ static inline __attribute__((always_inline)) void valu_plain(struct gcn_wave *w,
 		}
 		a.s[2] = valu_plain_source(w, i, 2, free_row);
 	}
-	a.d = exec == UINT64_MAX ? d : result;
-	fn(&a);
-	if (dst && exec != UINT64_MAX)
+	if (!dst || exec == UINT64_MAX) {
+		a.d = d;
+		fn(&a);
+	} else if (of_exec) {
+		a.d = d;
+		a.exec = exec;
+		of_exec(&a);
+	} else {
+		a.d = result;
+		fn(&a);
 		row_blend(d, result, exec);
+	}
 	valu_mask_out(w, i, flags, &a);
 }
 

@@ -20,27 +20,27 @@
 
 static void run_plain(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	valu_plain(w, i, i->valu->fn, i->valu->flags, i->reads, i->valu->dst);
+	valu_plain(w, i, i->valu->fn, NULL, i->valu->flags, i->reads, i->valu->dst, VALU_ANY);
 }
 
 static void put_pair(struct gcn_wave *w, unsigned int dst, const uint64_t *v, uint64_t exec)
 {
-	gcn_row halves[2];
-	uint32_t *lo = halves[0], *hi = halves[1];
+	uint32_t *lo = w->vgpr[dst], *hi = w->vgpr[dst + 1], on[GCN_LANES];
 
 	if (exec == UINT64_MAX) {
-		lo = w->vgpr[dst];
-		hi = w->vgpr[dst + 1];
+		FOR_LANES
+		{
+			lo[l] = (uint32_t)v[l];
+			hi[l] = (uint32_t)(v[l] >> 32);
+		}
+		return;
 	}
+	row_of_bits(on, exec);
 	FOR_LANES
 	{
-		lo[l] = (uint32_t)v[l];
-		hi[l] = (uint32_t)(v[l] >> 32);
+		lo[l] = on[l] ? (uint32_t)v[l] : lo[l];
+		hi[l] = on[l] ? (uint32_t)(v[l] >> 32) : hi[l];
 	}
-	if (exec == UINT64_MAX)
-		return;
-	row_blend(w->vgpr[dst], lo, exec);
-	row_blend(w->vgpr[dst + 1], hi, exec);
 }
 
 /* A source of 32 or 64 bits with its sign; without one, a register is used where it is. */
@@ -118,20 +118,21 @@ static void run_shift_pair(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	unsigned int by = gcn_src32(w, i, i->src[0]) & 63;
 	const uint32_t *lo = w->vgpr[i->src[1] - GCN_SRC_VGPR], *hi = lo + GCN_LANES;
-	uint64_t exec = gcn_exec(w);
-	gcn_row halves[2];
+	uint32_t *to_lo = w->vgpr[i->dst], *to_hi = w->vgpr[i->dst + 1], on[GCN_LANES];
 
-	if (!by || by > 31 || w->idx_on) {
+	/* on gfx900 pairs may overlap: the source's upper half is the result's lower one, or the other way round */
+	if (!by || by > 31 || w->idx_on || to_lo == hi || to_hi == lo) {
 		run_wide(w, i);
 		return;
 	}
+	row_of_bits(on, gcn_exec(w));
 	FOR_LANES
 	{
-		halves[0][l] = lo[l] << by;
-		halves[1][l] = hi[l] << by | lo[l] >> (32 - by);
+		uint32_t low = lo[l] << by, high = hi[l] << by | lo[l] >> (32 - by);
+
+		to_lo[l] = on[l] ? low : to_lo[l];
+		to_hi[l] = on[l] ? high : to_hi[l];
 	}
-	row_blend(w->vgpr[i->dst], halves[0], exec);
-	row_blend(w->vgpr[i->dst + 1], halves[1], exec);
 }
 
 static void set_rounding(unsigned int round)
