@@ -152,8 +152,8 @@ static inline uint64_t gcn_get64(const struct gcn_wave *w, unsigned int reg)
 
 static inline void gcn_set64(struct gcn_wave *w, unsigned int reg, uint64_t v)
 {
-	w->sgpr[reg] = (uint32_t)v;
-	w->sgpr[reg + 1] = (uint32_t)(v >> 32);
+	/* one store: of two halves compilers make a vector first */
+	memcpy(&w->sgpr[reg], &v, sizeof(v));
 }
 
 static inline uint64_t gcn_exec(const struct gcn_wave *w)
