@@ -7,7 +7,7 @@ from support import *
 from support import harness
 
 
-def run(program, *args, log=True, timeout=40, one_cpu=False, environ=None, **knobs):
+def run(program, *args, log=True, timeout=120, one_cpu=False, environ=None, **knobs):
     """Runs a program; knobs are VGPU_* without the prefix, in lower case. Kernels are executed if exec= says so."""
     status = knobs.pop("status", 0)
     env = {"VGPU_DEVICES": None, "VGPU_EXEC": "off", **{f"VGPU_{k.upper()}": v for k, v in knobs.items()}, **(environ or {})}

@@ -63,7 +63,7 @@ def copies_by_kernels_give_right_bytes():
 def exact_bytes(*parts):
     """With the copy engines where the runtime uses them, and with kernels only."""
     for engines in (1, 0):
-        r = run("bytes_test", *parts, exec=None, kernel_ns=0, devices=2, timeout=55,
+        r = run("bytes_test", *parts, exec=None, kernel_ns=0, devices=2,
                 environ={"HSA_ENABLE_SDMA": str(engines)})
         equal("results", [l.split(":")[0] for l in r.out.splitlines()], [*(f"ok {p}" for p in parts), "0 failures"])
         check(len(of_kind(r, "dispatch")) > 20, "what kernels did")

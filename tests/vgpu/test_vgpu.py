@@ -135,7 +135,7 @@ def barrier_packets_wait_for_dependencies():
 
 @case
 def launches_of_several_threads_are_all_logged():
-    r = run("hip_test", "threads", 5000, kernel_ns=500, timeout=55)
+    r = run("hip_test", "threads", 5000, kernel_ns=500)
     (n,), = numbers(r, r"launched (\d+)")
     by_object = collections.Counter(e["object"] for e in of_kind(r, "dispatch") if e["grid"] == [192, 1, 1])
     equal("launches", n, 80000)
