@@ -137,7 +137,7 @@ _rtl()
 		;;
 	convert)
 		case $prev in
-		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome pftrace speedscope folded kineto otf2 csv rocprofv3-csv rocprofv3-json rocpd3 rocprofv3-pftrace rocprofv3-otf2 rpd" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome pftrace speedscope folded kineto otf2 jsonl csv rocprofv3-csv rocprofv3-json rocpd3 rocprofv3-pftrace rocprofv3-otf2 rpd" -- "$cur")); return ;;
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		esac

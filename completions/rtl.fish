@@ -88,7 +88,7 @@ complete -c rtl -n '__fish_seen_subcommand_from diff' -l quiet -s q -d 'print er
 complete -c rtl -n __fish_use_subcommand -f -a info -d 'shows what a trace contains, and whether it is complete'
 complete -c rtl -n '__fish_seen_subcommand_from info' -l format -s f -x -a 'text json' -d 'form of the output: text (default) or json'
 complete -c rtl -n __fish_use_subcommand -f -a convert -d 'writes a trace in a format of another tool'
-complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome pftrace speedscope folded kineto otf2 csv rocprofv3-csv rocprofv3-json rocpd3 rocprofv3-pftrace rocprofv3-otf2 rpd' -d 'pftrace (default), perfetto, csv, ...: what to write'
+complete -c rtl -n '__fish_seen_subcommand_from convert' -l format -s f -x -a 'perfetto chrome pftrace speedscope folded kineto otf2 jsonl csv rocprofv3-csv rocprofv3-json rocpd3 rocprofv3-pftrace rocprofv3-otf2 rpd' -d 'pftrace (default), perfetto, csv, ...: what to write'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l output -s o -r -d 'output (FILE with the format\'s ending); - is stdout'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l force -d 'overwrite an existing output'
 complete -c rtl -n '__fish_seen_subcommand_from convert' -l public -d 'let others read the output, as the umask has it'

@@ -6,6 +6,7 @@
 
 #include "export/chrome_trace/chrome_trace.h"
 #include "export/csv.h"
+#include "export/jsonl.h"
 #include "export/kineto.h"
 #include "export/otf2/otf2.h"
 #include "export/pftrace/pftrace.h"
@@ -50,6 +51,11 @@
 	  "\n\nAn otf2 archive is OUT.otf2, OUT.def and the directory OUT, with a location for each thread and each " \
 	  "lane of a queue; calls and the operations that they caused have the same correlation_id. "                 \
 	  "libotf2 3 has to be installed.")                                                                           \
+	X("jsonl", ".jsonl", jsonl_write, false, NULL,                                                                \
+	  " jsonl is a JSON object on each line, for scripts.",                                                       \
+	  "\n\njsonl has one object on each line: an operation, a call, a range, a count of a counter, a loss. "      \
+	  "record says which, and the other members are the columns of the database's view of that name: "            \
+	  "dispatch is a row of rtl_dispatch.")                                                                       \
 	X("csv", "", csv_write, true, csv_document, " csv writes rocprof's files, for scripts.",                      \
 	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                      \
 	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                      \

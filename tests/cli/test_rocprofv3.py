@@ -577,7 +577,7 @@ class Memory(Formats):
             make(self.path(f"{nr}.rtl").encode(), nr)
             self.rtl("recover", "-q", f"{nr}.rtl", "-o", f"{nr}.db")
         for form, out in (("rocprofv3-csv", "x"), ("rocprofv3-json", "x.json"), ("rocpd3", "x_results.db"), ("pftrace", "x.pftrace"),
-                          ("speedscope", "x.speedscope.json"), ("folded", "x.folded"), ("otf2", "x.otf2")):
+                          ("speedscope", "x.speedscope.json"), ("folded", "x.folded"), ("otf2", "x.otf2"), ("jsonl", "x.jsonl")):
             small, large = (self.peak("convert", f"{nr}.db", "-f", form, "-o", out, "--force") for nr in (30_000, 300_000))
             # two page caches of 16 MiB may fill
             self.assertLess(large, small + 40 * 1024, form)

@@ -140,7 +140,7 @@ def reading_commands_have_no_error():
             at_least(f"lines of rtl summary by {what} as {form}", len(said.splitlines()), 2)
     for name in ("t.json", "t.json.gz"):
         checked("convert", "trace.db", "-f", "perfetto", "-o", name, cwd=r.dir)
-    for form in ("pftrace", "speedscope", "folded"):
+    for form in ("pftrace", "speedscope", "folded", "jsonl"):
         checked("convert", "trace.db", "-f", form, cwd=r.dir)
     with open(os.path.join(r.dir, "t.json"), encoding="utf-8") as f:
         at_least("events", len(json.load(f)["traceEvents"]), 100)
