@@ -8,6 +8,7 @@
 #include "export/json.h"
 #include "export/output.h"
 #include "query/rows.h"
+#include "query/transfer.h"
 #include "rtl_version.h"
 
 struct kind {
@@ -17,17 +18,16 @@ struct kind {
 	const char *rpd_old;	/* without rocpd_ustring, if that differs */
 };
 
-/* The process and the thread that submitted an operation, by the table that has its thread; and its stream. */
+/* The process and the thread that submitted an operation, by the table that has its thread, or one of two; and its stream. */
 #define THREAD(what, table)                                                                        \
 	"(SELECT " what " FROM " table " K JOIN rtl_thread T ON T.id = K.thread_id JOIN "          \
 	"rtl_process P ON P.id = T.process_id WHERE K.op_id = V.op_id)"
-#define SUBMITTED(table)                                                                           \
-	THREAD("P.pid", table)                                                                     \
-	" AS pid, " THREAD("T.tid", table) " AS tid, " STREAM("V.op_id") " AS stream"
 #define STREAM(id) "(SELECT stream FROM temp.query_cause WHERE op_id = " id ")"
-/* Kernels of the runtime's queues are in a table of their own. */
-#define EITHER(what)                                                                               \
-	"coalesce(" THREAD(what, "rtl_op_kernel") ", " THREAD(what, "rtl_op_runtime") ")"
+#define SUBMITTED(pid, tid) pid " AS pid, " tid " AS tid, " STREAM("V.op_id") " AS stream"
+#define IN(table) SUBMITTED(THREAD("P.pid", table), THREAD("T.tid", table))
+#define EITHER(a, b)                                                                               \
+	SUBMITTED("coalesce(" THREAD("P.pid", a) ", " THREAD("P.pid", b) ")",                      \
+		  "coalesce(" THREAD("T.tid", a) ", " THREAD("T.tid", b) ")")
 
 #define RPD_OP                                                                                     \
 	"O.id AS op_id, O.gpuId AS agent, O.queueId AS queue, O.sequenceId AS packet_index, "      \
@@ -52,14 +52,23 @@ static const struct kind kinds[] = {
 	  "SELECT pid, os_pid, host, command, rank, world_size, start_ns, first_ns, last_ns, end_ns, "
 	  "state FROM rtl_process",
 	  NULL, NULL },
+	/* kernels that HIP copies or fills with are copies */
 	{ "dispatch", "rtl_dispatch",
-	  "SELECT V.*, " EITHER("P.pid") " AS pid, " EITHER("T.tid") " AS tid, " STREAM(
-		  "V.op_id") " AS stream FROM rtl_dispatch V",
-	  RPD_OPS("D.string AS kernel", "O.gpuId >= 0 AND NOT " ROWS_IS_COPY("Y.string")), NULL },
-	{ "copy", "rtl_copy", "SELECT V.*, " SUBMITTED("rtl_op_copy") " FROM rtl_copy V",
-	  RPD_OPS("Y.string AS kind", ROWS_IS_COPY("Y.string")), NULL },
-	{ "barrier", "rtl_barrier",
-	  "SELECT V.*, " SUBMITTED("rtl_op_barrier") " FROM rtl_barrier V", NULL, NULL },
+	  "SELECT V.*, " EITHER(
+		  "rtl_op_kernel",
+		  "rtl_op_runtime") " FROM rtl_dispatch V WHERE NOT " TRANSFER_IS("V.kernel"),
+	  RPD_OPS("D.string AS kernel", "O.gpuId >= 0 AND NOT " ROWS_IS_COPY(
+						"Y.string") " AND NOT " TRANSFER_IS("D.string")),
+	  NULL },
+	{ "copy", "rtl_transfer",
+	  "SELECT V.*, C.src, C.dst, " EITHER("rtl_op_copy",
+					      "rtl_op_kernel") " FROM rtl_transfer V LEFT JOIN "
+							       "rtl_copy C ON C.op_id = V.op_id",
+	  RPD_OPS("CASE WHEN D.string = '' THEN Y.string ELSE D.string END AS kind",
+		  ROWS_IS_COPY("Y.string") " OR " TRANSFER_IS("D.string")),
+	  NULL },
+	{ "barrier", "rtl_barrier", "SELECT V.*, " IN("rtl_op_barrier") " FROM rtl_barrier V", NULL,
+	  NULL },
 	{ "api", "rtl_api", "SELECT * FROM rtl_api", RPD_API("rocpd_ustring"),
 	  RPD_API("rocpd_string") },
 	{ "marker", "rtl_marker", "SELECT * FROM rtl_marker", RPD_MARKER("rocpd_ustring"),

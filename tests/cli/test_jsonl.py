@@ -9,7 +9,8 @@ import sqlite3
 from support import spool
 from support.cli import *
 
-VIEWS = {"dispatch": "rtl_dispatch", "copy": "rtl_copy", "barrier": "rtl_barrier", "api": "rtl_api", "marker": "rtl_marker", "loss": "rtl_loss"}
+# a copy or fill by a kernel of HIP's is a copy
+VIEWS = {"dispatch": "rtl_dispatch where kernel not glob '__amd_rocclr_*'", "copy": "rtl_transfer", "barrier": "rtl_barrier", "api": "rtl_api", "marker": "rtl_marker", "loss": "rtl_loss"}
 RPD = """
     create table rocpd_metadata(id integer primary key, tag text, value text);
     create table rocpd_string(id integer primary key, string text);
@@ -61,6 +62,9 @@ class Lines(Case):
             if record == "dispatch":
                 streams = collections.Counter((r["stream"], r["queue"], r["agent"]) for r in lines if r["stream"])
                 self.assertEqual(streams, {(r["stream"], r["queue"], r["gpu"]): r["ops"] for r in self.rows(name, "select * from rtl_stream")})
+            if record == "copy":
+                ends = {r["op_id"]: (r["src"], r["dst"]) for r in self.rows(name, "select op_id, src, dst from rtl_copy")}
+                self.assertEqual([(r.pop("src"), r.pop("dst")) for r in lines], [ends.get(r["op_id"], (None, None)) for r in lines])
             for row in lines if record in ("dispatch", "copy", "barrier") else ():
                 del row["stream"]
             self.assertEqual(lines, whole, view)
@@ -74,6 +78,14 @@ class Lines(Case):
         found = self.compare(self.database(spool.calls()))
         self.assertEqual([bool(found[r]) for r in ("dispatch", "copy", "api", "marker")], [True] * 4)
         self.assertEqual({r["stream"] for r in self.read("t.db")["dispatch"]} - {None}, {"0x0", "0x55aa"})
+
+    def test_kernels_that_copy_are_copies(self):
+        s = spool.calls()
+        queue = s.queue(1)
+        s.dispatch(s.kernel("__amd_rocclr_copyBuffer.kd"), queue, s.start + 100, s.start + 200)
+        found = self.compare(self.database(s))
+        self.assertIn("__amd_rocclr_copyBuffer", {r["means"] for r in found["copy"]})
+        self.assertNotIn("__amd_rocclr_copyBuffer", {r["kernel"] for r in found["dispatch"]})
 
     def test_odd_rows_and_losses(self):
         s = spool.sample(4, names=("_Z4vaddPfS_S_i", b"caf\xe9 \"x\"\\\n"))
