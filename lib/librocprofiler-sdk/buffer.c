@@ -258,6 +258,14 @@ void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t s
 		buffer_write(b->records, &header, 1, record, size);
 }
 
+struct buffer *buffer_of(const struct context *c, uint32_t kind)
+{
+	/* acquire: pairs with buffered.c */
+	const struct sdk_buffer *b = atomic_load_explicit(&c->buffers[kind], memory_order_acquire);
+
+	return b ? b->records : NULL;
+}
+
 void buffer_lose_for(uint64_t mask, uint32_t kind)
 {
 	for (; mask; mask &= mask - 1) {

@@ -39,7 +39,6 @@ static struct change {
 	_Atomic uint64_t mask;	/* contexts that get records without an operation */
 } changes[NR_CHANGES];
 static _Atomic uint64_t nr_changes;
-static _Atomic uint64_t nr_direct; /* records so far */
 GUARDED_LOCK(lock, LOCK_SDK_DISPATCH);
 static bool is_taker RTL_GUARDED_BY(lock);
 
@@ -113,9 +112,9 @@ void dispatch_update(void)
 	lock_drop(&lock);
 }
 
-bool dispatch_is_direct(uint64_t *nr)
+bool dispatch_is_direct(uint64_t *nr_ids)
 {
-	*nr = atomic_load_explicit(&nr_direct, memory_order_relaxed);
+	*nr_ids = atomic_load_explicit(&last_id, memory_order_relaxed);
 	return atomic_load_explicit(&nr_changes, memory_order_relaxed) != 0;
 }
 
@@ -137,7 +136,6 @@ static void put_record(const struct event_dispatch *d, const struct lane *l)
 	if (!mask || atomic_load(&registration_end) > 0)
 		return;
 	records_put_dispatch(mask, d, l, dispatch_new_id());
-	atomic_fetch_add_explicit(&nr_direct, 1, memory_order_relaxed);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */

@@ -121,19 +121,20 @@ static void in_child(void)
 void operations_settle(void)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
-	uint64_t open, nr_put = 0, before = 0;
+	uint64_t open, nr_ids, open_before = 0, ids_before = 0;
 	bool is_direct;
 
 	if (relay_is_current(&relay) || !sdk_core())
 		return;
 	for (int ms = 0, idle = 0; ms < SETTLE_MS && idle < SETTLE_IDLE_MS; ms++, idle++) {
 		open = atomic_load(&nr_open);
-		is_direct = dispatch_is_direct(&nr_put);
+		is_direct = dispatch_is_direct(&nr_ids);
 		if (!open && !(is_direct && sdk_core()->harvest_is_any_in_flight()))
 			return;
-		if (open - nr_put != before)
+		if (open != open_before || nr_ids != ids_before)
 			idle = 0;
-		before = open - nr_put;
+		open_before = open;
+		ids_before = nr_ids;
 		sdk_core()->harvest_flush();
 		nanosleep(&nap, NULL);
 	}
@@ -141,10 +142,10 @@ void operations_settle(void)
 
 void operations_flush(void)
 {
-	uint64_t nr_put;
+	uint64_t nr_ids;
 
 	if (relay_is_current(&relay) || !atomic_load(&is_started) ||
-	    (!atomic_load(&nr_open) && !dispatch_is_direct(&nr_put)))
+	    (!atomic_load(&nr_open) && !dispatch_is_direct(&nr_ids)))
 		return;
 	sdk_core()->harvest_flush();
 	relay_settle(&relay, FLUSH_NS);

@@ -171,8 +171,9 @@ void dispatch_start(const struct rtl_core *core);
 uint64_t dispatch_new_id(void);
 /* Whether dispatches are shown, apart from their counters. */
 bool dispatch_is_shown(void);
-/* Whether dispatches get records without being noted when they are submitted. *nr: records so far. */
-bool dispatch_is_direct(uint64_t *nr);
+/* Whether dispatches get records without being noted when they are submitted. *nr_ids: so many have
+ * an id so far, those with records among them. */
+bool dispatch_is_direct(uint64_t *nr_ids);
 /* HOT: the core's event. Under locks of the core's. */
 void dispatch_over(const struct event_dispatch *d);
 

@@ -3,8 +3,9 @@
  *
  * Owns:     nothing.
  * Threads:  any: the operation is the caller's.
- * Hot path: op_put_records(): as buffer_put().
+ * Hot path: op_put_records(), records_put_dispatch(): as buffer_put().
  */
+#include "../face/buffer.h"
 #include "operations.h"
 
 #define KIND(name) ROCPROFILER_BUFFER_TRACING_##name
@@ -26,23 +27,62 @@ static void put_dispatch(const struct op *op, unsigned int index)
 	buffer_put(context_at(index), r.kind, &r, sizeof(r));
 }
 
-void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct lane *l,
-			  uint64_t number)
+/* Each member: a structure of this size would be zeroed by a slow instruction. */
+static RTL_INLINE void fill_dispatch(rocprofiler_buffer_tracing_kernel_dispatch_record_t *r,
+				     const struct event_dispatch *d, const struct lane *l,
+				     uint64_t number)
+{
+	r->size = sizeof(*r);
+	r->kind = KIND(KERNEL_DISPATCH);
+	r->operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
+	r->correlation_id.internal = d->correlation & EVENT_ID;
+	r->correlation_id.external.value = 0;
+	r->thread_id = d->tid;
+	r->start_timestamp = d->begin_ns;
+	r->end_timestamp = d->end_ns;
+	dispatch_info_fill(&r->dispatch_info, d, l, number);
+}
+
+/* What does not fit may have to be put aside: it is made outside of the buffer. */
+static RTL_NOINLINE void put_dispatch_slowly(struct context *c, const struct event_dispatch *d,
+					     const struct lane *l, uint64_t number)
 {
 	rocprofiler_buffer_tracing_kernel_dispatch_record_t r;
 
-	/* each member: a structure of this size would be zeroed by a slow instruction */
-	r.size = sizeof(r);
-	r.kind = KIND(KERNEL_DISPATCH);
-	r.operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
-	r.correlation_id.internal = d->correlation & EVENT_ID;
-	r.correlation_id.external.value = 0;
-	r.thread_id = d->tid;
-	r.start_timestamp = d->begin_ns;
-	r.end_timestamp = d->end_ns;
-	dispatch_info_fill(&r.dispatch_info, d, l, number);
-	for (; mask; mask &= mask - 1)
-		buffer_put(context_at((unsigned int)__builtin_ctzll(mask)), r.kind, &r, sizeof(r));
+	fill_dispatch(&r, d, l, number);
+	buffer_put(c, r.kind, &r, sizeof(r));
+}
+
+/* false: it does not fit. */
+static RTL_INLINE bool put_dispatch_directly(struct buffer *b, const struct event_dispatch *d,
+					     const struct lane *l, uint64_t number)
+{
+	rocprofiler_buffer_tracing_kernel_dispatch_record_t *r;
+	rocprofiler_record_header_t *header;
+	struct buffer_space space;
+
+	if (RTL_UNLIKELY(!buffer_reserve(b, 1, sizeof(*r), &space)))
+		return false;
+	r = (void *)space.data;
+	header = (void *)space.entries;
+	header->category = ROCPROFILER_BUFFER_CATEGORY_TRACING;
+	header->kind = KIND(KERNEL_DISPATCH);
+	header->payload = r;
+	fill_dispatch(r, d, l, number);
+	buffer_commit(b, &space);
+	return true;
+}
+
+void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct lane *l,
+			  uint64_t number)
+{
+	for (; mask; mask &= mask - 1) {
+		struct context *c = context_at((unsigned int)__builtin_ctzll(mask));
+		struct buffer *b = buffer_of(c, KIND(KERNEL_DISPATCH));
+
+		if (RTL_UNLIKELY(b && !put_dispatch_directly(b, d, l, number)))
+			put_dispatch_slowly(c, d, l, number);
+	}
 }
 
 static void put_copy(const struct op *op, unsigned int index)
