@@ -251,7 +251,7 @@ class File(Case):
     def test_outputs_are_not_overwritten(self):
         self.report(spool.sample(3))
         self.assertIn("exists already; use --force", self.rtl("report", "a.db", status=1).stderr)
-        self.assertIn("can't be written", self.rtl("report", "a.db", "-o", "none/x.html", status=1).stderr)
+        self.assertIn("there is no directory none", self.rtl("report", "a.db", "-o", "none/x.html", status=1).stderr)
         self.assertIn("not a trace", self.rtl("report", "a.html", "-o", "x.html", status=1).stderr)
         self.assertEqual(self.files(), ["a.db", "a.html", "a.rtl"])
         self.assertIn("written; the trace is complete", self.rtl("report", "a.db", "--force").stderr)
