@@ -76,6 +76,18 @@ def refused_allocation_has_its_status():
     contains("arguments", failed[-1][0], "=536870912")
 
 
+def last_errors(way):
+    """librtl takes no error away from the program, whichever way it learns the status of calls."""
+    rtl_args, extra = WAYS[way]
+    plain, traced = run("lasterror"), run("lasterror", trace=RTL, rtl_args=rtl_args, env=extra)
+    same_text("stdout", traced.out, plain.out)
+    equal("lines", len(plain.out.splitlines()), 6)
+
+
+for way_ in ("hip", "callback"):
+    add_case(f"last_errors_are_the_programs_{way_}", functools.partial(last_errors, way_))
+
+
 @case
 def asynchronous_error_belongs_to_reporting_call():
     """A call's status is what it returned; an asynchronous failure belongs to the call that reports it."""

@@ -35,7 +35,7 @@ static inline void callback_status_before(uint32_t op, struct live_frame *f)
 {
 	f->has_status = op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;
 	if (RTL_UNLIKELY(f->has_status))
-		f->status = status_before();
+		f->status = status_before(op == HIP_OP_hipExtGetLastError);
 }
 
 /* HOT: it has returned. Afterwards f->status is its status. */

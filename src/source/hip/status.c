@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* status.c - the status of the HIP call that has just returned
  *
- * Each call of HIP leaves its status where hipPeekAtLastError() finds it: in an integer of the thread's. Asking costs a HIP call,
- * with callbacks of its own: some 300 instructions, half of what a tool's pair of callbacks takes. So the integer is looked for once,
- * among the runtime's thread-local variables: the only one that has the status of two calls that fail, and is 0 after
- * hipGetLastError(). A thread at the end of a call that has succeeded does that, and leaves the last error as it was. If there is not
- * exactly one such integer, each status is asked for.
- *
- * From HIP 6 on the last error is no longer that of the last call: there it is always asked for.
+ * Each call of HIP leaves its status in an integer of the thread's: hipPeekAtLastError() returns it up to HIP 5, and from 6 on, where
+ * the last error is that of the last call that failed, hipExtGetLastError(), which also resets it. Asking costs a HIP call, with
+ * callbacks of its own: some 300 instructions, half of what a tool's pair of callbacks takes. So the integer is looked for once,
+ * among the runtime's thread-local variables: the only one that has the status of each of four calls. A thread at the end of a call
+ * that has succeeded does that while it has no last error, and leaves both as they were. If there is not exactly one such integer,
+ * each status is asked for.
  *
  * Owns:     where the integer is.
  * Threads:  any.
@@ -58,7 +57,7 @@ bool status_find(void)
 	reset = (status_fn)hip_find("hipGetLastError");
 	get_device = (int (*)(int *))hip_find("hipGetDevice");
 	set_device = (int (*)(int))hip_find("hipSetDevice");
-	if (last || !peek || !reset || !get_device || !set_device)
+	if (!peek || !reset || !get_device || !set_device)
 		atomic_store_explicit(&state, ASKED_FOR, memory_order_relaxed);
 	return peek != NULL;
 }
@@ -98,11 +97,12 @@ static void keep(const int **candidates, uint32_t *nr, int value)
 	*nr = left;
 }
 
-/* Calls that fail, each with a status of its own, and the last error is 0 again. NULL: there is no such integer, or more than one. */
+/* Calls that fail, each with a status of its own, and others that succeed; then there is no last error again. NULL: there is no such
+ * integer, or more than one. */
 static RTL_COLD const int *search(const struct block *b)
 {
 	const int *candidates[MAX_CANDIDATES];
-	int first = set_device(-1), second;
+	int first = set_device(-1), second, device;
 	uint32_t nr = 0;
 
 	for (size_t i = 0; i < b->size / sizeof(int) && first; i++)
@@ -110,12 +110,15 @@ static RTL_COLD const int *search(const struct block *b)
 			candidates[nr++] = &b->at[i];
 	second = get_device(NULL);
 	keep(candidates, &nr, second);
+	/* the last error of HIP 6 and later stays */
+	keep(candidates, &nr, get_device(&device));
+	keep(candidates, &nr, set_device(-1));
 	(void)reset();
-	keep(candidates, &nr, 0);
+	keep(candidates, &nr, get_device(&device));
 	return nr == 1 && first != second ? candidates[0] : NULL;
 }
 
-/* On a thread whose last error is 0. The caller has marked the thread: its calls of HIP are librtl's. */
+/* After a call that has succeeded. The caller has marked the thread: its calls of HIP are librtl's. */
 static RTL_COLD void find_word(void)
 {
 	struct block b = { .code = (uintptr_t)peek };
@@ -123,7 +126,8 @@ static RTL_COLD void find_word(void)
 	int unknown = UNKNOWN;
 
 	/* relaxed: the thread that finds it publishes it below */
-	if (!atomic_compare_exchange_strong_explicit(&state, &unknown, SEARCHING,
+	if (peek() ||
+	    !atomic_compare_exchange_strong_explicit(&state, &unknown, SEARCHING,
 						     memory_order_relaxed, memory_order_relaxed))
 		return;
 	dl_iterate_phdr(look_at, &b);
@@ -133,7 +137,7 @@ static RTL_COLD void find_word(void)
 		where.offset = (unsigned long)((const char *)word - (const char *)b.at);
 	}
 	log_info("the status of calls is %s", word ? "read" : "asked for");
-	/* release: pairs with the acquire in last_error() */
+	/* release: pairs with the acquire in read_word() */
 	atomic_store_explicit(&state, word ? FOUND : ASKED_FOR, memory_order_release);
 }
 
@@ -153,16 +157,27 @@ static RTL_NOINLINE int ask(status_fn fn)
 	return status;
 }
 
-int32_t status_before(void)
+/* false: it was not found. */
+static RTL_INLINE bool read_word(int32_t *status)
 {
 	/* acquire: pairs with find_word() */
-	if (RTL_LIKELY(atomic_load_explicit(&state, memory_order_acquire) == FOUND))
-		return *(const volatile int *)__tls_get_addr(&where);
-	return ask(peek);
+	if (RTL_UNLIKELY(atomic_load_explicit(&state, memory_order_acquire) != FOUND))
+		return false;
+	*status = *(const volatile int *)__tls_get_addr(&where);
+	return true;
+}
+
+int32_t status_before(bool is_last_call)
+{
+	int32_t status;
+
+	return (is_last_call || !last) && read_word(&status) ? status : ask(peek);
 }
 
 int32_t status_after(void)
 {
-	/* from 6 on peek() may return an older error; last() returns the call's own and resets it */
-	return last ? ask(last) : status_before();
+	int32_t status;
+
+	/* from 6 on peek() may return an older error */
+	return RTL_LIKELY(read_word(&status)) ? status : ask(last ? last : peek);
 }
