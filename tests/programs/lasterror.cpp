@@ -28,9 +28,11 @@ int main()
 		printf("failed %d: %d of the call, then %d, taken %d, then %d\n", status, call, peek, last, hipPeekAtLastError());
 		status = hipGetDevice(nullptr);
 		peek = hipPeekAtLastError();
-		call = hipGetDevice(&device);
-		printf("failed %d: last error %d, %d after a call that returns %d", status, peek, hipPeekAtLastError(), call);
-		printf(", %d of the call, taken %d\n", last_call(), hipGetLastError());
+		last = hipGetDevice(&device);
+		call = last_call();
+		printf("failed %d: last error %d; then %d, %d of the call", status, peek, last, call);
+		peek = hipPeekAtLastError();
+		printf(", last error %d, taken %d\n", peek, hipGetLastError());
 	}
 	return 0;
 }
