@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: MIT
-// lasterror.cpp - what HIP answers of the last error and of the last call's status, after calls that fail and calls that succeed
-//
-//	lasterror
-//
-// hipExtGetLastError() is there from HIP 6 on.
+/* SPDX-License-Identifier: MIT */
+/* lasterror.cpp - what HIP answers of the last error and of the last call's status, after calls that fail and calls that succeed
+ *
+ *	lasterror
+ *
+ * hipExtGetLastError() is there from HIP 6 on.
+ */
 #include "hip_common.hpp"
 
 #include <dlfcn.h>
@@ -25,12 +26,14 @@ int main()
 		int status = hipSetDevice(-1), call = last_call(), peek = hipPeekAtLastError();
 		int last = hipGetLastError();
 
-		printf("failed %d: %d of the call, then %d, taken %d, then %d\n", status, call, peek, last, hipPeekAtLastError());
+		printf("failed %d: %d of the call, then %d, taken %d, then %d\n", status, call,
+		       peek, last, hipPeekAtLastError());
 		status = hipGetDevice(nullptr);
 		peek = hipPeekAtLastError();
 		last = hipGetDevice(&device);
 		call = last_call();
-		printf("failed %d: last error %d; then %d, %d of the call", status, peek, last, call);
+		printf("failed %d: last error %d; then %d, %d of the call", status, peek, last,
+		       call);
 		peek = hipPeekAtLastError();
 		printf(", last error %d, taken %d\n", peek, hipGetLastError());
 	}
