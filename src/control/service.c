@@ -437,6 +437,15 @@ static int open_socket(struct server *s)
 	return err;
 }
 
+/* This thread was started by one that is started while the trace starts: until the trace is on, requests can't be carried out. */
+static void wait_for_start(void)
+{
+	const struct timespec step = { 0, 1000000 };
+
+	while (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_STARTING)
+		nanosleep(&step, NULL);
+}
+
 static void *control_main(void *arg)
 {
 	struct server s = { .fd = -1, .uid = geteuid(), .answer = service_answer };
@@ -445,6 +454,7 @@ static void *control_main(void *arg)
 
 	prctl(PR_SET_NAME, "rtl-control");
 	thread_get()->is_ours = true;
+	wait_for_start();
 	err = own_table_take(false);
 	if (!err)
 		err = open_socket(&s);

@@ -102,6 +102,15 @@ def start_and_stop_1000_times_lose_nothing():
 
 
 @case
+def socket_is_there_when_requests_can_be_carried_out():
+    """The trace takes its time to start, in a build with internal checks."""
+    p, r = start_flood(env={"RTL_TEST_STALL": "life_starting:1500"})
+    reply = control.ask(r.socket, control.STOP)
+    equal("state after stop", (reply["status"], reply["state"]), (0, "paused"))
+    conserved(r, end(p, r))
+
+
+@case
 def nothing_is_recorded_between_stop_and_start():
     p, r = start_flood("threads=2", "count=1")
     wait_until("dispatches", lambda: control.ask(r.socket, control.STATUS)["dispatches"] > 100)
