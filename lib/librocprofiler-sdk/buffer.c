@@ -241,29 +241,28 @@ static bool is_of_operations(uint32_t kind)
 	       kind == ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT;
 }
 
-void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t size)
-{
-	const rocprofiler_record_header_t header = {
-		.category = ROCPROFILER_BUFFER_CATEGORY_TRACING,
-		.kind = kind,
-	};
-	/* acquire: pairs with buffered.c */
-	const struct sdk_buffer *b = atomic_load_explicit(&c->buffers[kind], memory_order_acquire);
-
-	if (RTL_UNLIKELY(!b))
-		return;
-	if (is_of_operations(kind))
-		buffer_write_now(b->records, &header, 1, record, size);
-	else
-		buffer_write(b->records, &header, 1, record, size);
-}
-
 struct buffer *buffer_of(const struct context *c, uint32_t kind)
 {
 	/* acquire: pairs with buffered.c */
 	const struct sdk_buffer *b = atomic_load_explicit(&c->buffers[kind], memory_order_acquire);
 
 	return b ? b->records : NULL;
+}
+
+void buffer_put(struct context *c, uint32_t kind, const void *record, uint32_t size)
+{
+	const rocprofiler_record_header_t header = {
+		.category = ROCPROFILER_BUFFER_CATEGORY_TRACING,
+		.kind = kind,
+	};
+	struct buffer *b = buffer_of(c, kind);
+
+	if (RTL_UNLIKELY(!b))
+		return;
+	if (is_of_operations(kind))
+		buffer_write_now(b, &header, 1, record, size);
+	else
+		buffer_write(b, &header, 1, record, size);
 }
 
 void buffer_lose_for(uint64_t mask, uint32_t kind)

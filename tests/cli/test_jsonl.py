@@ -11,14 +11,7 @@ from support.cli import *
 
 # a copy or fill by a kernel of HIP's is a copy
 VIEWS = {"dispatch": "rtl_dispatch where kernel not glob '__amd_rocclr_*'", "copy": "rtl_transfer", "barrier": "rtl_barrier", "api": "rtl_api", "marker": "rtl_marker", "loss": "rtl_loss"}
-RPD = """
-    create table rocpd_metadata(id integer primary key, tag text, value text);
-    create table rocpd_string(id integer primary key, string text);
-    create table rocpd_api(id integer primary key, pid int, tid int, start int, end int, apiName_id int, args_id int);
-    create table rocpd_op(id integer primary key, gpuId int, queueId int, sequenceId int, completionSignal text,
-        start int, end int, description_id int, opType_id int);
-    create table rocpd_api_ops(id integer primary key, api_id int, op_id int);
-    insert into rocpd_metadata(tag, value) values ('schema_version', '2');
+RPD = RPD_TABLES + """
     insert into rocpd_string values (1, ''), (2, 'hipLaunchKernel'), (3, 'gemm'), (4, 'KernelExecution'), (5, 'CopyHostToDevice'), (6, 'UserMarker'),
         (7, 'step');
     insert into rocpd_api values (1, 77, 78, 1000, 2000, 2, 1), (2, 77, 78, 500, 9000, 6, 7);

@@ -226,14 +226,7 @@ class File(Case):
         self.assertEqual(raw.sums("kernels"), r.sums("kernels"))
         self.assertEqual(Report(self.written("stdout.html", self.rtl("report", db, "-o", "-", text=False).stdout)).sums("calls"), r.sums("calls"))
         with contextlib.closing(sqlite3.connect(self.path("rpd.db"))) as rpd:
-            rpd.executescript("""
-                create table rocpd_metadata(id integer primary key, tag text, value text);
-                create table rocpd_string(id integer primary key, string text);
-                create table rocpd_api(id integer primary key, pid int, tid int, start int, end int, apiName_id int, args_id int);
-                create table rocpd_op(id integer primary key, gpuId int, queueId int, sequenceId int, completionSignal text,
-                    start int, end int, description_id int, opType_id int);
-                create table rocpd_api_ops(id integer primary key, api_id int, op_id int);
-                insert into rocpd_metadata(tag, value) values ('schema_version', '2');
+            rpd.executescript(RPD_TABLES + """
                 insert into rocpd_string values (1, ''), (2, 'hipLaunchKernel'), (3, 'gemm'), (4, 'KernelExecution'), (5, 'CopyHostToDevice');
                 insert into rocpd_api values (1, 77, 78, 1000, 2000, 2, 1);
                 insert into rocpd_op values (1, 0, 0, 1, '', 3000, 5000, 3, 4), (2, 0, 0, 2, '', 5000, 6000, 1, 5);

@@ -175,8 +175,10 @@ RACES = ("SYEVJ", "HEEVJ", "SYGVJ", "HEGVJ", "GESVDJ", "STEBZ", "STEIN", "SYEVX"
 def own_tests(library, each, tests="*", programs=("*",)):
     """Runs `each` tests of every program of a library's own whose name is like one of `programs`, under one trace."""
     folder = os.path.join(OWN_TESTS, library + "-tests")
+    if USERLAND != "debian13":
+        skip(f"tools/userland.sh fetches {library}-tests from Debian 13 alone")
     if not os.path.isdir(folder):
-        skip(f"{library}-tests is not among the packages that tools/userland.sh fetches for this suite")
+        fail(f"no {folder}: tools/userland.sh {USERLAND} libraries fetches it")
     steps = [f"LD_LIBRARY_PATH=$LD_LIBRARY_PATH:{REFERENCES}"]
     for name in sorted(os.listdir(folder)):
         if not any(fnmatch.fnmatch(name, like) for like in programs):
@@ -193,7 +195,8 @@ def own_tests(library, each, tests="*", programs=("*",)):
     equal(f"failures of {library}'s tests", bad, [])
     passed = sum(line.startswith("[       OK ]") for line in traced.out.splitlines())
     at_least(f"tests of {library} that passed", passed, len(steps) - 1)
-    complete(traced)
+    # RCCL's tests have a child that may end without its exit handlers: a note, no loss
+    contains("rtl info", traced.info(), "verdict: complete")
     exact_dispatches(traced, unloads=True)
     print(f"    {len(steps) - 1} programs, {passed} tests, {traced.seconds:.1f} s, {traced.count('rtl_dispatch')} dispatches")
 

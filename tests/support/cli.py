@@ -7,6 +7,17 @@ from support import *
 
 SPOOL = os.path.join(SOURCE, "tests/support/spool.py")
 
+# the tables of RPD's tracer, schema 2
+RPD_TABLES = """
+    create table rocpd_metadata(id integer primary key, tag text, value text);
+    create table rocpd_string(id integer primary key, string text);
+    create table rocpd_api(id integer primary key, pid int, tid int, start int, end int, apiName_id int, args_id int);
+    create table rocpd_op(id integer primary key, gpuId int, queueId int, sequenceId int, completionSignal text,
+        start int, end int, description_id int, opType_id int);
+    create table rocpd_api_ops(id integer primary key, api_id int, op_id int);
+    insert into rocpd_metadata(tag, value) values ('schema_version', '2');
+"""
+
 
 def environment(extra=None):
     # with what spool.py reads

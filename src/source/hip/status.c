@@ -4,7 +4,7 @@
  * Each call of HIP leaves its status in an integer of the thread's: hipPeekAtLastError() returns it up to HIP 5, and from 6 on, where
  * the last error is that of the last call that failed, hipExtGetLastError(), which also resets it. Asking costs a HIP call, with
  * callbacks of its own: some 300 instructions, half of what a tool's pair of callbacks takes. So the integer is looked for once,
- * among the runtime's thread-local variables: the only one that has the status of each of four calls. A thread at the end of a call
+ * among the runtime's thread-local variables: the only one that has the status of each of five calls. A thread at the end of a call
  * that has succeeded does that while it has no last error, and leaves both as they were. If there is not exactly one such integer,
  * each status is asked for.
  *
