@@ -23,7 +23,6 @@ static bool is_stdout(const char *path)
 const char *exporter_output(const char *path)
 {
 	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
-
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

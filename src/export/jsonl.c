@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* jsonl.c - a trace as JSON lines: an object for each row of the database's stable views, under the names of their columns
  *
- * Rows are written as they are read, in the order of the file: nothing is sorted or kept in memory.
+ * Rows are written as they are read, in the order of the file. Nothing is kept in memory; SQLite keeps HIP's kernels that copy in a
+ * temporary file, whose calls have to be known.
  */
 #include "export/jsonl.h"
 
@@ -28,6 +29,9 @@ struct kind {
 #define EITHER(a, b)                                                                               \
 	SUBMITTED("coalesce(" THREAD("P.pid", a) ", " THREAD("P.pid", b) ")",                      \
 		  "coalesce(" THREAD("T.tid", a) ", " THREAD("T.tid", b) ")")
+
+/* One end of a copy, which kernels don't tell. */
+#define END(which) "(SELECT C." which " FROM rtl_copy C WHERE C.op_id = V.op_id) AS " which
 
 #define RPD_OP                                                                                     \
 	"O.id AS op_id, O.gpuId AS agent, O.queueId AS queue, O.sequenceId AS packet_index, "      \
@@ -61,9 +65,8 @@ static const struct kind kinds[] = {
 						"Y.string") " AND NOT " TRANSFER_IS("D.string")),
 	  NULL },
 	{ "copy", "rtl_transfer",
-	  "SELECT V.*, C.src, C.dst, " EITHER("rtl_op_copy",
-					      "rtl_op_kernel") " FROM rtl_transfer V LEFT JOIN "
-							       "rtl_copy C ON C.op_id = V.op_id",
+	  "SELECT V.*, " END("src") ", " END(
+		  "dst") ", " EITHER("rtl_op_copy", "rtl_op_kernel") " FROM rtl_transfer V",
 	  RPD_OPS("CASE WHEN D.string = '' THEN Y.string ELSE D.string END AS kind",
 		  ROWS_IS_COPY("Y.string") " OR " TRANSFER_IS("D.string")),
 	  NULL },
