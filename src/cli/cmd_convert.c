@@ -11,8 +11,9 @@ static const struct opt options[] = {
 		       .help = export_help, .more = export_uses },
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with the format's ending); - is stdout",
-		       .more = "A file whose name ends in .gz is compressed. For csv OUT is a directory, or the "
-			       "prefix of the files' names." },
+		       .more = "A file whose name ends in .gz is compressed. For csv and rocprofv3's formats OUT is a "
+			       "directory, or the prefix of the files' names. These, otf2 and rpd can't be "
+			       "written to stdout, a pipe or a device." },
 	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
 	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_QUIET] = OPTS_QUIET,

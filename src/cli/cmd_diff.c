@@ -414,7 +414,7 @@ static int run_diff(const struct opt_parsed *p)
 	int format = (int)v[O_FORMAT].num;
 	uint64_t rows = v[O_ROWS].count ? v[O_ROWS].num : format == GRID_TEXT ? 20 : 0;
 	struct gate *gate = v[O_FAIL_IF].count ? gate_parse(v[O_FAIL_IF].text, diff_kinds) : NULL;
-	const char *output = v[O_OUTPUT].text ? exporter_output(v[O_OUTPUT].text) : NULL;
+	const char *output = v[O_OUTPUT].text ? exporter_output(v[O_OUTPUT].text, NULL) : NULL;
 	bool failed = false, is_file = output && strcmp(output, "-") != 0;
 	struct diff d = { 0 };
 

@@ -20,18 +20,22 @@ static bool is_stdout(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-const char *exporter_output(const char *path)
+const char *exporter_output(const char *path, const struct export_format *format)
 {
 	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+	const char *needs = format ? export_needs(format) : NULL;
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(path, names[i]) == 0)
 			return "-";
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		ui_die(STATUS_FAILED, "%s: is %s; the shell can write to it: -o - > %s", path,
-		       fd_kind(st.st_mode), path);
-	return path;
+	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return path;
+	if (needs)
+		ui_die(STATUS_FAILED, "%s: is %s, but the format %s %s", path, fd_kind(st.st_mode),
+		       format->name, needs);
+	ui_die(STATUS_FAILED, "%s: is %s; the shell can write to it: -o - > %s", path,
+	       fd_kind(st.st_mode), path);
 }
 
 static void check_writable(const char *path, int status)
@@ -94,7 +98,7 @@ int exporter_run(const struct exporter *e)
 {
 	struct job_result *res = calloc(1, sizeof(*res));
 	struct job_options opt = e->opt;
-	const char *output = e->output ? exporter_output(e->output) : NULL;
+	const char *output = e->output ? exporter_output(e->output, e->format) : NULL;
 	struct ui_progress progress;
 	int err;
 
@@ -103,13 +107,13 @@ int exporter_run(const struct exporter *e)
 	if (!output)
 		output = ui_keep(ui_format("%.*s%s", (int)(paths_suffix(e->input) - e->input),
 					   e->input, e->format->suffix));
-	if (e->format->several)
+	if (e->format->shape == EXPORT_SEVERAL)
 		check_several(output);
 	else
 		exporter_check(output, opt.force, STATUS_FAILED);
 	ui_stop_in_order(is_stdout(output) ?
 				 "the output ends here" :
-			 e->format->several ?
+			 e->format->shape == EXPORT_SEVERAL ?
 				 "files that are there are complete; run it again with --force" :
 				 "nothing was written; run it again");
 	opt.progress = ui_progress_step;
@@ -122,7 +126,7 @@ int exporter_run(const struct exporter *e)
 	report_check(res, err);
 	if (res->warning[0])
 		ui_say("%s", res->warning);
-	if (e->format->several || res->nr_files > 1)
+	if (e->format->shape == EXPORT_SEVERAL || res->nr_files > 1)
 		ui_say("%s: %llu files written; the trace is %s", e->input,
 		       (unsigned long long)res->nr_files, res->verdict);
 	else if (!is_stdout(output))

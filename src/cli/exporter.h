@@ -22,8 +22,8 @@ struct exporter {
 int exporter_run(const struct exporter *e);
 
 /* The value of an option of which "-" is stdout: "-", too, for a name of stdout, which would be replaced as any file is. Ends the process
- * if it is that of a device, a FIFO or a socket. */
-const char *exporter_output(const char *path);
+ * if it is that of a device, a FIFO or a socket, and says what the format can be written to; NULL: text, which stdout takes. */
+const char *exporter_output(const char *path, const struct export_format *format);
 /* Ends the process with `status` unless `path` can be written as a file: before the work, which takes its time. "-" can; a device
  * can't, since it would be replaced. */
 void exporter_check(const char *path, bool force, int status);

@@ -336,8 +336,6 @@ int csv_write(struct query *q, const char *out)
 	struct stat st;
 	int ret;
 
-	if (strcmp(out, "-") == 0)
-		return query_fail(q, -EINVAL, "csv writes several files: use -o DIR or -o PREFIX");
 	if (!*out)
 		return query_fail(q, -EINVAL, "the output has no name: use -o DIR or -o PREFIX");
 	to.is_dir = out[strlen(out) - 1] == '/' || (stat(out, &st) == 0 && S_ISDIR(st.st_mode));

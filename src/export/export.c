@@ -2,6 +2,8 @@
 /* export.c - the table of formats that a trace can be written in */
 #include "export/export.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "export/chrome_trace/chrome_trace.h"
@@ -17,10 +19,10 @@
 #include "export/stacks/speedscope.h"
 #include "query/rows.h"
 
-/* X(name, suffix, write, several, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
+/* X(name, suffix, write, shape, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
  * in the command's help, with an empty line before it. */
 #define FORMATS(X)                                                                                                    \
-	X("perfetto", ".json", chrome_trace_write, false, NULL,                                                       \
+	X("perfetto", ".json", chrome_trace_write, EXPORT_STREAM, NULL,                                               \
 	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                      \
 	  "and speedscope.",                                                                                          \
 	  "\n\nIn the Chrome JSON each traced process is a process, with its threads, their markers and "             \
@@ -30,40 +32,41 @@
 	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "                          \
 	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                        \
 	  "carries the version of rtl and the verdict.")                                                              \
-	X("chrome", ".json", chrome_trace_write, false, NULL, "", "")                                                 \
-	X("pftrace", ".pftrace", pftrace_write, false, NULL,                                                          \
+	X("chrome", ".json", chrome_trace_write, EXPORT_STREAM, NULL, "", "")                                         \
+	X("pftrace", ".pftrace", pftrace_write, EXPORT_STREAM, NULL,                                                  \
 	  " pftrace is Perfetto's own format, smaller and faster to load.",                                           \
 	  "\n\npftrace has the same tracks, and counters as tracks of their own; calls and the operations that they " \
 	  "caused have one flow.")                                                                                    \
-	X("speedscope", ".speedscope.json", speedscope_write, false, NULL,                                            \
+	X("speedscope", ".speedscope.json", speedscope_write, EXPORT_STREAM, NULL,                                    \
 	  " speedscope is that viewer's own format, folded is text for flame graphs.",                                \
 	  "\n\nspeedscope has a profile for each thread and each queue, in nanoseconds since the earliest event, "    \
 	  "whose frames are ranges, calls and kernels by their short names. folded has one line for each different "  \
 	  "stack of process, thread, ranges, call and kernel, with the nanoseconds that the GPU spent in it; "        \
 	  "flamegraph.pl and speedscope read it.")                                                                    \
-	X("folded", ".folded", folded_write, false, NULL, "", "")                                                     \
-	X("kineto", ".pt.trace.json", kineto_write, false, NULL,                                                      \
+	X("folded", ".folded", folded_write, EXPORT_STREAM, NULL, "", "")                                             \
+	X("kineto", ".pt.trace.json", kineto_write, EXPORT_STREAM, NULL,                                              \
 	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                         \
 	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                   \
 	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                             \
-	X("otf2", ".otf2", otf2_write, false, NULL,                                                                   \
+	X("otf2", ".otf2", otf2_write, EXPORT_ARCHIVE, NULL,                                                          \
 	  " otf2 is the format of Vampir, Score-P and Cube.",                                                         \
 	  "\n\nAn otf2 archive is OUT.otf2, OUT.def and the directory OUT, with a location for each thread and each " \
 	  "lane of a queue; calls and the operations that they caused have the same correlation_id. "                 \
 	  "libotf2 3 has to be installed.")                                                                           \
-	X("jsonl", ".jsonl", jsonl_write, false, NULL,                                                                \
+	X("jsonl", ".jsonl", jsonl_write, EXPORT_STREAM, NULL,                                                        \
 	  " jsonl is a JSON object on each line, for scripts.",                                                       \
 	  "\n\njsonl has one object on each line: an operation, a call, a range, a count of a counter, a loss. "      \
 	  "record says which, and the other members are the columns of the database's view of that name: "            \
 	  "dispatch is a row of rtl_dispatch.")                                                                       \
-	X("csv", "", csv_write, true, csv_document, " csv writes rocprof's files, for scripts.",                      \
+	X("csv", "", csv_write, EXPORT_SEVERAL, csv_document,                                                         \
+	  " csv writes rocprof's files, for scripts.",                                                                \
 	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                      \
 	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                      \
 	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "                                  \
 	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "                     \
 	  "directory the names have no prefix: DIR/hip_stats.csv, and DIR/results.csv. "                              \
 	  "Files without rows are not written, except those of kernels.")                                             \
-	X("rocprofv3-csv", "", rocprofv3_csv_write, true, rocprofv3_csv_document,                                     \
+	X("rocprofv3-csv", "", rocprofv3_csv_write, EXPORT_SEVERAL, rocprofv3_csv_document,                           \
 	  " rocprofv3-csv, rocprofv3-json and rocpd3 are rocprofv3's three formats, for tools that read those.",      \
 	  "\n\nThe formats of rocprofv3 have one process in a file, or in a set of files. In OUT, %pid%, %hostname% " \
 	  "and %rank% are those of the process; a name that is the same for several gets _PID. In a directory the "   \
@@ -72,20 +75,22 @@
 	  "OUT_memory_allocation_trace.csv, statistics of each (OUT_kernel_stats.csv), OUT_domain_stats.csv and "     \
 	  "OUT_agent_info.csv; files without rows are not written. rocprofv3-json writes what TraceLens reads, "      \
 	  "rocpd3 a database of schema 3 for rocpd.")                                                                 \
-	X("rocprofv3-json", "_results.json", rocprofv3_json_write, true, NULL, "", "")                                \
-	X("rocpd3", "_results.db", rocpd3_write, true, rocpd3_document, "", "")                                       \
-	X("rocprofv3-pftrace", "_results.pftrace", rocprofv3_pftrace_write, true, NULL, "", "")                       \
-	X("rocprofv3-otf2", "_results.otf2", rocprofv3_otf2_write, true, NULL, "", "")                                \
-	X("rpd", ".db", NULL, false, rpd_tables_document,                                                             \
+	X("rocprofv3-json", "_results.json", rocprofv3_json_write, EXPORT_SEVERAL, NULL, "", "")                      \
+	X("rocpd3", "_results.db", rocpd3_write, EXPORT_SEVERAL, rocpd3_document, "", "")                             \
+	X("rocprofv3-pftrace", "_results.pftrace", rocprofv3_pftrace_write, EXPORT_SEVERAL, NULL,                     \
+	  "", "")                                                                                                     \
+	X("rocprofv3-otf2", "_results.otf2", rocprofv3_otf2_write, EXPORT_SEVERAL, NULL, "", "")                      \
+	X("rpd", ".db", NULL, EXPORT_DATABASE, rpd_tables_document,                                                   \
 	  " rpd is the database itself, for a raw trace.", "")
 
-#define ROW(name, suffix, write, several, document, use, about)                                    \
-	{ name, suffix, write, several, document },
-#define NAME(name, suffix, write, several, document, use, about) "|" name
-#define USE(name, suffix, write, several, document, use, about) use
-#define ABOUT(name, suffix, write, several, document, use, about) about
+#define ROW(name, suffix, write, shape, document, use, about)                                      \
+	{ name, suffix, write, shape, document },
+#define NAME(name, suffix, write, shape, document, use, about) "|" name
+#define USE(name, suffix, write, shape, document, use, about) use
+#define ABOUT(name, suffix, write, shape, document, use, about) about
 
-const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, false, NULL } };
+const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, EXPORT_STREAM,
+							      NULL } };
 const char export_names[] = FORMATS(NAME);
 const char export_help[] = "pftrace (default), perfetto, csv, ...: what to write";
 const char export_uses[] = FORMATS(USE);
@@ -100,6 +105,18 @@ const struct export_format *export_find(const char *name)
 			return format;
 	}
 	return NULL;
+}
+
+const char *export_needs(const struct export_format *format)
+{
+	static const char *const needs[] = {
+		[EXPORT_DATABASE] = "is a database, which needs a plain file: -o NAME.db",
+		[EXPORT_ARCHIVE] = "is an archive of several files: -o NAME.otf2",
+		[EXPORT_SEVERAL] = "writes several files: name a directory, -o DIR/, or the begin "
+				   "of their names, -o PREFIX",
+	};
+
+	return needs[format->shape];
 }
 
 void export_document(void (*put)(const char *line))
@@ -118,6 +135,11 @@ int export_run(const struct export_format *format, const char *const *inputs, si
 	struct query *q;
 	int ret;
 
+	if (strcmp(out, "-") == 0 && export_needs(format)) {
+		snprintf(res->error, sizeof(res->error), "standard output: the format %s %s",
+			 format->name, export_needs(format));
+		return -EINVAL;
+	}
 	if (!format->write)
 		return rpd_merge(inputs, nr, out, opt, res);
 	own.twice = true;

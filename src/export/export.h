@@ -8,12 +8,19 @@
 /* Writes an open trace, after rows_prepare(). 0 or -errno with q->res->error. */
 typedef int (*export_write_fn)(struct query *q, const char *out);
 
+/* What is written under the name of the output. */
+enum export_shape {
+	EXPORT_STREAM,	 /* a file, or stdout */
+	EXPORT_DATABASE, /* a file that is not written from its begin to its end */
+	EXPORT_ARCHIVE,	 /* a file that is named, and those that belong to it */
+	EXPORT_SEVERAL, /* several files (res->nr_files); the format checks itself that none exists */
+};
+
 struct export_format {
 	const char *name;      /* as in `rtl convert -f NAME` */
 	const char *suffix;    /* of the default output: ".db" */
 	export_write_fn write; /* NULL: the database itself */
-	/* It writes several files (res->nr_files), and checks itself that none exists. */
-	bool several;
+	enum export_shape shape;
 	/* Documents its tables and columns as lines of Markdown; may be NULL. */
 	void (*document)(void (*put)(const char *line));
 };
@@ -25,6 +32,8 @@ extern const struct export_format export_formats[];
 extern const char export_names[], export_help[], export_uses[], export_about[];
 
 const struct export_format *export_find(const char *name);
+/* Why stdout, a pipe or a device can't be its output, and what can: words behind its name. NULL: they can. */
+const char *export_needs(const struct export_format *format);
 
 /* docs/formats/tables.md, for all formats. */
 void export_document(void (*put)(const char *line));

@@ -72,9 +72,28 @@ class Outputs(Case):
     def test_others_that_are_no_files_are_refused(self):
         os.mkfifo(self.path("fifo"))
         for name, kind in (("fifo", "a FIFO"), ("/dev/null", "a device")):
-            for command in (("convert",), ("convert", "-f", "csv"), ("report",)):
+            for command in (("convert",), ("report",)):
                 self.assertIn(f"{name}: is {kind}; the shell can write to it: -o - > {name}",
                               self.rtl(*command, "a.rtl", "--force", "-o", name, status=1, timeout=20).stderr)
+
+    def test_formats_that_are_no_streams_say_what_they_can_be_written_to(self):
+        several = "writes several files: name a directory, -o DIR/, or the begin of their names, -o PREFIX"
+        ways = {several: ("new/", "prefix"), "is an archive of several files: -o NAME.otf2": ("name.otf2",),
+                "is a database, which needs a plain file: -o NAME.db": ("name.db",)}
+        os.mkfifo(self.path("fifo"))
+        for form, needs in (("csv", several), *((f"rocprofv3-{kind}", several) for kind in ("csv", "json", "pftrace", "otf2")),
+                            ("rocpd3", several), ("otf2", [*ways][1]), ("rpd", [*ways][2])):
+            for name, what in (("fifo", "fifo: is a FIFO, but"), ("/dev/null", "/dev/null: is a device, but"),
+                               ("-", "standard output:"), ("/dev/stdout", "standard output:")):
+                p = self.rtl("convert", "a.rtl", "-f", form, "--force", "-o", name, status=1, timeout=20)
+                self.assertEqual(p.stderr, f"rtl convert: {what} the format {form} {needs}\n")
+            self.assertEqual(self.files(), ["a.rtl", "fifo"])
+            for way in ways[needs]:  # what it suggests works
+                self.rtl("convert", "a.rtl", "-f", form, "-o", way)
+                left = set(self.files()) - {"a.rtl", "fifo"}
+                self.assertTrue(left, (form, way))
+                for name in left:
+                    (shutil.rmtree if os.path.isdir(self.path(name)) else os.unlink)(self.path(name))
 
 
 class Directory(Case):

@@ -227,9 +227,6 @@ static int check_out(struct files *f)
 	const char *out = f->out;
 	struct stat st;
 
-	if (strcmp(out, "-") == 0)
-		return query_fail(f->q, -EINVAL, "%s writes files: use -o DIR or -o NAME",
-				  f->form->format);
 	if (!*out)
 		return query_fail(f->q, -EINVAL, "the output has no name: use -o DIR or -o NAME");
 	if (!f->q->ours)
