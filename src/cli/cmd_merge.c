@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/commands.h"
+#include "cli/exporter.h"
 #include "cli/report.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
@@ -55,6 +56,7 @@ static int run_merge(const struct opt_parsed *p)
 		ui_die(STATUS_USAGE, "the output is missing: rtl merge -o OUT FILE...");
 	ui_quiet(p->values[O_QUIET].count > 0);
 	check_inputs(p, output);
+	exporter_check_database(output, opt.force);
 	ui_stop_in_order("nothing was written and the inputs are unchanged; run it again");
 	ui_progress_start(&progress, "merging", (enum ui_progress_mode)p->values[O_PROGRESS].num);
 	err = rpd_merge((const char *const *)p->operands, (size_t)p->nr_operands, output, &opt,

@@ -16,6 +16,7 @@
 
 #include "cli/commands.h"
 #include "cli/converter.h"
+#include "cli/exporter.h"
 #include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -236,6 +237,7 @@ static void write_database(struct recover *r)
 		ui_say("%zu temporary file%s of killed conversions deleted", nr, nr > 1 ? "s" : "");
 	if (r->parsed->values[O_OR_PID].count && !opt.force && access(r->output, F_OK) == 0)
 		add_pid_to_output(r);
+	exporter_check_database(r->output, opt.force);
 	ui_progress_start(&progress, "writing the database",
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
 	if (find_unfinished(r, &opt, dir, unfinished))

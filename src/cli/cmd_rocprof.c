@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/exporter.h"
 #include "cli/front.h"
 #include "cli/pmc.h"
 #include "cli/rocprof_list.h"
@@ -194,6 +195,7 @@ static void choose_names(struct rocprof *r)
 
 	if (n < 5 || strcmp(out + n - 4, ".csv") != 0)
 		ui_die(STATUS_TRACE, "-o %s: the name ends in .csv", out);
+	exporter_check(out, true, STATUS_TRACE);
 	r->base = ui_keep(ui_format("%.*s", (int)(n - 4), out));
 	r->database = ui_keep(ui_format("%s.rtl-%ld.db", r->base, (long)getpid()));
 }

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/control.h"
+#include "cli/exporter.h"
 #include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -165,9 +166,10 @@ static int run_snapshot(const struct opt_parsed *p)
 	nr = check_spools(paths, nr);
 	if (!nr)
 		ui_die(STATUS_FAILED, "%s: no raw trace can be read", p->operands[0]);
+	choose_output(output, p, paths[0]);
+	exporter_check_database(output, opt.force);
 	for (size_t i = 0; i < nr; i++)
 		flush_process(paths[i]);
-	choose_output(output, p, paths[0]);
 	err = snapshot_take(paths, nr, output, &opt, &res, error);
 	if (err)
 		ui_die(STATUS_FAILED, "%s", error[0] ? error : strerror(-err));

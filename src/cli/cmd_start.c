@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/control.h"
+#include "cli/exporter.h"
 #include "cli/paths.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -184,6 +185,10 @@ static int run_stop(const struct opt_parsed *p)
 	struct control_reply reply;
 
 	ui_quiet(p->values[O_STOP_QUIET].count > 0);
+	/* before the recording ends */
+	if (p->values[O_STOP_OUTPUT].text)
+		exporter_check_database(p->values[O_STOP_OUTPUT].text,
+					p->values[O_STOP_FORCE].count > 0);
 	control_must_ask(control_pid(p->operands[0]), CONTROL_STOP, &target, &reply);
 	if (reply.state != CONTROL_IDLE)
 		ui_say("%u: recording is paused; rtl start %u goes on", target.pid, target.pid);

@@ -20,16 +20,24 @@ static bool is_stdout(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-const char *exporter_output(const char *path, const struct export_format *format)
+/* "-" for a name of stdout, which would be replaced as any file is. */
+static const char *known_name(const char *path)
 {
 	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
-	const char *needs = format ? export_needs(format) : NULL;
-	struct stat st;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(path, names[i]) == 0)
 			return "-";
-	if (stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+	return path;
+}
+
+const char *exporter_output(const char *path, const struct export_format *format)
+{
+	const char *needs = format ? export_needs(format) : NULL;
+	struct stat st;
+
+	path = known_name(path);
+	if (is_stdout(path) || stat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
 		return path;
 	if (needs)
 		ui_die(STATUS_FAILED, "%s: is %s, but the format %s %s", path, fd_kind(st.st_mode),
@@ -63,6 +71,13 @@ void exporter_check(const char *path, bool force, int status)
 	if (!force && temporary_is_taken(path))
 		ui_die(status, "%s: exists already; use --force to overwrite it, or -o OUT", path);
 	check_writable(path, status);
+}
+
+void exporter_check_database(const char *path, bool force)
+{
+	if (is_stdout(known_name(path)))
+		ui_die(STATUS_FAILED, "standard output: a database needs a plain file: -o NAME.db");
+	exporter_check(path, force, STATUS_FAILED);
 }
 
 /* Several files in a directory, or with a prefix: which there will be is not known yet. */

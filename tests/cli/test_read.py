@@ -386,10 +386,30 @@ class Output(Case):
                 p = self.rtl("convert", "a.rtl", "-f", form, "-o", out, status=1, env={"TMPDIR": "/no/such/folder"})
                 why = "there is no directory no/such; make it" if out == "no/such/o" else "can't be written"
                 self.assertIn(f"{out}: {why}", p.stderr)
-        for command in (("merge",), ("recover",)):
-            p = self.rtl(*command, "-o", "no/such/o", "a.rtl", status=1)
-            self.assertIn("no/such/o: can't be written: No such file or directory", p.stderr)
         self.assertEqual(self.files(), ["a.rtl"])
+
+    def test_missing_directory_of_the_output_is_named(self):
+        spool.sample(4).write(self.path("a.rtl"))
+        pid = str(os.getpid())
+        for command, status in ((("report", "a.rtl"), 1), (("diff", "a.rtl", "a.rtl"), 1), (("merge", "a.rtl"), 1),
+                                (("recover", "a.rtl"), 1), (("snapshot", "a.rtl"), 1), (("stop", pid), 1), (("selftest",), 125)):
+            p = self.rtl(*command, "-o", "no/such/o", status=status)
+            self.assertEqual(p.stderr, f"rtl {command[0]}: no/such/o: there is no directory no/such; make it, or choose another with -o\n")
+        p = self.rtl("rocprof", "-o", "no/such/o.csv", "true", status=125)
+        self.assertIn("no/such/o.csv: there is no directory no/such; make it, or choose another with -o", p.stderr)
+        self.assertIn("there is no directory 'no/such'; make it first", self.rtl("trace", "-o", "no/such/o", "true", status=125).stderr)
+        self.assertEqual(self.files(), ["a.rtl"])
+
+    def test_database_is_not_written_to_what_is_no_file(self):
+        spool.sample(4).write(self.path("a.rtl"))
+        os.mkfifo(self.path("fifo"))
+        for command in ("merge", "recover", "snapshot"):
+            for name in ("-", "/dev/stdout"):
+                p = self.rtl(command, "a.rtl", "--force", "-o", name, status=1)
+                self.assertEqual(p.stderr, f"rtl {command}: standard output: a database needs a plain file: -o NAME.db\n")
+            p = self.rtl(command, "a.rtl", "--force", "-o", "fifo", status=1)
+            self.assertEqual(p.stderr, f"rtl {command}: fifo: is a FIFO; choose another with -o\n")
+        self.assertEqual(self.files(), ["a.rtl", "fifo"])
 
 
 class Help(Case):
