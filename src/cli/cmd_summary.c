@@ -88,7 +88,8 @@ static const struct opt options[] = {
 			      "text; @N the N-th one of each process." },
 	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 			.help = "only these kernels; copies are kept",
-			.more = "As for rtl trace --kernels. If it matches none that was dispatched, it is an error: status 1." },
+			.more = "As for rtl trace --kernels. With --internal also those of the runtimes, and of the copies and "
+				"fills by kernels only those by these. If it matches none that was dispatched, it is an error: status 1." },
 	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 		     .help = "only operations of these GPUs: 0,2-3",
 		     .more = "If the trace has none of them, it is an error: status 1." },
@@ -169,6 +170,7 @@ static void choose_part(struct summary *s, const struct opt_value *v)
 	}
 	f->range = v[O_RANGE].text;
 	f->kernels = v[O_KERNELS].text;
+	f->internal = s->internal;
 	f->gpus = v[O_GPUS].text;
 	f->ranks = v[O_RANKS].text;
 	db_check(s->q, slice_apply(s->q, f));

@@ -122,11 +122,13 @@ static void read_kernels(struct summary *s, const char *sql, const char *name_sq
 /* --internal: kernels of the runtimes: those of ROCr for copies and fills, and HIP's own. */
 static void read_internal(struct summary *s)
 {
-	read_kernels(
-		s,
-		"SELECT S.kernel_id, R.gpu_id, R.begin_ns, R.end_ns, R.flags, 0, NULL, NULL FROM "
-		"rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id",
-		"SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1");
+	char *sql =
+		ui_format("SELECT S.kernel_id, R.gpu_id, R.begin_ns, R.end_ns, R.flags, 0, NULL, "
+			  "NULL FROM %s R JOIN rtl_shape S ON S.id = R.shape_id",
+			  slice_is_set(&s->filter) ? "query_runtime" : "rtl_op_runtime");
+
+	read_kernels(s, sql, "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1");
+	free(sql);
 	/* ids of symbols and of texts are not the same */
 	stats_forget_keys(s->stats);
 	read_kernels(

@@ -169,8 +169,23 @@ static int find_range(struct query *q, struct slice *f)
 
 /* ---- the others ---- */
 
+/* Of kernels of ROCr, whose names need not be in rocpd_string. */
+static const char symbols_sql[] =
+	"CREATE TEMP TABLE query_symbol (id INTEGER PRIMARY KEY); INSERT INTO query_symbol SELECT id FROM "
+	"rtl_kernel_symbol WHERE query_matches(demangled) OR query_matches(replace(name, '.kd', ''))";
+#define RUNTIME_MATCHES                                                                            \
+	"main.rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id WHERE S.kernel_id IN "        \
+	"query_symbol"
+
+/* query_other: copies and fills by kernels of ROCr of which none matches. */
+static const char other_sql[] =
+	"CREATE TEMP TABLE query_other (id INTEGER PRIMARY KEY); INSERT INTO query_other SELECT K.op_id FROM "
+	"rtl_op_copy K CROSS JOIN main.rocpd_op O ON O.id = K.op_id WHERE coalesce(K.engine, -1) < 0 AND "
+	"O.correlation_id IN (SELECT correlation_id FROM main.rtl_op_runtime) AND O.correlation_id NOT IN "
+	"(SELECT R.correlation_id FROM " RUNTIME_MATCHES ")";
+
 /* Fails unless an operation has one of the names, which are in query_kernel. */
-static int check_kernels(struct query *q, const char *text)
+static int check_kernels(struct query *q, const char *text, bool internal)
 {
 	char names[NEAR_SIZE];
 	bool alike;
@@ -181,6 +196,14 @@ static int check_kernels(struct query *q, const char *text)
 			 "(SELECT id FROM query_kernel))",
 			 0))
 		return 0;
+	if (internal && q->ours &&
+	    query_number(q->db, "SELECT EXISTS (SELECT 1 FROM " RUNTIME_MATCHES ")", 0))
+		return 0;
+	if (internal)
+		return query_fail(q, -ENOENT,
+				  "%s: no kernel matches --kernels '%s'; rtl summary --internal "
+				  "lists those of the runtimes",
+				  q->path, text);
 	ret = near_kernels(q, text, names, &alike);
 	if (ret)
 		return ret;
@@ -191,7 +214,7 @@ static int check_kernels(struct query *q, const char *text)
 			  names, *names ? "; rtl summary --by kernel lists them all" : "");
 }
 
-static int find_kernels(struct query *q, const char *text)
+static int find_kernels(struct query *q, const char *text, bool internal)
 {
 	char error[CAPTURE_ERROR_SIZE];
 	regex_t *regex = alloc_zero(1, sizeof(*regex));
@@ -213,13 +236,20 @@ static int find_kernels(struct query *q, const char *text)
 		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT S.id FROM "
 				   "rtl_kernel_symbol Y JOIN rocpd_string S ON S.string = "
 				   "Y.demangled WHERE query_matches(replace(Y.name, '.kd', ''))");
+	if (ret == 0 && q->ours)
+		ret = query_run(q, symbols_sql);
 	if (ret == 0)
-		ret = check_kernels(q, text);
-	/* an empty description: a copy or fill */
+		ret = check_kernels(q, text, internal);
+	/* an empty description: a copy or fill, but for those that kernels of HIP did */
 	if (ret == 0)
 		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT id FROM rocpd_string "
-				   "WHERE string = '' OR string GLOB '__amd_rocclr_copy*' OR "
-				   "string GLOB '__amd_rocclr_fill*'");
+				   "WHERE string = ''");
+	if (ret == 0 && !internal)
+		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT id FROM rocpd_string "
+				   "WHERE string GLOB '__amd_rocclr_copy*' OR string GLOB "
+				   "'__amd_rocclr_fill*'");
+	if (ret == 0 && internal && q->ours)
+		ret = query_run(q, other_sql);
 	return ret;
 }
 
@@ -292,6 +322,27 @@ static int check_ranks(struct query *q, const char *list)
 			  q->path);
 }
 
+/* query_runtime; `both`: the conditions on the id and the times of a row. */
+static int make_runtime(struct query *q, const struct slice *f, const char *both)
+{
+	char *sql = sqlite3_mprintf(
+		"CREATE TEMP VIEW query_runtime AS SELECT * FROM (SELECT *, op_id AS id, begin_ns AS start, "
+		"end_ns AS \"end\" FROM main.rtl_op_runtime) WHERE 1%s%s%s%s",
+		both,
+		f->range ?
+			" AND (correlation_id IN (SELECT I.id FROM query_inside I JOIN rtl_api_data X ON "
+			"X.api_id = I.id) OR marker_id IN query_inside)" :
+			"",
+		f->kernels ? " AND shape_id IN (SELECT S.id FROM rtl_shape S WHERE S.kernel_id IN "
+			     "query_symbol)" :
+			     "",
+		f->gpus ? " AND query_gpu(gpu_id)" : "");
+	int ret = sql ? query_run(q, sql) : query_fail_memory(q);
+
+	sqlite3_free(sql);
+	return ret;
+}
+
 bool slice_is_set(const struct slice *f)
 {
 	return f->has_time || f->range || f->kernels || f->gpus || f->ranks;
@@ -331,7 +382,7 @@ int slice_apply(struct query *q, struct slice *f)
 	if (ret == 0 && f->range)
 		ret = find_range(q, f);
 	if (ret == 0 && f->kernels)
-		ret = find_kernels(q, f->kernels);
+		ret = find_kernels(q, f->kernels, f->internal);
 	if (ret == 0 && f->gpus)
 		ret = check_gpus(q, f->gpus);
 	if (ret == 0 && f->gpus)
@@ -344,14 +395,17 @@ int slice_apply(struct query *q, struct slice *f)
 	if (f->ranks)
 		add_ranks(q, f->ranks, both, SIZE);
 	sql = sqlite3_mprintf(
-		"CREATE TEMP VIEW rocpd_op AS SELECT * FROM main.rocpd_op WHERE 1%s%s%s%s; "
+		"CREATE TEMP VIEW rocpd_op AS SELECT * FROM main.rocpd_op WHERE 1%s%s%s%s%s; "
 		"CREATE TEMP VIEW rocpd_api AS SELECT * FROM main.rocpd_api WHERE 1%s%s",
 		both, f->range ? " AND id IN query_inside_op" : "",
 		f->kernels ? " AND description_id IN query_kernel" : "",
+		f->kernels && f->internal && q->ours ? " AND id NOT IN query_other" : "",
 		f->gpus ? " AND query_gpu(gpuId)" : "", both,
 		f->range ? " AND id IN query_inside" : "");
 	ret = sql ? query_run(q, sql) : query_fail_memory(q);
 	sqlite3_free(sql);
+	if (ret == 0 && q->ours)
+		ret = make_runtime(q, f, both);
 out:
 	alloc_free(both);
 	return ret;

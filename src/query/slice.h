@@ -2,7 +2,8 @@
 /* slice.h - a part of a trace: a window of time, a range, some kernels, GPUs or ranks
  *
  * slice_apply() puts temporary views in front of the tables rocpd_op and rocpd_api, under the same names: every query of
- * this connection that names them reads the part alone. Views of the database itself (rtl_dispatch) still read all.
+ * this connection that names them reads the part alone. Views of the database itself (rtl_dispatch) still read all. The part of
+ * rtl_op_runtime is the view query_runtime, since what did a copy is looked up in all of it.
  * One thread. Errors are in q->res.
  */
 #ifndef RTL_QUERY_SLICE_H
@@ -17,7 +18,8 @@ struct slice {
 	const char *
 		range; /* a pattern, as of rtl trace --range: what was called while such a range was open */
 	const char *kernels; /* a regular expression; copies and fills are kept */
-	const char *gpus;    /* a list, 0,2-3; operations without a GPU are kept */
+	bool internal; /* kernels of the runtimes, too: of the copies and fills that kernels did, only those by these */
+	const char *gpus;  /* a list, 0,2-3; operations without a GPU are kept */
 	const char *ranks; /* a list; of a trace with such a rank, processes without one are kept */
 	/* results: the windows of time of `range`, sorted, disjoint */
 	struct slice_span {

@@ -330,6 +330,46 @@ class Ranges(Read):
         self.assertIn("in this part of the trace (--time, --kernels)", self.words(db, "--time", "100:", "--kernels", "oth"))
         self.assertIn("no API call in this part of the trace (--time)", self.rtl("summary", db, "--by", "api", "--time", "100:").stderr)
 
+    def means(self):
+        """A kernel of the program, and in two ranges on two GPUs: a copy by an engine, copies by kernels of ROCr, and of HIP."""
+        s = self.process()
+        s.op(1, "hipMemcpyAsync", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind,stream:h:stream")
+        agents = [s.agent(), s.agent()]
+        queues, hidden = [s.queue(a) for a in agents], [s.queue(a, internal=True) for a in agents]
+        work, blit, fill = s.kernel("_Z4workPf.kd"), s.kernel("__amd_rocclr_copyBuffer.kd"), s.kernel("__amd_rocclr_fillBufferAligned.kd")
+        rocr = [s.kernel("CopyAligned.kd"), s.kernel("CopyMisaligned.kd")]
+        for gpu in (0, 1):
+            at = s.start + MS * (gpu + 1)
+            step = s.marker(at, f"step {gpu}")
+            call = lambda i: s.api(1, at + i * 10 * US, at + (i * 10 + 2) * US, (1, 2, 4096, 1, 0))
+            s.dispatch(work, queues[gpu], at + US, at + 2 * US, marker=step, correlation=call(0))
+            s.copy(at + 13 * US, at + 14 * US, 4096, marker=step, correlation=call(1))
+            for i, kernel in ((2, blit), (3, fill)):
+                s.dispatch(kernel, queues[gpu], at + (i * 10 + 3) * US, at + (i * 10 + 4) * US, marker=step, correlation=call(i))
+            own = call(4)
+            s.dispatch(rocr[gpu], hidden[gpu], at + 43 * US, at + 44 * US, flags=spool.F_INTERNAL, marker=step, correlation=own)
+            s.copy(at + 43 * US, at + 44 * US, 4096, marker=step, correlation=own, engine=0xFFFFFFFF)
+            s.marker_end(at + 90 * US, step)
+        return self.write(s)
+
+    def test_internal_kernels_are_of_the_part(self):
+        db = self.means()
+        hip, fill, first, second = "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBufferAligned", "CopyAligned", "CopyMisaligned"
+        for args, names in (((), {hip: 2, fill: 2, first: 1, second: 1}), (("--kernels", "copyBuffer"), {hip: 2}),
+                            (("--kernels", "^__amd_rocclr_"), {hip: 2, fill: 2}), (("--kernels", "^CopyMis"), {second: 1}),
+                            (("--kernels", "CopyMis", "--gpus", "0"), {}), (("--kernels", "work"), {}),
+                            (("--gpus", "1"), {hip: 1, fill: 1, second: 1}), (("--time", ":1.5ms"), {hip: 1, fill: 1, first: 1}),
+                            (("--range", "step 1"), {hip: 1, fill: 1, second: 1})):
+            self.assertEqual({r["name"]: r["calls"] for r in self.rows(db, "--by", "kernel", "--internal", *args)}, names, args)
+        # copies by an engine are kept, as without --internal
+        engine, ours = "CopyHostToDevice by copy engine 0", "CopyHostToDevice by kernel of ROCr"
+        for regex, names in (("copyBuffer", {engine: 2, f"CopyHostToDevice by {hip}": 2}), ("^CopyMis", {engine: 2, ours: 1}), ("work", {engine: 2})):
+            self.assertEqual({r["name"]: r["calls"] for r in self.rows(db, "--by", "copy", "--internal", "--kernels", regex)}, names, regex)
+        self.assertEqual({r["name"]: r["calls"] for r in self.rows(db, "--by", "copy", "--kernels", "work")}, {"CopyHostToDevice": 6, "FillBuffer": 2})
+        self.assertIn("no kernel in this part of the trace (--kernels)", self.rtl("summary", db, "--internal", "--kernels", "work").stderr)
+        self.assertIn("no kernel matches --kernels 'none'; rtl summary --internal lists those of the runtimes",
+                      self.rtl("summary", db, "--internal", "--kernels", "none", status=1).stderr)
+
     def test_parts_that_match_nothing_are_errors_that_name_what_there_is(self):
         db = self.tree()
         for text, message in (("wrok", "'wrok'; it has work, other; rtl summary --by kernel lists them all"),

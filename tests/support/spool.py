@@ -144,10 +144,10 @@ class Spool:
                                   packet=correlation, correlation=correlation, marker=marker)))
         return correlation
 
-    def copy(self, begin, end, size, kind=1, marker=0, correlation=None):
+    def copy(self, begin, end, size, kind=1, marker=0, correlation=None, engine=0):
         self.record("COPY", self.tid, begin_ns=begin, end_ns=end, bytes=size,
                     correlation=self.next_correlation(correlation), marker=marker, dst=0x1000, src=0x2000, dst_agent=1,
-                    kind=kind)
+                    kind=kind, engine=engine)
 
     def marker(self, time_ns, text, kind=PUSH, level=0, parent=0):
         self.nr_markers += 1
