@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "event/life.h"
+#include "source/hsa/queue/interpose.h"
 #include "source/hsa/queue/queue_calls.h"
 #include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
@@ -304,6 +305,55 @@ TEST(reused_queue_memory_gets_new_index)
 	fake_check_dispatches(0, 50, 0, 0xffff);
 	for (uint32_t i = 0; i < 50; i++)
 		CHECK_EQ_UINT(sink_record_at(EVENT_QUEUE, i)->queue.index, i);
+}
+
+#define VISITED_AGENT 1u
+static _Atomic bool visited_enough;
+
+/* As the threads that step the counters' lanes: without a lock of the queues. */
+static void *visit_queues(void *arg)
+{
+	uint64_t *nr = arg;
+
+	while (!atomic_load(&visited_enough)) {
+		*nr += queue_any_unheld(VISITED_AGENT);
+		for (uint32_t i = 0; i < queue_count(); i++)
+			*nr += queue_index(queue_at(i)) == 0;
+	}
+	return NULL;
+}
+
+/* What shows that it fails is the thread sanitizer. */
+TEST(reused_queue_memory_is_visited_meanwhile)
+{
+	uint64_t nr = 0;
+	pthread_t visitor;
+
+	fake_open(NULL, 0);
+	fake_queue_destroy(fake_queue_create(64));
+	CHECK_OK(pthread_create(&visitor, NULL, visit_queues, &nr));
+	for (uint32_t i = 0; i < 2000 / SCALE; i++)
+		fake_queue_destroy(fake_queue_create(64));
+	atomic_store(&visited_enough, true);
+	CHECK_OK(pthread_join(visitor, NULL));
+	CHECK_EQ_UINT(queue_count(), 1);
+}
+
+TEST(queue_that_became_another_gpus_stays_counted)
+{
+	struct fake_queue *f;
+	struct queue *q;
+
+	fake_open(NULL, 0);
+	f = fake_queue_create(64);
+	q = queue_find(&f->hsa);
+	interpose_grant_all(q, queue_agent(q) + 1, "it is the other one");
+	CHECK_EQ_UINT(atomic_load(&q->granted), 0);
+	CHECK(!q->not_counted);
+	interpose_grant_all(q, queue_agent(q), "it ends");
+	CHECK_EQ_UINT(atomic_load(&q->granted), UINT64_MAX);
+	CHECK_STR_EQ(q->not_counted, "it ends");
+	submit_and_check(f, 0, 3);
 }
 
 TEST(queue_of_other_size_does_not_reuse_memory)

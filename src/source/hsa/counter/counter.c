@@ -105,9 +105,10 @@ static void step_leave(void)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
+/* Where it matters, what is called for the queue looks at its GPU again, under the turn. */
 static bool is_of(const struct queue *q, uint32_t agent)
 {
-	return atomic_load_explicit(&q->live, memory_order_acquire) && q->agent == agent &&
+	return atomic_load_explicit(&q->live, memory_order_acquire) && queue_agent(q) == agent &&
 	       atomic_load_explicit(&q->is_counted, memory_order_relaxed);
 }
 
@@ -119,7 +120,7 @@ static struct queue *find_waiting(struct pmc_lane *l, uint32_t agent)
 	for (uint32_t i = 1; i <= n; i++) {
 		struct queue *q = queue_at((l->last_queue + i) % n);
 
-		if (!is_of(q, agent) || !interpose_waits(q, &l->packet, &l->answers))
+		if (!is_of(q, agent) || !interpose_waits(q, agent, &l->packet, &l->answers))
 			continue;
 		l->last_queue = (l->last_queue + i) % n;
 		l->queue_index = l->answers.queue_index;
@@ -501,9 +502,9 @@ static bool read_counters(struct pmc_lane *l, uint32_t agent)
 			collect_queue(q, clock_now_ns());
 		queue_unlock(q);
 	}
-	/* acquire: pairs with counter_saw_end() */
+	/* acquire: pairs with counter_saw_end(): if `recorded` is of the slot's next queue, so is the index that is loaded after it */
 	recorded = atomic_load_explicit(&q->recorded, memory_order_acquire);
-	if (q->index != l->queue_index) { /* it ended */
+	if (queue_index(q) != l->queue_index) { /* it ended */
 		give(l, agent, "its queue was destroyed");
 		stop(l);
 		return true;
@@ -586,7 +587,7 @@ static void give_up(struct pmc_lane *l, uint32_t agent, const char *why)
 	move_to(l, LANE_REFUSED);
 	for (uint32_t i = 0; i < n; i++)
 		if (is_of(queue_at(i), agent))
-			interpose_grant_all(queue_at(i), reason);
+			interpose_grant_all(queue_at(i), agent, reason);
 }
 
 static const char *why_late(const struct pmc_lane *l, uint32_t agent)
@@ -605,7 +606,7 @@ static const char *why_late(const struct pmc_lane *l, uint32_t agent)
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 
-		if (q != l->queue && is_of(q, agent) && interpose_waits(q, &index, NULL))
+		if (q != l->queue && is_of(q, agent) && interpose_waits(q, agent, &index, NULL))
 			return "a dispatch ran for longer than RTL_PMC_WAIT_MS while one of another queue waited";
 	}
 	return NULL; /* a long kernel, which nothing waits for */
@@ -841,7 +842,7 @@ static bool any_waits(void)
 
 		if (atomic_load_explicit(&q->live, memory_order_acquire) &&
 		    atomic_load_explicit(&q->is_counted, memory_order_relaxed) &&
-		    interpose_waits(q, &index, NULL))
+		    interpose_waits(q, queue_agent(q), &index, NULL))
 			return true;
 	}
 	return false;

@@ -546,7 +546,8 @@ bool interpose_look(struct queue *q, bool all)
 
 /* ---- counted queues -------------------------------------------------------------------------- */
 
-bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *answers)
+bool interpose_waits(struct queue *q, uint32_t agent, uint64_t *index,
+		     struct client_answers *answers)
 {
 	const union packet *p;
 	bool waits;
@@ -556,7 +557,7 @@ bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *an
 	*index = atomic_load_explicit(&q->published, memory_order_relaxed);
 	p = packet_at(q, *index);
 	/* a slot that the processor has not freed contains an older packet */
-	waits = atomic_load_explicit(&q->live, memory_order_relaxed) &&
+	waits = atomic_load_explicit(&q->live, memory_order_relaxed) && q->agent == agent &&
 		!atomic_load_explicit(&q->bypassed, memory_order_relaxed) &&
 		real_index_write(q) == *index && real_index_read(q) == *index &&
 		atomic_load_explicit(&q->reserved, memory_order_acquire) > *index &&
@@ -594,12 +595,16 @@ enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, ui
 	return granted;
 }
 
-void interpose_grant_all(struct queue *q, const char *why)
+void interpose_grant_all(struct queue *q, uint32_t agent, const char *why)
 {
 	uint64_t from, asked;
 
 	if (!queue_turn_wait(q))
 		return;
+	if (q->agent != agent) {
+		interpose_end_turn(q);
+		return;
+	}
 	from = atomic_load_explicit(&q->published, memory_order_relaxed);
 	asked = q->asked;
 	q->not_counted = why;

@@ -55,8 +55,9 @@ bool interpose_look(struct queue *q, bool all);
 
 /* Whether the next packet of a counted queue is a dispatch that waits for interpose_grant(), and the processor has taken all
  * packets before it. *index: its. `answers`: gets what clients answered for it, as client_copy(); NULL: nothing. A queue whose turn
- * is taken answers false. For counter.c. */
-bool interpose_waits(struct queue *q, uint64_t *index, struct client_answers *answers);
+ * is taken, or that is of another GPU by now, answers false. For counter.c. */
+bool interpose_waits(struct queue *q, uint32_t agent, uint64_t *index,
+		     struct client_answers *answers);
 
 enum interpose_granted {
 	GRANT_GONE,	  /* the queue was destroyed meanwhile: its clients have their result */
@@ -69,8 +70,8 @@ enum interpose_granted {
 enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index,
 				       bool waits);
 
-/* The queue is counted no longer: what waits is submitted, and its clients get the reason, a constant. */
-void interpose_grant_all(struct queue *q, const char *why);
+/* The queue is counted no longer: what waits is submitted, and its clients get the reason, a constant. Nothing, if it is of another GPU. */
+void interpose_grant_all(struct queue *q, uint32_t agent, const char *why);
 
 /* Whether none of the queue's dispatches runs; those that the processor has not taken yet do not: their number is added to *later.
  * Records what has completed. A queue that another thread uses answers false. For the harvester. */

@@ -121,8 +121,9 @@ RTL_REQUIRES(lock) static struct queue *find_memory(uint32_t entries)
 /* The initial state of a queue. */
 RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 {
-	q->index = next_index++;
-	q->agent = agent;
+	/* relaxed: queue_index() and queue_agent() */
+	__atomic_store_n(&q->index, next_index++, __ATOMIC_RELAXED);
+	__atomic_store_n(&q->agent, agent, __ATOMIC_RELAXED);
 	q->is_left_out = agent_is_left_out(agent);
 	atomic_store_explicit(&q->is_counted, false, memory_order_relaxed);
 	atomic_store_explicit(&q->granted, 0, memory_order_relaxed);
@@ -442,7 +443,8 @@ bool queue_any_unheld(uint32_t agent)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct queue *q = queue_at(i);
 
-		if (atomic_load_explicit(&q->live, memory_order_acquire) && q->agent == agent &&
+		if (atomic_load_explicit(&q->live, memory_order_acquire) &&
+		    queue_agent(q) == agent &&
 		    (!atomic_load_explicit(&q->is_counted, memory_order_relaxed) ||
 		     atomic_load_explicit(&q->bypassed, memory_order_relaxed) ||
 		     atomic_load_explicit(&q->granted, memory_order_relaxed) == UINT64_MAX))

@@ -50,7 +50,8 @@ struct queue {
 	/* set in queue_open() and queue_attach(), constant while the queue lives */
 	_Atomic bool live;
 	_Atomic bool intercepted; /* else interposed */
-	uint32_t index;		  /* in the trace */
+	/* Threads that visit a queue which may end, and be another one, use queue_index() and queue_agent(). */
+	uint32_t index; /* in the trace */
 	uint32_t agent;
 	uint32_t size;	  /* packets in the ring */
 	bool is_left_out; /* the user leaves out its GPU */
@@ -138,6 +139,17 @@ struct queue {
 
 	struct inflight_rings inflight;
 };
+
+/* For threads that have no lock of the queue. Relaxed, as the stores in reset(): the queue may be another one at once, so who depends on
+ * the answer asks again under the turn. */
+static inline uint32_t queue_index(const struct queue *q)
+{
+	return __atomic_load_n(&q->index, __ATOMIC_RELAXED);
+}
+static inline uint32_t queue_agent(const struct queue *q)
+{
+	return __atomic_load_n(&q->agent, __ATOMIC_RELAXED);
+}
 
 /* Whether a queue of the GPU is in use whose dispatches are submitted without being held back. */
 bool queue_any_unheld(uint32_t agent);
