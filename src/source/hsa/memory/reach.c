@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reach.c - the memory that kernels of a GPU can reach
  *
- * Owns:     the table of ranges, by address; which agent has a memory pool.
+ * Owns:     the table of ranges, by address; the locks of host memory, which may overlap; which agent has a memory pool.
  * Threads:  any, under `lock`. Not under it: the runtime's functions.
  * Fails:    no memory for the table: it is not complete, so that no kernel is replayed.
  */
@@ -25,6 +25,7 @@
 
 #define MAX_POOLS 256u
 #define FIRST_RANGES 256u
+#define FIRST_PINS 64u
 #define MAX_HANDLES 4096u
 
 struct owner {
@@ -32,10 +33,19 @@ struct owner {
 	uint32_t agent;
 };
 
+/* One call of hsa_amd_memory_lock() that was not undone. The runtime counts them, so each is kept. */
+struct pin {
+	uint64_t host; /* by which it is undone */
+	uint64_t base, size;
+};
+
 static struct lock lock = LOCK_INIT(LOCK_REACH);
 static struct reach_range *ranges RTL_GUARDED_BY(lock);
 static size_t nr_ranges RTL_GUARDED_BY(lock);
 static size_t cap_ranges RTL_GUARDED_BY(lock);
+static struct pin *pins RTL_GUARDED_BY(lock);
+static size_t nr_pins RTL_GUARDED_BY(lock);
+static size_t cap_pins RTL_GUARDED_BY(lock);
 static bool is_complete RTL_GUARDED_BY(lock) = true;
 static struct owner physical[MAX_HANDLES] RTL_GUARDED_BY(lock);
 static uint32_t nr_physical RTL_GUARDED_BY(lock);
@@ -94,6 +104,45 @@ RTL_REQUIRES(lock) static void remove_at(size_t i)
 	changed();
 }
 
+RTL_REQUIRES(lock) static bool insert_at(size_t i, const struct reach_range *r)
+{
+	changed();
+	if (!make_space()) {
+		is_complete = false;
+		return false;
+	}
+	memmove(&ranges[i + 1], &ranges[i], (nr_ranges - i) * sizeof(*ranges));
+	ranges[i] = *r;
+	nr_ranges++;
+	return true;
+}
+
+/* What the table lacks of the locked memory. */
+RTL_REQUIRES(lock) static void insert_pins(void)
+{
+	for (size_t n = 0; n < nr_pins; n++) {
+		uint64_t at = pins[n].base, end = at + pins[n].size;
+
+		while (at < end) {
+			size_t i = position(ranges, nr_ranges, at);
+			uint64_t next = i < nr_ranges && ranges[i].base < end ? ranges[i].base :
+										end;
+			const struct reach_range r = { .base = at,
+						       .size = next - at,
+						       .agent = AGENT_NONE,
+						       .kind = REACH_HOST,
+						       .is_pinned = true };
+
+			if (next <= at)
+				at = ranges[i].base + ranges[i].size;
+			else if (insert_at(i, &r))
+				at = next;
+			else
+				return;
+		}
+	}
+}
+
 /* What was there before was freed by other ways. */
 RTL_REQUIRES(lock) static void insert(const struct reach_range *r)
 {
@@ -101,15 +150,8 @@ RTL_REQUIRES(lock) static void insert(const struct reach_range *r)
 
 	while (i < nr_ranges && ranges[i].base < r->base + r->size)
 		remove_at(i);
-	if (!make_space()) {
-		is_complete = false;
-		changed();
-		return;
-	}
-	memmove(&ranges[i + 1], &ranges[i], (nr_ranges - i) * sizeof(*ranges));
-	ranges[i] = *r;
-	nr_ranges++;
-	changed();
+	if (insert_at(i, r))
+		insert_pins();
 }
 
 static void add(const void *base, uint64_t size, uint32_t agent, enum reach_kind kind,
@@ -130,7 +172,7 @@ static void add(const void *base, uint64_t size, uint32_t agent, enum reach_kind
 
 static bool is_of_host(const struct reach_range *r)
 {
-	return r->kind == REACH_HOST && r->agent == AGENT_NONE && !r->handle;
+	return r->kind == REACH_HOST && r->agent == AGENT_NONE && !r->handle && !r->is_pinned;
 }
 
 /* Memory of the host, which may be a part of what is in the table, or overlap it: attributes are set for parts of it. */
@@ -219,6 +261,80 @@ static void share(const void *address, enum reach_kind kind)
 	if (r && r->kind < kind) {
 		r->kind = kind;
 		changed();
+	}
+	lock_drop(&lock);
+}
+
+RTL_REQUIRES(lock) static bool add_pin(const struct pin *p)
+{
+	size_t more = cap_pins ? 2 * cap_pins : FIRST_PINS;
+	struct pin *all;
+
+	if (nr_pins == cap_pins) {
+		all = alloc_pages(more * sizeof(*all));
+		if (!all)
+			return false;
+		if (cap_pins) {
+			memcpy(all, pins, nr_pins * sizeof(*all));
+			alloc_pages_free(pins, cap_pins * sizeof(*all));
+		}
+		pins = all;
+		cap_pins = more;
+	}
+	pins[nr_pins++] = *p;
+	return true;
+}
+
+/* Memory of the host was locked: a GPU has it at `base`. */
+static void pin(const void *host, const void *base, uint64_t size)
+{
+	const struct pin p = { .host = (uint64_t)(uintptr_t)host,
+			       .base = (uint64_t)(uintptr_t)base,
+			       .size = size };
+
+	if (!base || !size)
+		return;
+	lock_settled(base);
+	/* memory of a pool, or what was there before and was freed by other ways */
+	for (size_t i = position(ranges, nr_ranges, p.base);
+	     i < nr_ranges && ranges[i].base < p.base + size; i++)
+		if (ranges[i].kind < REACH_HOST)
+			ranges[i].kind = REACH_HOST;
+	if (add_pin(&p))
+		insert_pins();
+	else
+		is_complete = false;
+	changed();
+	lock_drop(&lock);
+}
+
+/* The last lock is undone by the number of calls: until then the largest range stays. */
+RTL_REQUIRES(lock) static struct pin *smallest_pin(const void *host)
+{
+	struct pin *p = NULL;
+
+	for (size_t i = 0; i < nr_pins; i++)
+		if (pins[i].host == (uint64_t)(uintptr_t)host && (!p || pins[i].size < p->size))
+			p = &pins[i];
+	return p;
+}
+
+static void unpin(const void *host)
+{
+	struct pin *p, old;
+
+	lock_take(&lock);
+	p = smallest_pin(host);
+	if (p) {
+		old = *p;
+		*p = pins[--nr_pins];
+		for (size_t i = position(ranges, nr_ranges, old.base);
+		     i < nr_ranges && ranges[i].base < old.base + old.size;)
+			if (ranges[i].is_pinned)
+				remove_at(i);
+			else
+				i++;
+		insert_pins();
 	}
 	lock_drop(&lock);
 }
@@ -431,7 +547,7 @@ static hsa_status_t lock_memory(void *host, size_t size, hsa_agent_t *agents, in
 	hsa_status_t status = real.hsa_amd_memory_lock(host, size, agents, nr, agent_ptr);
 
 	if (status == HSA_STATUS_SUCCESS)
-		add(*agent_ptr, size, AGENT_NONE, REACH_HOST, 0);
+		pin(host, *agent_ptr, size);
 	return status;
 }
 
@@ -442,13 +558,13 @@ static hsa_status_t lock_to_pool(void *host, size_t size, hsa_agent_t *agents, i
 		real.hsa_amd_memory_lock_to_pool(host, size, agents, nr, pool, flags, agent_ptr);
 
 	if (status == HSA_STATUS_SUCCESS)
-		add(*agent_ptr, size, AGENT_NONE, REACH_HOST, 0);
+		pin(host, *agent_ptr, size);
 	return status;
 }
 
 static hsa_status_t unlock_memory(void *host)
 {
-	remove_range(host);
+	unpin(host);
 	return real.hsa_amd_memory_unlock(host);
 }
 
@@ -649,6 +765,7 @@ void reach_reset(void)
 {
 	lock_take(&lock);
 	nr_ranges = 0;
+	nr_pins = 0;
 	nr_physical = 0;
 	is_complete = true;
 	changed();

@@ -32,6 +32,7 @@ struct reach_range {
 	uint64_t handle; /* of mapped memory; 0: it is none */
 	uint32_t agent;	 /* the GPU that has it; AGENT_NONE: none */
 	uint32_t kind;	 /* enum reach_kind */
+	bool is_pinned;	 /* memory of the host that is there as long as a lock of it */
 };
 
 /* Puts librtl's functions into the table. */
