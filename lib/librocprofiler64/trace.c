@@ -117,6 +117,16 @@ static hsa_status_t look_at_agent(hsa_agent_t agent, void *data)
 	return hsa.hsa_amd_agent_iterate_memory_pools(agent, look_at_pool, data);
 }
 
+static hsa_status_t allocate_from(hsa_amd_memory_pool_t pool, size_t size, void **memory)
+{
+	const struct rtl_core *core = runtime_core();
+
+	/* the runtime's tables are not librtl's: there is no replay either */
+	if (!core || core->profile_allocate(pool, size, memory) != HSA_STATUS_SUCCESS)
+		return hsa.hsa_amd_memory_pool_allocate(pool, size, 0, memory);
+	return HSA_STATUS_SUCCESS;
+}
+
 /* Memory of the host, or of the GPU; either can access it. NULL: there is none. */
 static void *allocate(const struct gpu *gpu, size_t size, bool is_local)
 {
@@ -128,8 +138,7 @@ static void *allocate(const struct gpu *gpu, size_t size, bool is_local)
 	else
 		hsa.hsa_iterate_agents(look_at_agent, &pool);
 	size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
-	if (!pool.handle ||
-	    hsa.hsa_amd_memory_pool_allocate(pool, size, 0, &memory) != HSA_STATUS_SUCCESS)
+	if (!pool.handle || allocate_from(pool, size, &memory) != HSA_STATUS_SUCCESS)
 		return NULL;
 	if (is_local ||
 	    hsa.hsa_amd_agents_allow_access(1, &gpu->agent, NULL, memory) == HSA_STATUS_SUCCESS)

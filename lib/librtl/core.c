@@ -81,6 +81,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.agent_handle = agent_handle,
 		.profile_available = profile_available,
 		.profile_make = profile_make,
+		.profile_allocate = profile_allocate,
 		.profile_enclose = profile_enclose,
 		.profile_get = profile_get,
 		.profile_free = profile_free,

@@ -108,6 +108,7 @@ struct rtl_core {
 	bool (*profile_available)(void);
 	int (*profile_make)(hsa_agent_t agent, const struct profile_event *events, uint32_t nr,
 			    char *why, struct profile **made);
+	hsa_status_t (*profile_allocate)(hsa_amd_memory_pool_t from, size_t size, void **memory);
 	int (*profile_enclose)(struct profile **events, hsa_agent_t agent,
 			       const union packet *before, const union packet *after,
 			       void *const *memory);

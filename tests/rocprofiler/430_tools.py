@@ -109,6 +109,59 @@ def tool_beside_a_client_of_roctracer_and_a_trace():
     at_least("records of roctracer", r.out.count("hipLaunchKernel"), 1)
 
 
+# twelve events of a block with eight counters: two passes; of some the virtual GPU logs what each dispatch did
+TWO_PASSES = ("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR", "SQ_INSTS_FLAT", "SQ_INSTS_LDS",
+              "SQ_INSTS_GDS", "SQ_WAIT_INST_LDS", "SQ_ACTIVE_INST_VALU", "SQ_THREAD_CYCLES_VALU")
+OWN = "not flags & 32"  # not of the runtime's own queues, which are not counted
+EIGHT_OF_SQ = ("SQ_INSTS_LDS", "SQ_INSTS_FLAT", "SQ_INSTS_VMEM_WR", "SQ_INSTS_VMEM_RD", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_WAVES")
+
+
+@case
+def tool_beside_replayed_dispatches_has_each_once_and_the_trace_each_pass():
+    """Events that fit beside those of the last pass; eight of the same block, and a thread trace, which do not; one GPU and two."""
+    if not os.path.exists(program("again")):
+        skip("again was not built: hipcc is not installed")
+    for names, gpus in ((("SQ_WAVES", "SQ_INSTS_SALU"), 1), (EIGHT_OF_SQ, 2), (("SQ_WAVES", "TT"), 1)):
+        _, rows, r = run_tool("again", "rounds=1", f"streams={gpus}", f"gpus={gpus}", "parts=isgdra", "size=512", gpus=gpus, trace=RTL,
+                              rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"), env={"TOOL_NAMES": ",".join(names)})
+        contains("output", r.out, " 0 wrong")
+        contains("stderr", r.err, "2 passes for these counters: each dispatch runs 2 times")
+        db = r.db()
+        log = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
+        traced = {op: log[begin, end] for op, begin, end in db.execute(f"select op_id, begin_ticks, end_ticks from rtl_dispatch where {OWN}")}
+        counted = collections.defaultdict(dict)
+        for op, name, value in db.execute("select op_id, counter, value from rtl_counter"):
+            counted[op][name] = value
+        equal("dispatches of the trace with the counters of all passes", {op for op, c in counted.items() if len(c) == len(TWO_PASSES)}, set(traced))
+        for op, have in traced.items():
+            for name in EIGHT_OF_SQ:
+                equal(f"{name} of operation {op}", counted[op][name], have[name])
+        # the tool is asked for the program's dispatches alone, not for the passes before them
+        equal("done, with times, for the tool", [d for d in rows if d["done"] != "1" or int(d["begin"]) >= int(d["end"])], [])
+        equal("dispatches of the tool", len(rows), len(traced))
+        equal("counters of the tool", collections.Counter(tuple(int(d[n]) for n in names) for d in rows),
+              collections.Counter(tuple(4 if n == "TT" else c[n] for n in names) for c in traced.values()))
+        complete(r)
+
+
+@case
+def tool_beside_a_dispatch_that_is_not_replayed_has_its_counters():
+    """The kernel writes to memory of the host, so the trace counts it in one pass and says so. The tool's events fit beside those of either."""
+    if not os.path.exists(program("again")):
+        skip("again was not built: hipcc is not installed")
+    names = ("SQ_WAVES", "SQ_INSTS_SALU")
+    _, rows, r = run_tool("again", "rounds=1", "streams=1", "parts=ish", "size=512", trace=RTL,
+                          rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"), env={"TOOL_NAMES": ",".join(names)})
+    contains("output", r.out, " 0 wrong")
+    contains("stderr", r.err, "again_increment, is counted in one pass: its kernel may write to memory of the host")
+    equal("reasons", list(r.losses()), ["replay_shared"])
+    log = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
+    traced = [log[times] for times in r.db().execute(f"select begin_ticks, end_ticks from rtl_dispatch where {OWN}")]
+    equal("counters of the tool", collections.Counter(tuple(int(d[n]) for n in names) for d in rows),
+          collections.Counter(tuple(c[n] for n in names) for c in traced))
+    equal("done", [d for d in rows if d["done"] != "1"], [])
+
+
 SQ_OF_THE_TOOLS = ("SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_INSTS_FLAT", "SQ_WAVES")
 SQ_OF_THE_SDK = ("SQ_INSTS_LDS", "SQ_INSTS_GDS", "SQ_WAIT_INST_LDS", "SQ_INSTS_VMEM_WR", "SQ_WAVES")
 SQ_OF_THE_TRACE = ("SQ_INSTS_VMEM_RD", "SQ_THREAD_CYCLES_VALU", "SQ_ACTIVE_INST_VALU", "SQ_INST_CYCLES_SALU", "SQ_WAVES")

@@ -4,7 +4,7 @@
  * Built several times: TOOL_PLAIN has OnLoadTool() beside OnLoadToolProp(), TOOL_BROKEN lacks OnUnloadTool(), TOOL_NONE both
  * functions that load it.
  * TOOL_NAMES are the features, SQ_WAVES,VALUInsts,GRBM_GUI_ACTIVE if it is not set: sets of them have a ; between. So many dispatches
- * as TOOL_ROUND are counted with a set, then as many with the next.
+ * as TOOL_ROUND are counted with a set, then as many with the next. TT is a thread trace, whose value is the number of its instances.
  * Writes what it has seen to the file TOOL_OUTPUT, a line for each kernel and HSA event, when it ends.
  */
 #include <pthread.h>
@@ -56,6 +56,17 @@ static bool on_complete(rocprofiler_group_t group, void *arg)
 	return false;
 }
 
+static void as_trace(rocprofiler_feature_t *f)
+{
+	static rocprofiler_parameter_t unit = {
+		.parameter_name = HSA_VEN_AMD_AQLPROFILE_PARAMETER_NAME_COMPUTE_UNIT_TARGET
+	};
+
+	f->kind = ROCPROFILER_FEATURE_KIND_TRACE;
+	f->parameters = &unit;
+	f->parameter_count = 1;
+}
+
 static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *arg,
 				rocprofiler_group_t *group)
 {
@@ -69,8 +80,11 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *a
 		return HSA_STATUS_ERROR;
 	e->set = &sets[i / per_round % nr_sets];
 	e->features = calloc(e->set->nr, sizeof(*e->features));
-	for (uint32_t k = 0; k < e->set->nr; k++)
+	for (uint32_t k = 0; k < e->set->nr; k++) {
 		e->features[k].name = e->set->names[k];
+		if (strcmp(e->set->names[k], "TT") == 0)
+			as_trace(&e->features[k]);
+	}
 	snprintf(e->kernel, sizeof(e->kernel), "%s",
 		 data->kernel_name ? data->kernel_name : "none");
 	e->agent = data->agent_index;
@@ -155,6 +169,13 @@ EXPORT void OnLoadTool(void)
 }
 #endif
 
+static double value_of(const rocprofiler_data_t *d)
+{
+	if (d->kind == ROCPROFILER_DATA_KIND_BYTES)
+		return d->result_bytes.instance_count;
+	return d->kind == ROCPROFILER_DATA_KIND_INT64 ? (double)d->result_int64 : d->result_double;
+}
+
 static void write_output(void)
 {
 	const char *path = getenv("TOOL_OUTPUT");
@@ -176,13 +197,8 @@ static void write_output(void)
 			e->queue, e->thread != 0,
 			(unsigned long long)(e->record ? e->record->begin : 0),
 			(unsigned long long)(e->record ? e->record->end : 0), e->kernel);
-		for (uint32_t k = 0; k < e->set->nr; k++) {
-			const rocprofiler_data_t *d = &e->features[k].data;
-
-			fprintf(f, "\t%s=%.17g", e->set->names[k],
-				d->kind == ROCPROFILER_DATA_KIND_INT64 ? (double)d->result_int64 :
-									 d->result_double);
-		}
+		for (uint32_t k = 0; k < e->set->nr; k++)
+			fprintf(f, "\t%s=%.17g", e->set->names[k], value_of(&e->features[k].data));
 		fputc('\n', f);
 	}
 	fclose(f);

@@ -121,6 +121,13 @@ static void *allocate(hsa_agent_t agent, size_t size)
 	return NULL;
 }
 
+hsa_status_t profile_allocate(hsa_amd_memory_pool_t from, size_t size, void **memory)
+{
+	return real.hsa_amd_memory_pool_allocate ?
+		       real.hsa_amd_memory_pool_allocate(from, size, 0, memory) :
+		       HSA_STATUS_ERROR_NOT_INITIALIZED;
+}
+
 void profile_free_memory(void *memory)
 {
 	if (memory)

@@ -62,9 +62,13 @@ enum profile_part { PROFILE_START, PROFILE_READ, PROFILE_STOP, PROFILE_BEFORE, P
 /* The packet, without a completion signal. NULL: the profile has no such part. */
 const union packet *profile_packet(const struct profile *p, enum profile_part part);
 
+/* Memory of librtl's own, by the runtime's function: the table of the program's (memory/reach.h) does not have it, or a replay would
+ * copy it when it is freed. */
+hsa_status_t profile_allocate(hsa_amd_memory_pool_t from, size_t size, void **memory);
+
 /* A profile that packets of the caller's enclose, for a thread trace: `before` is executed before the counters start, `after` when
  * they have stopped. `events`: their profile, of which the caller has the one user and which becomes this one; NULL: no events.
- * `memory` is what the packets use, NULL at its end; it is freed with the profile. Other profiles are not united with it. -ENOMEM:
+ * `memory` is what the packets use, of profile_allocate(), NULL at its end; it is freed with the profile. Other profiles are not united with it. -ENOMEM:
  * everything stays the caller's. */
 int profile_enclose(struct profile **events, hsa_agent_t agent, const union packet *before,
 		    const union packet *after, void *const *memory);
