@@ -15,12 +15,6 @@
 #include "code.h"
 enum { UNITS = 64, SIMDS_OF_UNIT = 4, WAVES_OF_SIMD = 10 };
 
-/* instructions between two looks at `stop` */
-#define STEP 100
-
-/* before a part that several threads could run is given back at the end of a workgroup: taking it has a price */
-#define KEEP 2000
-
 /* before a workgroup that waits for another one is tried again: about two microseconds */
 #define PAUSES 50
 
@@ -254,21 +248,16 @@ static bool stopped(const bool *stop)
 	return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-/* Runs a part until its workgroup waits, some small ones or a large one have ended, or the budget is used up; what is left of it. */
+/* Runs a part until its workgroup waits, none is left or the thread's share of the slice is over; what is left of the budget. */
 static int64_t run_part(struct gcn_run *part, int64_t budget, const bool *stop)
 {
-	uint64_t first = part->steps;
+	uint64_t before = part->steps;
 
-	do {
-		uint64_t before = part->steps;
-
-		part->budget = stop && budget > STEP ? STEP : budget;
-		gcn_run_groups(part);
-		/* a workgroup that waits has a price, too: there may be many */
-		budget -= (int64_t)(part->steps - before) + part->waits;
-	} while (budget > 0 && !part->waits && part->status == GCN_RUNNING && !stopped(stop) &&
-		 (part->resident || (part->steps - first < KEEP && nr_left(part->lead))));
-	return budget;
+	part->halt = stop;
+	part->budget = budget;
+	gcn_run_groups(part);
+	/* a workgroup that waits has a price, too: there may be many */
+	return budget - (int64_t)(part->steps - before) - part->waits;
 }
 
 void gcn_run_work(struct gcn_run *r, int64_t budget, const bool *stop)

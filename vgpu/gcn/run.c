@@ -19,6 +19,8 @@
 
 /* instructions that a wave may run before the next one's turn */
 #define QUANTUM 20000
+/* between two looks whether another thread has ended the slice: it waits meanwhile */
+#define LOOK 200
 
 enum {
 	OBJECT_ENTRY = 16,
@@ -351,12 +353,13 @@ static const struct gcn_inst *run_block(struct gcn_wave *w, const struct gcn_blo
 	return i;
 }
 
-/* The same, and again while it jumps to itself and is within the wave's turn. */
+/* The same, and again while it jumps to itself and more than `until` instructions of the wave's turn are left. */
 static const struct gcn_inst *run_loop(struct gcn_wave *w, struct gcn_tally *t,
-				       const struct gcn_inst *first, int64_t *left)
+				       const struct gcn_inst *first, int64_t *left, int64_t until)
 {
 	const struct gcn_block *b = t->block;
 	const struct gcn_inst *last;
+	int64_t enough = until < b->nr ? b->nr : until + 1;
 	uint64_t pc = w->pc;
 
 	do {
@@ -364,7 +367,7 @@ static const struct gcn_inst *run_loop(struct gcn_wave *w, struct gcn_tally *t,
 		t->nr++;
 		*left -= b->nr;
 		last = run_block(w, b, first);
-	} while (w->pc == pc && *left >= b->nr && t->block == b && w->state == GCN_WAVE_RUN &&
+	} while (w->pc == pc && *left >= enough && t->block == b && w->state == GCN_WAVE_RUN &&
 		 !w->run->yield);
 	return last;
 }
@@ -405,15 +408,17 @@ static const struct gcn_page *enter(struct gcn_run *r, const struct gcn_wave *w)
 	return page;
 }
 
+/* With other threads it returns after LOOK instructions, at the end of a block: not a turn of the wave's. */
 static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 {
 	int64_t left = r->budget < r->turn ? r->budget : r->turn, before = left;
+	int64_t until = r->halt && left > LOOK ? left - LOOK : 0;
 	const struct gcn_page *page = r->page;
 	const struct gcn_inst *i = NULL;
 
 	r->yield = false;
 	r->stopped_at = NULL;
-	while (left > 0 && w->state == GCN_WAVE_RUN && !r->yield) {
+	while (left > until && w->state == GCN_WAVE_RUN && !r->yield) {
 		uint64_t pc = w->pc;
 		struct gcn_tally *t = &r->tally[pc / 4 % GCN_TALLIES];
 		uint32_t at = page ? (uint32_t)(pc - page->base) / 4 : 0;
@@ -435,7 +440,7 @@ static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 			left = 0;
 			break;
 		}
-		i = run_loop(w, t, i, &left);
+		i = run_loop(w, t, i, &left, until);
 	}
 	r->steps += (uint64_t)(before - left);
 	r->wave_steps[w->number] += (uint64_t)(before - left);
@@ -482,10 +487,16 @@ static void give_way(struct gcn_run *r)
 	}
 }
 
+/* Another thread has ended the slice for all. */
+static bool halted(const struct gcn_run *r)
+{
+	return r->halt && __atomic_load_n(r->halt, __ATOMIC_RELAXED);
+}
+
 /* Runs the resident workgroup; true: it is done. */
 static bool run_group(struct gcn_run *r)
 {
-	while (r->nr_live && r->budget > 0 && r->status == GCN_RUNNING) {
+	while (r->nr_live && r->budget > 0 && r->status == GCN_RUNNING && !halted(r)) {
 		struct gcn_wave *w = &r->wave[r->next_wave];
 
 		if (w->state == GCN_WAVE_RUN) {
@@ -536,7 +547,7 @@ static bool begin_group(struct gcn_run *r)
 void gcn_run_groups(struct gcn_run *r)
 {
 	r->waits = false;
-	while (r->budget > 0 && r->status == GCN_RUNNING) {
+	while (r->budget > 0 && r->status == GCN_RUNNING && !halted(r)) {
 		if (!r->resident && !begin_group(r))
 			return;
 		if (run_group(r) && r->status == GCN_RUNNING)

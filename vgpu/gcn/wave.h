@@ -89,8 +89,8 @@ struct gcn_run {
 	uint64_t clock_base;  /* instructions of other parts, for s_memtime */
 	uint64_t done_before; /* instructions that the dispatch has counted of this part */
 
-	/* of the lead */
-	pthread_mutex_t lock;
+	/* of the lead: all threads write it, so it has cache lines of its own */
+	pthread_mutex_t lock __attribute__((aligned(64)));
 	struct gcn_run *last_part, *cursor, *failed;
 	unsigned int nr_parts, parts_max, nr_threads, slice;
 	unsigned int nr_working, nr_resident,
@@ -102,13 +102,14 @@ struct gcn_run {
 	enum gcn_status outcome;
 	struct gcn_counters total;
 
-	uint32_t at[3]; /* the resident workgroup */
+	uint32_t at[3] __attribute__((aligned(64))); /* the resident workgroup */
 	uint64_t number;
 	bool resident;
 	uint32_t nr_waves, nr_live, next_wave;
-	int64_t budget;			    /* instructions left of the slice, */
-	int64_t turn;			    /* and of the next wave's turn */
-	uint64_t steps;			    /* instructions executed, */
+	int64_t budget;	  /* instructions left of the slice, */
+	int64_t turn;	  /* and of the next wave's turn */
+	const bool *halt; /* atomic: the slice is over for all threads; NULL: there is one */
+	uint64_t steps;	  /* instructions executed, */
 	uint64_t wave_steps[GCN_WAVES_MAX]; /* and by each wave of the resident workgroup */
 	bool yield;			    /* the running wave wants to wait: run others first */
 	uint32_t yields;		    /* turns in a row that ended so */
