@@ -640,7 +640,7 @@ int buffer_discard(struct buffer *b)
 	filled_marks(b, word);
 	end_thread(b);
 	free_memory(b);
-	return 0;
+	return (int)buffer_word_nr(word);
 }
 
 int buffer_move(struct buffer *b, struct buffer_thread *t)

@@ -110,8 +110,8 @@ int buffer_open(const struct buffer_config *config, struct buffer **out);
 /* Delivers what is there and ends the thread. *nr_lost: as buffer_take_lost(). The structure is used again by a later
  * buffer_open(), but stays valid: a write that comes too late is dropped. */
 int buffer_close(struct buffer *b, uint64_t *nr_lost);
-/* Closes it without delivering what is there. The structure is not used again. -EBUSY: a half is being delivered, and nothing was
- * changed. */
+/* Closes it without delivering what is there. The structure is not used again. The number of entries that were there; -EBUSY: a half
+ * is being delivered, and nothing was changed. */
 int buffer_discard(struct buffer *b);
 /* It is delivered by `t` from now on. -EDEADLK: in a deliver(). */
 int buffer_move(struct buffer *b, struct buffer_thread *t);

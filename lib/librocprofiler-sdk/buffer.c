@@ -75,6 +75,15 @@ static void report_lost(struct sdk_buffer *b, uint64_t nr)
 			(unsigned long long)b->id.handle, (unsigned long long)nr);
 }
 
+/* The tool has been finalised, which it was not to be while there are records for it. */
+static void report_late(const struct sdk_buffer *b, uint64_t nr)
+{
+	if (nr)
+		log_warn(
+			"buffer %llu of a tool: %llu records are lost: their calls ended while the tool was finalised",
+			(unsigned long long)b->id.handle, (unsigned long long)nr);
+}
+
 static void deliver(const char *begin, const char *end, void *arg)
 {
 	rocprofiler_record_header_t *h = (void *)(uintptr_t)begin, *last = (void *)(uintptr_t)end;
@@ -89,6 +98,7 @@ static void deliver(const char *begin, const char *end, void *arg)
 		b->fn(b->context, b->id, b->headers, nr, b->arg, nr_dropped);
 		nr_dropped = 0;
 	}
+	report_late(b, (uint64_t)(last - h));
 }
 
 /* Two areas of `size` bytes of records each, and their headers. */
@@ -201,7 +211,7 @@ EXPORT rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t b
 
 	if (!b)
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	if (buffer_discard(b->records) != 0)
+	if (buffer_discard(b->records) < 0)
 		return ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
 	atomic_store(&b->state, DESTROYED);
 	return ROCPROFILER_STATUS_SUCCESS;
@@ -310,13 +320,14 @@ void buffer_end_client(int client)
 {
 	for (uint32_t i = 0; i < count(); i++) {
 		struct sdk_buffer *b = atomic_load(&buffers[i]);
-		int open = OPEN;
+		int open = OPEN, nr_late;
 
 		if (!b || b->client != client ||
 		    !atomic_compare_exchange_strong(&b->state, &open, ENDED))
 			continue;
 		report_lost(b, buffer_take_lost(b->records));
-		/* one that is still delivering delivers nothing more after that */
-		buffer_discard(b->records);
+		/* one that is still delivering delivers nothing more after that, and says so itself */
+		nr_late = buffer_discard(b->records);
+		report_late(b, nr_late > 0 ? (uint64_t)nr_late : 0);
 	}
 }

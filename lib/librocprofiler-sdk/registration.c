@@ -60,8 +60,9 @@ static void finalize_client(int i)
 	context_stop_client(i);
 	operations_settle();
 	count_settle();
-	buffer_flush_client(i);
 	context_end_client(i);
+	/* the last: with the records of calls of other threads that ended meanwhile */
+	buffer_flush_client(i);
 	if (c->result.finalize)
 		c->result.finalize(c->result.tool_data);
 	buffer_end_client(i);
