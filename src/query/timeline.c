@@ -25,7 +25,8 @@ struct run {
 	uint32_t first, last;
 };
 
-enum { BLOCKS = 4, BLOCK_ROWS = 512 };
+/* rows enough that waking the other thread is no part of the time */
+enum { BLOCKS = 4, BLOCK_ROWS = 2048 };
 
 struct ahead {
 	struct query *q;
