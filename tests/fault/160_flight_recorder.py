@@ -84,7 +84,8 @@ def snapshot(r, output, *options):
 
 def stop(p, r, sig=signal.SIGKILL):
     for pid in children_of(p.pid):
-        os.kill(pid, sig)
+        with contextlib.suppress(ProcessLookupError):  # rtl's own, which has just written a snapshot
+            os.kill(pid, sig)
     finish(p, r, 60)
 
 
