@@ -105,6 +105,13 @@ int session_names(struct session *s, const char *pattern, const char *spool_dir,
 	err = expand_pattern(s->parent, spool_dir, pid, false);
 	if (!err)
 		err = paths_absolute(parent, s->parent);
+	if (err == -ENOENT) {
+		paths_dirname(dir, s->parent);
+		return fail_session(
+			error, err,
+			"%s: spool directory: there is no directory '%s' to make it in; make that first: mkdir -p '%s'",
+			spool_dir, dir, dir);
+	}
 	if (err)
 		return fail_session(error, err, "%s: spool directory: %s", spool_dir,
 				    strerror(-err));

@@ -398,6 +398,8 @@ class Output(Case):
         p = self.rtl("rocprof", "-o", "no/such/o.csv", "true", status=125)
         self.assertIn("no/such/o.csv: there is no directory no/such; make it, or choose another with -o", p.stderr)
         self.assertIn("there is no directory 'no/such'; make it first", self.rtl("trace", "-o", "no/such/o", "true", status=125).stderr)
+        p = self.rtl("trace", "--spool-dir", "no/such/sp", "true", status=125)
+        self.assertIn("no/such/sp: spool directory: there is no directory 'no/such' to make it in; make that first", p.stderr)
         self.assertEqual(self.files(), ["a.rtl"])
 
     def test_database_is_not_written_to_what_is_no_file(self):
