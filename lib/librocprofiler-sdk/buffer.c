@@ -75,7 +75,7 @@ static void report_lost(struct sdk_buffer *b, uint64_t nr)
 			(unsigned long long)b->id.handle, (unsigned long long)nr);
 }
 
-/* The tool has been finalised, which it was not to be while there are records for it. */
+/* Records that were written after the last flush: the tool has been finalised, and must not be called any more. */
 static void report_late(const struct sdk_buffer *b, uint64_t nr)
 {
 	if (nr)

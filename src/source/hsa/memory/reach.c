@@ -104,6 +104,16 @@ RTL_REQUIRES(lock) static void remove_at(size_t i)
 	changed();
 }
 
+/* The same; what was removed is from *begin to *stop afterwards. */
+RTL_REQUIRES(lock) static void remove_within(size_t i, uint64_t *begin, uint64_t *stop)
+{
+	uint64_t base = ranges[i].base, end = base + ranges[i].size;
+
+	*begin = base < *begin ? base : *begin;
+	*stop = end > *stop ? end : *stop;
+	remove_at(i);
+}
+
 RTL_REQUIRES(lock) static bool insert_at(size_t i, const struct reach_range *r)
 {
 	changed();
@@ -117,11 +127,15 @@ RTL_REQUIRES(lock) static bool insert_at(size_t i, const struct reach_range *r)
 	return true;
 }
 
-/* What the table lacks of the locked memory. */
-RTL_REQUIRES(lock) static void insert_pins(void)
+/* What the table lacks of the locked memory of which a part is from `begin` to `stop`. */
+RTL_REQUIRES(lock) static void insert_pins(uint64_t begin, uint64_t stop)
 {
 	for (size_t n = 0; n < nr_pins; n++) {
 		uint64_t at = pins[n].base, end = at + pins[n].size;
+
+		/* allocations come here, too: most have nothing to do with locks */
+		if (at >= stop || end <= begin)
+			continue;
 
 		while (at < end) {
 			size_t i = position(ranges, nr_ranges, at);
@@ -146,12 +160,13 @@ RTL_REQUIRES(lock) static void insert_pins(void)
 /* What was there before was freed by other ways. */
 RTL_REQUIRES(lock) static void insert(const struct reach_range *r)
 {
+	uint64_t begin = r->base, stop = r->base + r->size;
 	size_t i = position(ranges, nr_ranges, r->base);
 
 	while (i < nr_ranges && ranges[i].base < r->base + r->size)
-		remove_at(i);
+		remove_within(i, &begin, &stop);
 	if (insert_at(i, r))
-		insert_pins();
+		insert_pins(begin, stop);
 }
 
 static void add(const void *base, uint64_t size, uint32_t agent, enum reach_kind kind,
@@ -301,7 +316,7 @@ static void pin(const void *host, const void *base, uint64_t size)
 		if (ranges[i].kind < REACH_HOST)
 			ranges[i].kind = REACH_HOST;
 	if (add_pin(&p))
-		insert_pins();
+		insert_pins(p.base, p.base + p.size);
 	else
 		is_complete = false;
 	changed();
@@ -321,20 +336,23 @@ RTL_REQUIRES(lock) static struct pin *smallest_pin(const void *host)
 
 static void unpin(const void *host)
 {
+	uint64_t begin, stop;
 	struct pin *p, old;
 
 	lock_take(&lock);
 	p = smallest_pin(host);
 	if (p) {
 		old = *p;
+		begin = old.base;
+		stop = old.base + old.size;
 		*p = pins[--nr_pins];
 		for (size_t i = position(ranges, nr_ranges, old.base);
 		     i < nr_ranges && ranges[i].base < old.base + old.size;)
 			if (ranges[i].is_pinned)
-				remove_at(i);
+				remove_within(i, &begin, &stop);
 			else
 				i++;
-		insert_pins();
+		insert_pins(begin, stop);
 	}
 	lock_drop(&lock);
 }
