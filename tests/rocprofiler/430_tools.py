@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tool plug-ins (ROCP_TOOL_LIB) around programs that know nothing of them; counts are those of the virtual GPU's log."""
 import math
+import shutil
 
 from clients import TOOL
 from support import *
@@ -25,6 +26,14 @@ def run_tool(name, *args, tool="rocprofiler_tool", mode=1, trace=PLAIN, env=(), 
             words = line.split("\t")[1:]
             rows.append({**dict(zip(names, words)), **{k: float(v) for k, _, v in (w.partition("=") for w in words[len(names):])}})
     return [line for line in lines if not line.startswith("dispatch\t")], rows, r
+
+
+def built_by_hipcc(name):
+    """Skips the case where there is no hipcc; a program that is missing otherwise fails it."""
+    if not os.path.exists(program(name)):
+        if shutil.which("hipcc"):
+            fail(f"{name} was not built, although hipcc is installed")
+        skip(f"{name} was not built: hipcc is not installed")
 
 
 def as_logged(rows, r):
@@ -54,8 +63,7 @@ def tool_counts_each_dispatch_of_a_hip_program():
 @case
 def counters_and_metrics_of_twelve_kernels_equal_the_log():
     """Each counter that the virtual GPU feeds, as a whole and by instance, and each metric of the GPU, of each dispatch."""
-    if not os.path.exists(program("reference")):
-        skip("reference was not built: hipcc is not installed")
+    built_by_hipcc("reference")
     many = [n for n in reference.LOGGED if n.startswith(("TCC", "TCP"))]
     sets = reference.gpu_of({}).sets([*reference.LOGGED, *reference.metrics()])
     sets += [[f"{n}[{i}]" for n in part for i in range(16)] for part in (many[:4], many[4:])]
@@ -119,8 +127,7 @@ EIGHT_OF_SQ = ("SQ_INSTS_LDS", "SQ_INSTS_FLAT", "SQ_INSTS_VMEM_WR", "SQ_INSTS_VM
 @case
 def tool_beside_replayed_dispatches_has_each_once_and_the_trace_each_pass():
     """Events that fit beside those of the last pass; eight of the same block, and a thread trace, which do not; one GPU and two."""
-    if not os.path.exists(program("again")):
-        skip("again was not built: hipcc is not installed")
+    built_by_hipcc("again")
     for names, gpus in ((("SQ_WAVES", "SQ_INSTS_SALU"), 1), (EIGHT_OF_SQ, 2), (("SQ_WAVES", "TT"), 1)):
         _, rows, r = run_tool("again", "rounds=1", f"streams={gpus}", f"gpus={gpus}", "parts=isgdra", "size=512", gpus=gpus, trace=RTL,
                               rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"), env={"TOOL_NAMES": ",".join(names)})
@@ -147,8 +154,7 @@ def tool_beside_replayed_dispatches_has_each_once_and_the_trace_each_pass():
 @case
 def tool_beside_a_dispatch_that_is_not_replayed_has_its_counters():
     """The kernel writes to memory of the host, so the trace counts it in one pass and says so. The tool's events fit beside those of either."""
-    if not os.path.exists(program("again")):
-        skip("again was not built: hipcc is not installed")
+    built_by_hipcc("again")
     names = ("SQ_WAVES", "SQ_INSTS_SALU")
     _, rows, r = run_tool("again", "rounds=1", "streams=1", "parts=ish", "size=512", trace=RTL,
                           rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"), env={"TOOL_NAMES": ",".join(names)})
