@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,6 +60,26 @@ int temporary_create(const char *path)
 		return err;
 	}
 	fchmod(fd, 0600); /* a umask may take the owner's rights, too */
+	return fd;
+}
+
+int temporary_unnamed(const char *prefix)
+{
+	const char *dir = getenv("TMPDIR");
+	char name[PATH_MAX];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	/* not every file system has files without a name; kernels before 3.11 take it for a directory */
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd < 0 ? -errno : fd;
+	snprintf(name, sizeof(name), "%s/%s-XXXXXX", dir, prefix);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(name);
 	return fd;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct query;
+struct rowfile;
 struct rocprofv3_choice;
 
 /* Who may read the output. Arguments of calls can be a program's data. */
@@ -40,6 +41,8 @@ struct job_options {
 	const struct csv_choice *csv;
 	/* Of the page of rtl report: what is wrong with the program, whole sentences in malloc'd memory; their number, at most `max`. NULL: none. */
 	size_t (*findings)(struct query *q, char **texts, size_t max);
+	/* Of a database that is made for one command: where the rows of operations and calls go (query/rowfile.h). NULL: into it. */
+	struct rowfile *rows;
 	bool twice;	    /* of query_open(): with a second connection */
 	bool has_basenames; /* kernels have the bare names of their functions */
 };

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/temporary.h"
 #include "query/identify.h"
+#include "query/rowfile.h"
 #include "query/transfer.h"
 #include "store/map.h"
 
@@ -351,14 +352,23 @@ int query_open_file(sqlite3 **db, const char *path)
 	return rc;
 }
 
+static int open_connection(struct query *q, sqlite3 **db, const char *file)
+{
+	if (query_open_file(db, file) != SQLITE_OK ||
+	    (q->rows && rowfile_attach(q->rows, *db) != SQLITE_OK))
+		return query_fail(q, -EINVAL, "%s: %s", q->path, sqlite3_errmsg(*db));
+	return 0;
+}
+
 static int open_database(struct query *q, const char *file)
 {
 	struct load_error error;
+	int ret = open_connection(q, &q->db, file);
 
-	if (query_open_file(&q->db, file) != SQLITE_OK)
-		return query_fail(q, -EINVAL, "%s: %s", q->path, sqlite3_errmsg(q->db));
-	if (q->opt->twice && query_open_file(&q->second, file) != SQLITE_OK)
-		return query_fail(q, -EINVAL, "%s: %s", q->path, sqlite3_errmsg(q->second));
+	if (ret == 0 && q->opt->twice)
+		ret = open_connection(q, &q->second, file);
+	if (ret < 0)
+		return ret;
 	q->ours = query_has(q->db, "rtl_op_kernel");
 	q->has_ustring = query_has(q->db, "rocpd_ustring");
 	/* if the verdict is unknown, its line says so: no error */
@@ -366,27 +376,58 @@ static int open_database(struct query *q, const char *file)
 	return 0;
 }
 
+static int fail_temporary(struct query *q, const char *path, int error)
+{
+	return query_fail(q, error, "%s: %s; choose another directory with TMPDIR", path,
+			  strerror(-error));
+}
+
+/* Makes the rowfile if all inputs are raw traces: rows of databases are copied by SQL. */
+static int open_rows(struct query *q, const char *const *inputs, size_t nr)
+{
+	const char *dir = getenv("TMPDIR");
+	int ret;
+
+	for (size_t i = 0; i < nr; i++) {
+		char error[sizeof(q->res->error)];
+		enum identify_kind kind;
+
+		/* the conversion reports errors */
+		if (identify_file(inputs[i], &kind, error, sizeof(error)) < 0 ||
+		    kind != IDENTIFY_SPOOL)
+			return 0;
+	}
+	ret = rowfile_new(&q->rows);
+	return ret ? fail_temporary(q, dir && *dir ? dir : "/tmp", ret) : 0;
+}
+
 /* Converts the inputs to a database in a temporary file, which is unlinked at once, so that no file remains
  * however the process ends. */
 static int open_converted(struct query *q, const char *const *inputs, size_t nr, job_fn convert)
 {
-	const struct job_options inner = { .force = true,
-					   .access = JOB_ACCESS_OWNER,
-					   .progress = q->opt->progress,
-					   .progress_arg = q->opt->progress_arg };
+	struct job_options inner = { .force = true,
+				     .access = JOB_ACCESS_OWNER,
+				     .progress = q->opt->progress,
+				     .progress_arg = q->opt->progress_arg };
 	const char *dir = getenv("TMPDIR");
 	char tmp[PATH_MAX];
-	int fd, ret;
+	int fd, ret = open_rows(q, inputs, nr);
 
+	if (ret < 0)
+		return ret;
+	inner.rows = q->rows;
 	q->converted = true;
 	snprintf(tmp, sizeof(tmp), "%s/rtl-XXXXXX.db", dir && *dir ? dir : "/tmp");
 	fd = mkstemps(tmp, 3);
 	if (fd < 0)
-		return query_fail(q, -errno, "%s: %s; choose another directory with TMPDIR", tmp,
-				  strerror(errno));
+		return fail_temporary(q, tmp, -errno);
 	temporary_add(tmp);
 	close(fd);
 	ret = convert(inputs, nr, tmp, &inner, q->res);
+	if (ret == 0 && q->rows) {
+		ret = rowfile_seal(q->rows);
+		ret = ret ? fail_temporary(q, tmp, ret) : 0;
+	}
 	if (ret == 0)
 		ret = open_database(q, tmp);
 	temporary_delete(tmp);
@@ -450,5 +491,6 @@ void query_close(struct query *q)
 	transfer_end(q);
 	sqlite3_close(q->db);
 	sqlite3_close(q->second);
+	rowfile_free(q->rows);
 	alloc_free(q);
 }

@@ -54,8 +54,9 @@ struct query {
 	sqlite3 *
 		second; /* with job_options.twice: a connection to the same file, for another thread */
 	struct verdict verdict;
-	bool ours;	/* the database has rtl_ tables */
-	bool converted; /* from raw traces, or from several inputs */
+	struct rowfile *rows; /* beside the database; NULL: none */
+	bool ours;	      /* the database has rtl_ tables */
+	bool converted;	      /* from raw traces, or from several inputs */
 	bool has_ustring;
 	int8_t has_args; /* of query_has_args(): 1, -1; 0: not known yet */
 	/* set by rows_prepare() */

@@ -7,13 +7,12 @@
 #include "query/sorter.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/temporary.h"
 
 enum { ROWS = 64 << 10, STAGE_ROWS = 256 };
 
@@ -120,15 +119,10 @@ static void sort_buffer(struct sorter *s)
 
 static int open_file(struct sorter *s)
 {
-	const char *dir = getenv("TMPDIR");
-	char name[PATH_MAX];
+	int fd = temporary_unnamed("rtl-sort");
 
-	snprintf(name, sizeof(name), "%s/rtl-sort-XXXXXX", dir && *dir ? dir : "/tmp");
-	s->fd = mkstemp(name);
-	if (s->fd < 0)
-		return -errno;
-	unlink(name);
-	return 0;
+	s->fd = fd < 0 ? -1 : fd;
+	return fd < 0 ? fd : 0;
 }
 
 static int write_all(int fd, const void *bytes, size_t size)

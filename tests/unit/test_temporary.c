@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,4 +107,23 @@ TEST(delete_all_takes_unfinished_files_alone)
 TEST(file_in_missing_folder_returns_enoent)
 {
 	CHECK_EQ_INT(temporary_create(test_tmpfile("no/such/file")), -ENOENT);
+}
+
+TEST(unnamed_file_is_in_tmpdir_without_a_name)
+{
+	struct stat st;
+	char byte = 'x';
+	int fd;
+
+	CHECK_OK(setenv("TMPDIR", test_tmpfile(""), 1));
+	fd = temporary_unnamed("rtl-test");
+	CHECK(fd >= 0);
+	CHECK_OK(fstat(fd, &st));
+	CHECK_EQ_INT(st.st_nlink, 0);
+	CHECK_EQ_INT(st.st_mode & 07777, 0600);
+	CHECK_EQ_INT(write(fd, &byte, 1), 1);
+	CHECK_EQ_INT(pread(fd, &byte, 1, 0), 1);
+	close(fd);
+	CHECK_OK(setenv("TMPDIR", "/no/such/directory", 1));
+	CHECK_EQ_INT(temporary_unnamed("rtl-test"), -ENOENT);
 }

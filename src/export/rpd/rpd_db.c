@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/temporary.h"
+#include "query/rowfile.h"
 
 int rpd_db_fail(struct rpd *r, const char *what)
 {
@@ -92,6 +93,8 @@ int rpd_db_open(struct rpd *r)
 		return rpd_db_fail(r, r->out);
 	sqlite3_progress_handler(r->db, 100000, on_progress, r);
 	ret = rpd_db_exec(r, settings);
+	if (ret == 0 && r->opt->rows && rowfile_attach(r->opt->rows, r->db) != SQLITE_OK)
+		ret = rpd_db_fail(r, r->out);
 	/* the journal undoes what a killed process had begun; the kernel writes what it had committed */
 	if (ret == 0 && r->keeps_state)
 		ret = rpd_db_exec(r, "PRAGMA journal_mode = TRUNCATE");

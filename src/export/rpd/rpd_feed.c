@@ -5,6 +5,8 @@
  * one statement for a few thousand rows instead of bind, step and reset for each, and the
  * bookkeeping of AUTOINCREMENT once instead of for each row. Measured, that is 1.5 times as fast
  * as prepared single-row inserts into tables without AUTOINCREMENT.
+ *
+ * Of a database that one command makes for itself, most of the rows go to a rowfile instead (query/rowfile.h).
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -15,6 +17,7 @@
 #include "base/alloc.h"
 
 #define NR_ROWS 2048u
+#define NR_PACKED 64u
 #define NR_HANDLES 4u /* of one row, at most */
 
 #define NR_TARGETS 11
@@ -25,7 +28,7 @@
 #define HEX(field) (offsetof(struct rpd_row, field) | HANDLE)
 
 struct target {
-	const char *module;
+	const char *module, *table;
 	uint32_t mask;
 	int nr;
 	uint16_t columns[16];
@@ -38,22 +41,26 @@ struct target {
 
 static const struct target targets[NR_TARGETS] = {
 	[TARGET_OP] = { "rtl_feed_op",
+			"rocpd_op",
 			RPD_IN_OP,
 			10,
 			{ COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end),
 			  COL(description), COL(type), COL(marker), COL(correlation) },
 			"INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9 FROM rtl_feed_op" },
 	{ "rtl_feed_link",
+	  "rocpd_api_ops",
 	  RPD_IN_OP,
 	  3,
 	  { COL(id), COL(api), COL(id) },
 	  "INSERT INTO rocpd_api_ops SELECT c0, c1, c2 FROM rtl_feed_link" },
 	{ "rtl_feed_kernel",
+	  "rtl_op_kernel",
 	  RPD_IN_KERNEL,
 	  6,
 	  { COL(id), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
 	  "INSERT INTO rtl_op_kernel SELECT c0, c1, c2, c3, c4, c5 FROM rtl_feed_kernel" },
 	{ "rtl_feed_copy",
+	  "rtl_op_copy",
 	  RPD_IN_COPY,
 	  10,
 	  { COL(id), COL(thread), COL(flags), COL(kind), COL(bytes), COL(src_agent), COL(dst_agent),
@@ -61,6 +68,7 @@ static const struct target targets[NR_TARGETS] = {
 	  "INSERT INTO rtl_op_copy SELECT c0, c1, c2, c3, c4, nullif(c5, 0), nullif(c6, 0), c7, c8, "
 	  "nullif(c9, -1) FROM rtl_feed_copy" },
 	{ "rtl_feed_runtime",
+	  "rtl_op_runtime",
 	  RPD_IN_RUNTIME,
 	  13,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(correlation),
@@ -69,6 +77,7 @@ static const struct target targets[NR_TARGETS] = {
 	  "FROM rtl_feed_runtime" },
 	/* a damaged trace may have the same call twice: keep the first */
 	[TARGET_API] = { "rtl_feed_api",
+			 "rocpd_api",
 			 RPD_IN_API,
 			 9,
 			 { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name),
@@ -76,12 +85,14 @@ static const struct target targets[NR_TARGETS] = {
 			 "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM "
 			 "rtl_feed_api" },
 	{ "rtl_feed_api_data",
+	  "rtl_api_data",
 	  RPD_IN_API,
 	  4,
 	  { COL(id), COL(status), COL(correlation), COL(parent) },
 	  "INSERT OR IGNORE INTO rtl_api_data SELECT c0, nullif(c1, -9223372036854775807 - 1), c2, c3 "
 	  "FROM rtl_feed_api_data" },
 	{ "rtl_feed_kernelapi",
+	  "rocpd_kernelapi",
 	  RPD_IN_KERNELAPI,
 	  11,
 	  { COL(id), HEX(stream), COL(grid[0]), COL(grid[1]), COL(grid[2]), COL(group[0]),
@@ -89,6 +100,7 @@ static const struct target targets[NR_TARGETS] = {
 	  "INSERT OR IGNORE INTO rocpd_kernelapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 "
 	  "FROM rtl_feed_kernelapi" },
 	{ "rtl_feed_copyapi",
+	  "rocpd_copyapi",
 	  RPD_IN_COPYAPI,
 	  12,
 	  { COL(id), HEX(stream), COL(bytes), COL(width), COL(height), COL(kind), HEX(dst),
@@ -96,11 +108,13 @@ static const struct target targets[NR_TARGETS] = {
 	  "INSERT OR IGNORE INTO rocpd_copyapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 "
 	  "FROM rtl_feed_copyapi" },
 	{ "rtl_feed_graphapi",
+	  "rocpd_graphapi",
 	  RPD_IN_GRAPHAPI,
 	  4,
 	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
 	  "INSERT OR IGNORE INTO rocpd_graphapi SELECT c0, c1, c2, c3 FROM rtl_feed_graphapi" },
 	{ "rtl_feed_graphlaunchapi",
+	  "rocpd_graphLaunchapi",
 	  RPD_IN_GRAPHLAUNCHAPI,
 	  4,
 	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
@@ -120,6 +134,9 @@ struct rpd_feed {
 	struct aux aux[NR_TARGETS];
 	sqlite3_stmt *insert[NR_TARGETS];
 	struct rpd_row rows[NR_ROWS];
+	/* what goes to the rowfile */
+	struct rowfile_op ops[NR_PACKED];
+	struct rowfile_api apis[NR_PACKED];
 };
 
 struct table {
@@ -131,7 +148,7 @@ struct cursor {
 	sqlite3_vtab_cursor base;
 	const struct target *target;
 	const struct rpd_row *at, *end;
-	char handles[NR_HANDLES][2 + 16]; /* texts of the current row's handles */
+	char handles[NR_HANDLES][ROWFILE_HANDLE]; /* texts of the current row's handles */
 	unsigned int nr_handles;
 };
 
@@ -229,21 +246,9 @@ static int feed_eof(sqlite3_vtab_cursor *base)
 
 static void handle_result(struct cursor *cursor, sqlite3_context *context, int64_t value)
 {
-	static const char digits[] = "0123456789abcdef";
-	int at = sizeof(cursor->handles[0]);
-	char *text;
+	char *text = cursor->handles[cursor->nr_handles++ % NR_HANDLES];
 
-	if (value == RPD_NO_HANDLE) {
-		sqlite3_result_text(context, "", 0, SQLITE_STATIC);
-		return;
-	}
-	text = cursor->handles[cursor->nr_handles++ % NR_HANDLES];
-	for (uint64_t left = (uint64_t)value; left || at == sizeof(cursor->handles[0]); left >>= 4)
-		text[--at] = digits[left & 15];
-	text[--at] = 'x';
-	text[--at] = '0';
-	sqlite3_result_text(context, text + at, (int)sizeof(cursor->handles[0]) - at,
-			    SQLITE_STATIC);
+	sqlite3_result_text(context, text, (int)rowfile_handle(text, value), SQLITE_STATIC);
 }
 
 static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
@@ -283,6 +288,11 @@ static const sqlite3_module module = {
 	.xRowid = feed_rowid,
 };
 
+static bool goes_to_file(const struct rpd_feed *feed, const struct target *target)
+{
+	return feed->r->opt->rows && rowfile_has(target->table);
+}
+
 int rpd_feed_create(struct rpd_feed **out, struct rpd *r)
 {
 	struct rpd_feed *feed = alloc_zero(1, sizeof(*feed));
@@ -298,6 +308,8 @@ int rpd_feed_create(struct rpd_feed **out, struct rpd *r)
 		if (sqlite3_create_module(r->db, targets[i].module, &module, &feed->aux[i]) !=
 		    SQLITE_OK)
 			return rpd_db_fail(r, r->out);
+		if (goes_to_file(feed, &targets[i]))
+			continue;
 		ret = rpd_db_prepare(r, &feed->insert[i], targets[i].insert);
 		if (ret < 0)
 			return ret;
@@ -322,6 +334,86 @@ struct rpd_row *rpd_feed_row(struct rpd_feed *feed)
 	return feed->nr < NR_ROWS ? &feed->rows[feed->nr++] : NULL;
 }
 
+static struct rowfile_op op_of(const struct rpd_row *row)
+{
+	struct rowfile_op op = { .id = row->id,
+				 .api = row->api,
+				 .gpu = row->gpu,
+				 .queue = row->queue,
+				 .sequence = row->sequence,
+				 .start = row->start,
+				 .end = row->end,
+				 .description = row->description,
+				 .type = row->type,
+				 .marker = row->marker,
+				 .correlation = row->correlation };
+
+	if (row->in & RPD_IN_KERNEL) {
+		op.is_kernel = 1;
+		op.thread = row->thread;
+		op.shape = row->shape;
+		op.flags = row->flags;
+		op.begin_ticks = row->begin_ticks;
+		op.end_ticks = row->end_ticks;
+	}
+	return op;
+}
+
+static struct rowfile_api api_of(const struct rpd_row *row)
+{
+	struct rowfile_api api = { .id = row->id,
+				   .pid = row->pid,
+				   .tid = row->tid,
+				   .start = row->start,
+				   .end = row->end,
+				   .name = row->name,
+				   .category = row->category,
+				   .domain = row->domain,
+				   .args = row->args,
+				   .is_call = 1,
+				   .status = row->status,
+				   .correlation = row->correlation,
+				   .parent = row->parent };
+
+	if (row->in & RPD_IN_KERNELAPI) {
+		api.is_kernel = 1;
+		api.stream = row->stream;
+		memcpy(api.grid, row->grid, sizeof(api.grid));
+		memcpy(api.group, row->group, sizeof(api.group));
+		api.group_size = row->shared;
+		api.private_size = row->private;
+		api.kernel_name = row->kernel_name;
+	}
+	return api;
+}
+
+static int write_rowfile(struct rpd_feed *feed)
+{
+	struct rpd *r = feed->r;
+	size_t nr_ops = 0, nr_apis = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < feed->nr && ret == 0; i++) {
+		const struct rpd_row *row = &feed->rows[i];
+
+		if (row->in & RPD_IN_OP)
+			feed->ops[nr_ops++] = op_of(row);
+		if (row->in & RPD_IN_API)
+			feed->apis[nr_apis++] = api_of(row);
+		if (nr_ops == NR_PACKED || i + 1 == feed->nr) {
+			ret = rowfile_add_ops(r->opt->rows, feed->ops, nr_ops);
+			r->nr_op_rows += (int64_t)nr_ops;
+			nr_ops = 0;
+		}
+		if (ret == 0 && (nr_apis == NR_PACKED || i + 1 == feed->nr)) {
+			ret = rowfile_add_apis(r->opt->rows, feed->apis, nr_apis);
+			r->nr_api_rows += (int64_t)nr_apis;
+			nr_apis = 0;
+		}
+	}
+	return ret ? rpd_fail(r, ret, "%s: can't be written: %s", r->out, strerror(-ret)) : 0;
+}
+
 int rpd_feed_flush(struct rpd_feed *feed)
 {
 	int ret = 0;
@@ -329,8 +421,10 @@ int rpd_feed_flush(struct rpd_feed *feed)
 	if (!feed->nr)
 		return 0;
 	feed->in |= feed->rows[feed->nr - 1].in;
+	if (feed->r->opt->rows)
+		ret = write_rowfile(feed);
 	for (int i = 0; i < NR_TARGETS && ret == 0; i++) {
-		if (!(feed->in & targets[i].mask))
+		if (!(feed->in & targets[i].mask) || goes_to_file(feed, &targets[i]))
 			continue;
 		ret = rpd_db_step(feed->r, feed->insert[i]);
 		if (ret == 0 && i == TARGET_OP)

@@ -31,6 +31,7 @@
 #include "export/rpd/rpd_tables.h"
 #include "query/identify.h"
 #include "query/query.h"
+#include "query/rowfile.h"
 #include "store/index.h"
 #include "store/launches.h"
 #include "store/map.h"
@@ -130,8 +131,8 @@ enum {
 };
 
 /* No handle: the column is ''. Not a valid address. */
-#define RPD_NO_HANDLE INT64_MIN
-#define RPD_NO_STATUS INT64_MIN
+#define RPD_NO_HANDLE ROWFILE_NONE
+#define RPD_NO_STATUS ROWFILE_NONE
 
 struct rpd_row {
 	uint32_t in;

@@ -6,6 +6,7 @@
  * docs/formats/database.md describes every view; a change here is a change there.
  */
 #include "export/rpd/rpd_internal.h"
+#include "query/rowfile.h"
 #include "query/transfer.h"
 
 #include <errno.h>
@@ -164,8 +165,13 @@ static const char *const indexes[] = {
 	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
 	"CREATE INDEX rtl_graphapi_exec ON rocpd_graphapi (graphExec)",
 	/* operations without measured times are few: readers need not look at the others for them */
-	"CREATE INDEX rtl_kernel_untimed ON rtl_op_kernel (flags) WHERE flags & 65550",
 	"CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & 65550",
+	NULL,
+};
+
+/* not of a virtual table */
+static const char *const kernel_indexes[] = {
+	"CREATE INDEX rtl_kernel_untimed ON rtl_op_kernel (flags) WHERE flags & 65550",
 	NULL,
 };
 
@@ -176,6 +182,13 @@ static int run_statements(struct rpd *r, const char *const *sql)
 	for (; *sql && ret == 0; sql++)
 		ret = rpd_db_exec(r, *sql);
 	return ret;
+}
+
+static int create_indexes(struct rpd *r)
+{
+	int ret = run_statements(r, indexes);
+
+	return ret == 0 && !r->opt->rows ? run_statements(r, kernel_indexes) : ret;
 }
 
 int rpd_schema_create(struct rpd *r)
@@ -189,7 +202,8 @@ int rpd_schema_create(struct rpd *r)
 	if (ret == 0)
 		ret = rpd_counter_create(r);
 	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
-		char *sql = rpd_tables_create_sql(t);
+		char *sql = r->opt->rows && rowfile_has(t->name) ? rpd_tables_virtual_sql(t) :
+								   rpd_tables_create_sql(t);
 
 		ret = sql ? rpd_db_exec(r, sql) : rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
 		sqlite3_free(sql);
@@ -198,7 +212,7 @@ int rpd_schema_create(struct rpd *r)
 		ret = run_statements(r, first_rows);
 	/* an index is made at the end where that takes no more time than with each row */
 	if (ret == 0 && r->keeps_state)
-		ret = run_statements(r, indexes);
+		ret = create_indexes(r);
 	return ret == 0 ? rpd_db_exec(r, "COMMIT") : ret;
 }
 
@@ -215,6 +229,6 @@ int rpd_schema_finish(struct rpd *r)
 	if (ret == 0)
 		ret = run_statements(r, rtl_views);
 	if (ret == 0 && !r->keeps_state)
-		ret = run_statements(r, indexes);
+		ret = create_indexes(r);
 	return ret;
 }

@@ -9,6 +9,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "query/rowfile.h"
+
 #define KEY "INTEGER PRIMARY KEY"
 #define INT "INTEGER NOT NULL"
 #define OPT_INT "INTEGER"
@@ -207,6 +209,23 @@ char *rpd_tables_create_sql(const struct rpd_table *t)
 	for (size_t i = 0; i < t->nr; i++)
 		sqlite3_str_appendf(sql, form, i ? ", " : "", t->columns[i].name,
 				    t->columns[i].type);
+	sqlite3_str_appendall(sql, ")");
+	return sqlite3_str_finish(sql);
+}
+
+/* Keys and references are of the file; a column's affinity is what its values are compared with. */
+char *rpd_tables_virtual_sql(const struct rpd_table *t)
+{
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendf(sql, "CREATE VIRTUAL TABLE \"%w\" USING " ROWFILE_MODULE, t->name);
+	for (size_t i = 0; i < t->nr; i++)
+		sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "(", t->columns[i].name,
+				    sqlite3_strnicmp(t->columns[i].type, "varchar", 7) &&
+						    sqlite3_strnicmp(t->columns[i].type, "text",
+								     4) ?
+					    "integer" :
+					    "text");
 	sqlite3_str_appendall(sql, ")");
 	return sqlite3_str_finish(sql);
 }

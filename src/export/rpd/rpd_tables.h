@@ -35,6 +35,8 @@ extern const struct rpd_table rpd_tables[];
 
 /* CREATE TABLE, to be released with sqlite3_free(); NULL: out of memory. */
 char *rpd_tables_create_sql(const struct rpd_table *table);
+/* The same for a table whose rows are in a rowfile. */
+char *rpd_tables_virtual_sql(const struct rpd_table *table);
 /* Documents all tables as lines of Markdown. */
 void rpd_tables_document(void (*put)(const char *line));
 
