@@ -124,6 +124,8 @@ struct fake_symbol {
 	uint32_t agent; /* index */
 };
 
+enum { FAKE_COUNTED_SIZE = 1024 }; /* of the counted queue */
+
 struct fake_hsa {
 	/* set by the test, before or between calls */
 	bool staging;		  /* a batch may go beyond an intercepted queue's ring */

@@ -393,20 +393,25 @@ static void saw_index(const hsa_queue_t *hsa)
 		fake_gpu_run_ours();
 }
 
+static struct fake_queue *reuse_or_make(uint32_t size)
+{
+	struct fake_queue *q = fake.reuse;
+
+	if (!q)
+		return make_queue(FAKE_PLAIN, size);
+	CHECK(atomic_load(&q->destroyed));
+	CHECK_EQ_UINT(q->hsa.size, size);
+	fake.reuse = NULL;
+	reset_queue(q);
+	return q;
+}
+
 /* For the program, or for librtl itself. */
 static struct fake_queue *make_plain(uint32_t size, bool is_ours)
 {
-	struct fake_queue *q = fake.reuse;
+	struct fake_queue *q = is_ours ? make_queue(FAKE_PLAIN, size) : reuse_or_make(size);
 	unsigned n;
 
-	if (q && !is_ours) {
-		CHECK(atomic_load(&q->destroyed));
-		CHECK_EQ_UINT(q->hsa.size, size);
-		fake.reuse = NULL;
-		reset_queue(q);
-	} else {
-		q = make_queue(FAKE_PLAIN, size);
-	}
 	q->is_ours = is_ours;
 	if (is_ours) {
 		n = atomic_fetch_add(&nr_own, 1);
@@ -567,7 +572,7 @@ static hsa_status_t acquire(hsa_agent_t agent, hsa_queue_type32_t type, int prio
 	(void)flags;
 	pthread_mutex_lock(&counted_lock);
 	if (!fake.counted) {
-		fake.counted = make_queue(FAKE_PLAIN, 1024);
+		fake.counted = reuse_or_make(FAKE_COUNTED_SIZE);
 		fake.counted->error = callback;
 		fake.counted->error_data = data;
 		atomic_store(&fake.counted->profiled, true);

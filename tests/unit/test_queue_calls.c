@@ -319,6 +319,8 @@ static void *visit_queues(void *arg)
 		*nr += queue_any_unheld(VISITED_AGENT);
 		for (uint32_t i = 0; i < queue_count(); i++)
 			*nr += queue_index(queue_at(i)) == 0;
+		/* as a thread that acquires a counted queue */
+		*nr += queue_find_ring(&visited_enough) != NULL;
 	}
 	return NULL;
 }
@@ -784,6 +786,37 @@ TEST(bypassed_counted_queue_is_counted)
 	CHECK_EQ_UINT(reserve_by(a, 1), 1);
 	fake_tick(200);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 1);
+}
+
+static hsa_queue_t *acquired_meanwhile;
+
+static void acquire_its_memory(struct fake_queue *q)
+{
+	fake.in_destroy = NULL;
+	fake.reuse = q;
+	acquired_meanwhile = fake_acquire();
+}
+
+/* The runtime has destroyed the first queue, and librtl not yet: the second has its ring and doorbell. */
+TEST(counted_queue_with_ring_of_ending_queue_is_another_one)
+{
+	struct fake_queue *q;
+
+	fake_open(NULL, 87);
+	q = fake_queue_create(FAKE_COUNTED_SIZE);
+	fake_submit_dispatch(q, 0);
+	fake_run_all(q);
+	fake.in_destroy = acquire_its_memory;
+	fake_queue_destroy(q);
+	CHECK_EQ_PTR(fake.counted->hsa.base_address, q->hsa.base_address);
+	CHECK_EQ_UINT(queue_index(queue_find(acquired_meanwhile)), 1);
+	submit_by(acquired_meanwhile, 1);
+	fake_run_all(fake.counted);
+	fake_check_dispatches(0, 2, 0, 0xffff);
+	CHECK_EQ_UINT(sink_record_at(EVENT_DISPATCH, 1)->dispatch.queue, 1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE), 2);
+	CHECK_EQ_UINT(sink_record_count(EVENT_QUEUE_END), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
 }
 
 #define NR_THREADS 4u

@@ -840,7 +840,7 @@ int interpose_attach(struct queue *q, hsa_queue_t *hsa, bool by_functions)
 	amd_queue_t *aq = (amd_queue_t *)hsa;
 	uint64_t index = real.hsa_queue_load_write_index_relaxed(hsa);
 
-	q->packets = hsa->base_address;
+	queue_set_ring(q, hsa->base_address);
 	q->packet_mask = hsa->size - 1;
 	q->write_index = NULL;
 	q->read_index = NULL;

@@ -137,7 +137,7 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 	q->user_callback = NULL;
 	q->user_data = NULL;
 	atomic_store_explicit(&q->plain, NULL, memory_order_relaxed);
-	q->packets = NULL;
+	queue_set_ring(q, NULL);
 	q->write_index = q->read_index = NULL;
 	atomic_store_explicit(&q->doorbell, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->direct_doorbell, 0, memory_order_relaxed);
@@ -259,7 +259,14 @@ struct queue *queue_find_ring(const void *packets)
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 
-		if (atomic_load_explicit(&q->live, memory_order_acquire) && q->packets == packets)
+		/* acquire: pairs with the release in queue_attach(), so that the ring of a live queue is
+		 * found. Relaxed: if it is the ring of the next queue in that memory, it is not
+		 * `packets`, which belong to a queue that is attached or that the caller attaches. An
+		 * ending queue may have had them: its turn was stored before the runtime gave them
+		 * to the caller's queue. */
+		if (atomic_load_explicit(&q->live, memory_order_acquire) &&
+		    queue_ring(q) == packets &&
+		    atomic_load_explicit(&q->turn, memory_order_relaxed) < QUEUE_ENDING)
 			return q;
 	}
 	return NULL;

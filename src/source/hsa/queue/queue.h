@@ -80,7 +80,8 @@ struct queue {
 	struct origin_note *origin; /* a note for each packet in the ring, see origin.h */
 	uint32_t origin_mask;
 	uint64_t origin_salt; /* of this queue's notes */
-	/* interposed: the program's ring and its real indices; NULL: use the functions in `real` */
+	/* interposed: the program's ring and its real indices; NULL: use the functions in `real`. Threads that look
+	 * for a ring in all queues use queue_ring(). */
 	union packet *packets;
 	uint64_t packet_mask;
 	_Atomic uint64_t *write_index, *read_index;
@@ -151,6 +152,16 @@ static inline uint32_t queue_agent(const struct queue *q)
 	return __atomic_load_n(&q->agent, __ATOMIC_RELAXED);
 }
 
+static inline const void *queue_ring(const struct queue *q)
+{
+	return __atomic_load_n(&q->packets, __ATOMIC_RELAXED);
+}
+/* By the queue's opener, before it is live. Relaxed: who reads it without a lock orders it by `live`. */
+static inline void queue_set_ring(struct queue *q, void *packets)
+{
+	__atomic_store_n(&q->packets, (union packet *)packets, __ATOMIC_RELAXED);
+}
+
 /* Whether a queue of the GPU is in use whose dispatches are submitted without being held back. */
 bool queue_any_unheld(uint32_t agent);
 
@@ -179,7 +190,7 @@ void queue_drop_handles(void);
 /* Releases the memory of `q` for another queue. Under both of its locks, or not attached. */
 void queue_close(struct queue *q);
 
-/* The live queue with handle `hsa`, with that doorbell, or with the ring at `packets`; NULL: none.
+/* The live queue with handle `hsa`, with that doorbell, or with the ring at `packets` and not about to end; NULL: none.
  * Any thread. Not for hot paths. */
 struct queue *queue_find(const hsa_queue_t *hsa);
 struct queue *queue_find_doorbell(uint64_t doorbell);
