@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Tool plug-ins (ROCP_TOOL_LIB) around programs that know nothing of them; counts are those of the virtual GPU's log."""
 import math
-import shutil
 
 from clients import TOOL
 from support import *
@@ -26,14 +25,6 @@ def run_tool(name, *args, tool="rocprofiler_tool", mode=1, trace=PLAIN, env=(), 
             words = line.split("\t")[1:]
             rows.append({**dict(zip(names, words)), **{k: float(v) for k, _, v in (w.partition("=") for w in words[len(names):])}})
     return [line for line in lines if not line.startswith("dispatch\t")], rows, r
-
-
-def built_by_hipcc(name):
-    """Skips the case where there is no hipcc; a program that is missing otherwise fails it."""
-    if not os.path.exists(program(name)):
-        if shutil.which("hipcc"):
-            fail(f"{name} was not built, although hipcc is installed")
-        skip(f"{name} was not built: hipcc is not installed")
 
 
 def as_logged(rows, r):
@@ -63,7 +54,6 @@ def tool_counts_each_dispatch_of_a_hip_program():
 @case
 def counters_and_metrics_of_twelve_kernels_equal_the_log():
     """Each counter that the virtual GPU feeds, as a whole and by instance, and each metric of the GPU, of each dispatch."""
-    built_by_hipcc("reference")
     many = [n for n in reference.LOGGED if n.startswith(("TCC", "TCP"))]
     sets = reference.gpu_of({}).sets([*reference.LOGGED, *reference.metrics()])
     sets += [[f"{n}[{i}]" for n in part for i in range(16)] for part in (many[:4], many[4:])]
@@ -102,9 +92,7 @@ def tool_counts_threads_queues_and_gpus():
 @case
 def tool_beside_a_client_of_roctracer_and_a_trace():
     """The same dispatches are counted by the plug-in and by rtl trace --pmc, and the program has its records."""
-    path = os.path.join(BUILD, "tests/matrix_transpose")
-    if not os.path.exists(path):
-        skip("hipcc is not installed")
+    path = built("matrix_transpose")
     head, rows, r = run_tool(path, trace=RTL, rtl_args=("-q", "--pmc", "SQ_WAVES,GRBM_GUI_ACTIVE"))
     contains("head", head[0], "wrong 0")
     as_logged(rows, r)
@@ -127,7 +115,6 @@ EIGHT_OF_SQ = ("SQ_INSTS_LDS", "SQ_INSTS_FLAT", "SQ_INSTS_VMEM_WR", "SQ_INSTS_VM
 @case
 def tool_beside_replayed_dispatches_has_each_once_and_the_trace_each_pass():
     """Events that fit beside those of the last pass; eight of the same block, and a thread trace, which do not; one GPU and two."""
-    built_by_hipcc("again")
     for names, gpus in ((("SQ_WAVES", "SQ_INSTS_SALU"), 1), (EIGHT_OF_SQ, 2), (("SQ_WAVES", "TT"), 1)):
         _, rows, r = run_tool("again", "rounds=1", f"streams={gpus}", f"gpus={gpus}", "parts=isgdra", "size=512", gpus=gpus, trace=RTL,
                               rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"), env={"TOOL_NAMES": ",".join(names)})
@@ -154,7 +141,6 @@ def tool_beside_replayed_dispatches_has_each_once_and_the_trace_each_pass():
 @case
 def tool_beside_a_dispatch_that_is_not_replayed_has_its_counters():
     """The kernel writes to memory of the host, so the trace counts it in one pass and says so. The tool's events fit beside those of either."""
-    built_by_hipcc("again")
     names = ("SQ_WAVES", "SQ_INSTS_SALU")
     _, rows, r = run_tool("again", "rounds=1", "streams=1", "parts=ish", "size=512", trace=RTL,
                           rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"), env={"TOOL_NAMES": ",".join(names)})
@@ -176,10 +162,7 @@ SQ_OF_THE_TRACE = ("SQ_INSTS_VMEM_RD", "SQ_THREAD_CYCLES_VALU", "SQ_ACTIVE_INST_
 @case
 def tools_of_both_generations_beside_a_client_of_roctracer_and_a_trace_with_counters():
     """What fits in one pass all of them get of each dispatch; what does not each gets of some, and knows of which. All kernels have times."""
-    library = os.path.join(BUILD, "tests/libsdk_counter_tool_1.so")
-    path = os.path.join(BUILD, "tests/matrix_transpose")
-    if not os.path.exists(library) or not os.path.exists(path):
-        skip("hipcc or the headers of HIP are not installed")
+    library, path = built("libsdk_counter_tool_1.so", HIP_HEADERS), built("matrix_transpose")
     for name, args, sets in ((path, (), (("SQ_WAVES", "VALUInsts", "GRBM_GUI_ACTIVE"), ("SQ_WAVES", "SQ_INSTS_SALU"), ("SQ_WAVES", "GRBM_COUNT"))),
                              ("flood", ("count=60", "kinds=dDs"), (SQ_OF_THE_TOOLS, SQ_OF_THE_SDK, SQ_OF_THE_TRACE))):
         old, sdk, own = sets

@@ -4,7 +4,6 @@
 import collections
 import functools
 
-from clients import HSA, client_program
 from support import *
 
 RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
@@ -35,7 +34,7 @@ class Reported:
 
 
 def client(*args, name="hip_client", trace=PLAIN, env=None, **kwargs):
-    path = client_program(name)
+    path = built(name)
     full = {**EXACT, **(env or {})}
     if trace == PLAIN:
         full.update(RUNTIME)
@@ -151,7 +150,7 @@ def records_have_exact_times_with_deterministic_clock():
 @case
 def records_have_the_times_that_hsa_reports():
     """With any clock a record has the times that HSA's runtime gave HIP for the kernel."""
-    shim = client_program("libdispatch_times.so", needs=HSA)
+    shim = built("libdispatch_times.so", HSA_HEADERS)
     # at 27 MHz, as by default
     for env in ({}, {"VGPU_DRIFT_PPM": "50", "VGPU_CLOCK_OFFSET": "123456789012"}):
         env.update(dict.fromkeys(EXACT), LD_PRELOAD=shim, DISPATCH_TIMES=os.path.join(work_dir(), "times"))
@@ -179,7 +178,7 @@ def each_kind_enabled_alone_reports_only_itself():
 @case
 def graph_kernels_have_names():
     """HIP 5.2 does not report them; librtl has them where HSA's runtime has loaded it or libroctracer64."""
-    path = client_program("graph_client")
+    path = built("graph_client")
     tool = {**RUNTIME, "HSA_TOOLS_LIB": os.path.join(LIB, "libroctracer64.so.4")}
     for trace, env in ((PLAIN, tool), (RTL, {})):
         r = run(path, 200, trace=trace, env=env)

@@ -3,14 +3,13 @@
 """The usage examples of roctracer's specification: what they print, call by call, with kernels executed."""
 import re
 
-from clients import client_program
 from support import *
 
 ENV = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{os.path.join(BUILD, 'lib')}", "VGPU_EXEC": "on"}
 
 
 def transpose(mode, iterations, trace=PLAIN):
-    path = client_program("matrix_transpose")
+    path = built("matrix_transpose")
     env = ENV if trace == PLAIN else {"VGPU_EXEC": "on"}
     r = run(path, mode, iterations, trace=trace, env=env, timeout=120)
     equal("stderr", r.err, "")

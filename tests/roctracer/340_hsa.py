@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """HSA's calls and copies, below HIP: by HSA_TOOLS_LIB, under rtl trace; without either nothing breaks."""
-from clients import client_program
 from support import *
 
 TOOL = os.path.join(LIB, "libroctracer64.so.4")
 
 
 def client(*args, tools=None, trace=PLAIN, env=None):
-    path = client_program("hsa_client")
+    path = built("hsa_client")
     full = dict(env or {})
     if trace == PLAIN:
         full["LD_LIBRARY_PATH"] = f"{VGPU_DIR}:{LIB}"

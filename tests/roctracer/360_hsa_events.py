@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """HSA_EVT: memory, copies, packets and code of an HSA program, each event once and in order."""
-from clients import HSA, client_program
 from support import *
 
 TODAY = ("hsa_events", os.path.join(LIB, "libroctracer64.so.4"))
@@ -30,8 +29,8 @@ def expected(old):
 
 
 def client(*args, which=TODAY, trace=PLAIN, tools=True, **kwargs):
-    path = client_program(which[0], needs=HSA)
-    client_program("hsa_kernels.co")
+    path = built(which[0], HSA_HEADERS)
+    built("hsa_kernels.co")
     env = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"} if trace == PLAIN else {}
     if tools:
         env["HSA_TOOLS_LIB"] = which[1]

@@ -3,7 +3,6 @@
 """HSA_OPS: records of the kernels and copies of a program of HSA's alone."""
 import collections
 
-from clients import HSA, client_program
 from support import *
 
 TODAY = ("hsa_ops", os.path.join(LIB, "libroctracer64.so.4"))
@@ -14,8 +13,8 @@ class Client:
     """The records of a run, until the program stopped tracing: (begin, end) by the rest of the line."""
 
     def __init__(self, *args, which=TODAY, trace=PLAIN, **kwargs):
-        path = client_program(which[0], needs=HSA)
-        client_program("hsa_kernels.co")
+        path = built(which[0], HSA_HEADERS)
+        built("hsa_kernels.co")
         env = {"HSA_TOOLS_LIB": which[1]}
         if trace == PLAIN:
             env["LD_LIBRARY_PATH"] = f"{VGPU_DIR}:{LIB}"

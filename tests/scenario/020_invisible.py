@@ -93,9 +93,7 @@ def times(trace, rtl_args, env):
 @case
 def event_times_and_results_beside_tools_that_count():
     """rocprofiler-sdk's dispatch counting by callback and by buffer, a plug-in of rocprofiler v1; nothing of rtl besides."""
-    sdk, v1 = os.path.join(BUILD, "tests/libsdk_counter_tool_1.so"), os.path.join(BUILD, "tests/librocprofiler_tool.so")
-    if not os.path.exists(sdk) or not os.path.exists(v1):
-        skip("the tools were not built: there are no headers of HIP")
+    sdk, v1 = built("libsdk_counter_tool_1.so", HIP_HEADERS), built("librocprofiler_tool.so", HSA_HEADERS)
     # these events have the times of kernels, whatever the program's thread does
     env_of_all = {**DETERMINISTIC, "VGPU_SETTLE_US": 3000}
     plain = run("eventtimes", "part=ext", env=env_of_all, status=3)

@@ -8,8 +8,7 @@ RIGHT = "openmp: 1 GPU, on the GPU, sum right\n"
 
 
 def is_there():
-    if not os.path.exists(os.path.join(PROGRAMS, "openmp")):
-        skip("clang-15 has no OpenMP for gfx900 here: libomp-15-dev is not installed")
+    built(os.path.join(PROGRAMS, "openmp"), "clang-15", "/usr/lib/llvm-15/lib/libomptarget-amdgpu-gfx900.bc", "/usr/lib/*/amdgcn/bitcode/ocml.bc")
 
 
 @case

@@ -90,9 +90,7 @@ def memory_that_others_use_as_well_is_not_replayed_and_right():
 
 def counted_beside(others):
     """The trace and a client of rocprofiler-sdk, which counts `others`."""
-    library = os.path.join(BUILD, "tests/libsdk_counter_tool_1.so")
-    if not os.path.exists(library):
-        skip("the tool was not built: there are no headers of HIP")
+    library = built("libsdk_counter_tool_1.so", HIP_HEADERS)
     r = replay("rounds=1", "streams=1", "size=256", "parts=isgd", LD_PRELOAD=library, COUNT_NAMES=",".join(others))
     whole = check(r, 4)
     equal("losses", losses(r), {})

@@ -50,9 +50,7 @@ class Reported:
 
 
 def client(abi, *args, trace=PLAIN, env=None, **kwargs):
-    path = os.path.join(BUILD, "tests", f"sdk_hip_client_{abi}")
-    if not os.path.exists(path):
-        skip("sdk_hip_client was not built: hipcc is not installed")
+    path = built(f"sdk_hip_client_{abi}")
     full = dict(env or {})
     if trace == PLAIN:
         full.update(RUNTIME)

@@ -9,9 +9,7 @@ RUNTIME = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"}
 @case
 def listings_time_calls_of_hip_and_report_errors_of_hsa():
     for abi in (0, 1):
-        path = os.path.join(BUILD, "tests", f"sdk_listings_client_{abi}")
-        if not os.path.exists(path):
-            skip("sdk_listings_client was not built: hipcc is not installed")
+        path = built(f"sdk_listings_client_{abi}")
         r = run(path, env=RUNTIME)
         equal(f"calls, ABI {abi}", r.out, "calls 12, of them 12 with a time\n")
         # 0x1004; runtimes ask agents for what they don't know, too

@@ -46,9 +46,7 @@ def fields(words, **more):
 
 
 def client(abi, *args, trace=PLAIN, env=None, **kwargs):
-    path = os.path.join(BUILD, "tests", f"sdk_operations_client_{abi}")
-    if not os.path.exists(path):
-        skip("sdk_operations_client was not built: hipcc is not installed")
+    path = built(f"sdk_operations_client_{abi}")
     r = run(path, *args, trace=trace, env={**(RUNTIME if trace == PLAIN else {}), **(env or {})}, **kwargs)
     equal("stderr", r.err, "")
     return Shown(r)

@@ -9,9 +9,7 @@ Shown = collections.namedtuple("Shown", "what phase fields")
 
 
 def run_client(*args, trace=PLAIN, **kwargs):
-    path = os.path.join(BUILD, "tests", "sdk_effects_client_1")
-    if not os.path.exists(path):
-        skip("sdk_effects_client was not built: hipcc is not installed")
+    path = built("sdk_effects_client_1")
     r = run(path, *args, trace=trace, env=RUNTIME if trace == PLAIN else None, **kwargs)
     equal("stderr", r.err, "")
     *lines, last = r.out.splitlines()

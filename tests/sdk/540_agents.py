@@ -153,9 +153,7 @@ def agents_without_the_drivers_files_are_hips_devices():
     if os.path.exists("/sys/class/kfd"):
         skip("this machine has the driver, which is asked first")
     for abi in ABIS:
-        path = os.path.join(BUILD, "tests", f"sdk_buffer_client_{abi}")
-        if not os.path.exists(path):
-            skip("sdk_buffer_client was not built: hipcc is not installed")
+        path = built(f"sdk_buffer_client_{abi}")
         r = run(path, "agents=1", env={"LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}"})
         contains("stdout", r.out, "wrong 0\n")
         equal("GPUs", [l for l in r.out.splitlines() if l.startswith("gpu ")], ["gpu gfx900"])

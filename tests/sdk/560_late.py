@@ -14,9 +14,7 @@ def tool(name, abi):
 
 def steps(abi, *args, env=None, load="ab"):
     """The lines of a run; `load`: the tools that are loaded first."""
-    path = os.path.join(BUILD, "tests", f"sdk_steps_{abi}")
-    if not os.path.exists(path):
-        skip("sdk_steps was not built: hipcc is not installed")
+    path = built(f"sdk_steps_{abi}")
     given = [f"load:{tool(name, abi)}" for name in load] + list(args)
     r = run(path, *given, env={**RUNTIME, **(env or {})})
     equal("stderr", r.err, "")

@@ -33,9 +33,7 @@ class Said:
 
 def work(*clients, sessions=1, trace=PLAIN, **env):
     """A run with these clients."""
-    path = os.path.join(BUILD, "tests", "sdk_client_app")
-    if not os.path.exists(path):
-        skip("sdk_client_app was not built: hipcc is not installed")
+    path = built("sdk_client_app")
     sdk = os.path.join(LIB, "librocprofiler-sdk.so.1")
     full = {"LD_PRELOAD": ":".join([library(c) for c in clients if c in PRELOADED] + [sdk]),
             "ROCP_TOOL_LIBRARIES": ":".join(library(c) for c in clients if c in NAMED), **env}

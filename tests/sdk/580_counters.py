@@ -29,9 +29,7 @@ class Said:
 
 
 def tool(abi, name, *args, names=NAMES, trace=PLAIN, gpus=1, env=None, **kwargs):
-    library = os.path.join(BUILD, "tests", f"libsdk_counter_tool_{abi}.so")
-    if not os.path.exists(library):
-        skip("the tool was not built: there are no headers of HIP")
+    library = built(f"libsdk_counter_tool_{abi}.so", HIP_HEADERS)
     full = {"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, "LD_PRELOAD": library, "COUNT_NAMES": ",".join(names), **(env or {})}
     if trace == PLAIN:
         full = {**RUNTIME, "HSA_TOOLS_LIB": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}"), **full}
@@ -145,8 +143,6 @@ def queues_that_end_while_dispatches_wait_have_a_result_for_each():
 @case
 def counters_and_metrics_of_twelve_kernels_equal_the_log():
     """Each counter that the virtual GPU feeds, each record of it, and each metric of the GPU, of each dispatch."""
-    if not os.path.exists(program("reference")):
-        skip("reference was not built: hipcc is not installed")
     metrics = reference.metrics()
     sets = reference.gpu_of({}).sets([*reference.LOGGED, *metrics])
     said = tool(1, "reference", f"rounds={len(sets)}", names=[";".join(",".join(s) for s in sets)],
@@ -181,9 +177,7 @@ def counters_that_a_tool_creates_have_the_values_of_their_expressions():
 
 @case
 def queue_made_before_a_tool_counts_is_not_counted_and_said():
-    path = os.path.join(BUILD, "tests/vgpu/sdk_late_counts")
-    if not os.path.exists(path):
-        skip("sdk_late_counts was not built: there is no HSA runtime")
+    path = built("vgpu/sdk_late_counts", HIP_HEADERS, HSA_HEADERS)
     r = run(path, trace=PLAIN, env={**RUNTIME, "VGPU_EXEC": "auto", "HSA_TOOLS_LIB": os.path.join(LIB, "librocprofiler-sdk.so.1")})
     equal("stdout", r.out, "asked 3 counted 3\n")
     contains("stderr", r.err, "the dispatches of 1 queues are not counted: they were made before")
@@ -203,8 +197,6 @@ def is_counted_as(c, log, names):
 
 @case
 def hip_program_has_metrics():
-    if not os.path.exists(program("sdk_client_app")):
-        skip("sdk_client_app was not built: hipcc is not installed")
     names = ("SQ_WAVES", "FETCH_SIZE", "TCC_HIT_sum", "CU_NUM")
     said = tool(1, "sdk_client_app", "sessions=1", "launches=5", names=names, env={"ROCP_TOOL_LIBRARIES": ""})
     contains("output", said.run.out, "done")

@@ -15,10 +15,7 @@ STAND_IN = [] if USERLAND else [os.path.join(BUILD, "tests", "rccl")]
 
 
 def program(abi):
-    path = os.path.join(BUILD, "tests", f"sdk_rccl_client_{abi}")
-    if not os.path.exists(path):
-        skip("sdk_rccl_client was not built: hipcc is not installed")
-    return path
+    return built(f"sdk_rccl_client_{abi}")
 
 
 def args():

@@ -46,9 +46,7 @@ class Seen:
 
 
 def traced(abi, name, *args):
-    program = os.path.join(BUILD, "tests", name)
-    if not os.path.exists(program):
-        skip(f"{name} was not built: hipcc is not installed")
+    program = built(name)
     tool = os.path.join(BUILD, "tests", f"libsdk_all_tool_{abi}.so")
     env = {"ROCP_TOOL_LIBRARIES": tool, "ALL_TOOL_OUT": "seen.txt", "LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}", "VGPU_EXEC": "auto",
            "LD_PRELOAD": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}")}

@@ -23,12 +23,11 @@ def by_symbolizer(path, addresses):
 
 @case
 def kernels_of_a_program_are_disassembled_as_by_llvm_with_lines():
-    if not os.path.exists(os.path.join(PROGRAMS, "sdk_code_client")):
-        skip("not built: Debian's libamd-comgr-dev and libdw-dev are needed")
+    client = built("sdk_code_client", "hipcc", "amd_comgr.h|amd_comgr/amd_comgr.h", "elfutils/libdw.h")
     if not os.path.exists(OBJDUMP):
         skip("no llvm-objdump")
     folder = new_dir()
-    ran = run("sdk_code_client", folder, env=RUNTIME)
+    ran = run(client, folder, env=RUNTIME)
     rows = [line.split("\t") for line in ran.out.splitlines()]
     at_least("instructions", len(rows), 30)
     for object_id in sorted({r[0] for r in rows}):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_checkers.py - the checkers of tools/ find the planted errors and report no others"""
+"""test_checkers.py - the checkers of tools/ find the planted errors and report no others; a test whose program is missing is not skipped at will"""
 import contextlib
 import io
 import os
@@ -10,7 +10,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(FOLDER, "..", "..", "tools"), os.path.join(FOLDER, "..")]
 import check_banned  # noqa: E402
 import check_comments  # noqa: E402
 import check_commits  # noqa: E402
@@ -27,6 +28,7 @@ import check_tidy  # noqa: E402
 import check_words  # noqa: E402
 import draw_modules  # noqa: E402
 import rtl_tree  # noqa: E402
+from support import harness  # noqa: E402
 
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
 
@@ -425,6 +427,29 @@ class Modules(Tree):
         picture = draw_modules.draw(draw_modules.includes())
         self.assertEqual(picture.count("-->"), 2)
         self.assertIn("m2 --> m1", picture)
+
+
+class Built(Tree):
+    """harness.built(): whether a case is skipped or fails where its program is missing."""
+
+    def setUp(self):
+        super().setUp()
+        self.missing = os.path.join(self.tmp.name, "no_program")
+
+    def test_program_that_is_there(self):
+        self.put("program", "")
+        self.assertEqual(harness.built(os.path.join(self.tmp.name, "program"), "no_compiler"), os.path.join(self.tmp.name, "program"))
+
+    def test_missing_program_fails_where_its_compiler_is(self):
+        self.put("include/x.h", "")
+        for needs in (("sh",), ("no_compiler|sh",), ("sh", f"no.h|{self.tmp.name}/*/x.h")):
+            with self.assertRaisesRegex(harness.Failed, "no_program was not built, although"):
+                harness.built(self.missing, *needs)
+
+    def test_missing_program_is_skipped_where_something_is_not_installed(self):
+        for needs, named in ((("no_compiler", "sh"), "no_compiler"), (("sh", "no/such.h", "no_compiler"), "no/such.h and no_compiler")):
+            with self.assertRaisesRegex(harness.Skipped, f"no_program was not built: {named} not installed"):
+                harness.built(self.missing, *needs)
 
 
 if __name__ == "__main__":

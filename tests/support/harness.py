@@ -163,14 +163,24 @@ def program(name):
     return built(os.path.join(PROGRAMS, name))
 
 
-def built(path):
-    """The path of a HIP or HSA program. Skips where what it is built with is not installed; fails where that is."""
+HIP_HEADERS, HSA_HEADERS = "hip/amd_detail/hip_prof_str.h", "hsa/hsa.h"
+
+
+def is_installed(what):
+    """A command; or a file of a package, below the folders of headers or at its path; or one of several: "x.h|folder/x.h"."""
+    folders = ("/usr/include", "/opt/rocm*/include")
+    return any(shutil.which(w) or "." in w and any(glob.glob(os.path.join(folder, w)) for folder in folders) for w in what.split("|"))
+
+
+def built(path, *needs):
+    """The path of what the build makes, in tests/ if it is relative. Skips where something that it `needs` is not installed, by default what HIP and HSA
+    programs do; fails where all is: a program that does not compile any more is no reason to skip."""
+    path = os.path.join(BUILD, "tests", path)
     if os.path.exists(path):
         return path
-    headers = glob.glob("/usr/include/hsa/hsa.h") + glob.glob("/opt/rocm*/include/hsa/hsa.h")
-    missing = [what for what, there in (("hipcc", shutil.which("hipcc")), ("hsa/hsa.h", headers)) if not there]
+    missing = [what for what in needs or ("hipcc", HSA_HEADERS) if not is_installed(what)]
     if not missing:
-        fail(f"{path} was not built")
+        fail(f"{path} was not built, although what it needs is installed")
     return skip(f"{path} was not built: {' and '.join(missing)} not installed")
 
 
