@@ -112,6 +112,20 @@ OWN = "not flags & 32"  # not of the runtime's own queues, which are not counted
 EIGHT_OF_SQ = ("SQ_INSTS_LDS", "SQ_INSTS_FLAT", "SQ_INSTS_VMEM_WR", "SQ_INSTS_VMEM_RD", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_WAVES")
 
 
+def check_replayed(r):
+    """Each dispatch of the trace has the counters of all passes, as logged. Returns the log's: {operation: {counter: value}}"""
+    log = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
+    traced = {op: log[begin, end] for op, begin, end in r.db().execute(f"select op_id, begin_ticks, end_ticks from rtl_dispatch where {OWN}")}
+    counted = collections.defaultdict(dict)
+    for op, name, value in r.db().execute("select op_id, counter, value from rtl_counter"):
+        counted[op][name] = value
+    equal("dispatches of the trace with the counters of all passes", {op for op, c in counted.items() if len(c) == len(TWO_PASSES)}, set(traced))
+    for op, have in traced.items():
+        for name in EIGHT_OF_SQ:
+            equal(f"{name} of operation {op}", counted[op][name], have[name])
+    return traced
+
+
 @case
 def tool_beside_replayed_dispatches_has_each_once_and_the_trace_each_pass():
     """Events that fit beside those of the last pass; eight of the same block, and a thread trace, which do not; one GPU and two."""
@@ -120,16 +134,7 @@ def tool_beside_replayed_dispatches_has_each_once_and_the_trace_each_pass():
                               rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"), env={"TOOL_NAMES": ",".join(names)})
         contains("output", r.out, " 0 wrong")
         contains("stderr", r.err, "2 passes for these counters: each dispatch runs 2 times")
-        db = r.db()
-        log = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
-        traced = {op: log[begin, end] for op, begin, end in db.execute(f"select op_id, begin_ticks, end_ticks from rtl_dispatch where {OWN}")}
-        counted = collections.defaultdict(dict)
-        for op, name, value in db.execute("select op_id, counter, value from rtl_counter"):
-            counted[op][name] = value
-        equal("dispatches of the trace with the counters of all passes", {op for op, c in counted.items() if len(c) == len(TWO_PASSES)}, set(traced))
-        for op, have in traced.items():
-            for name in EIGHT_OF_SQ:
-                equal(f"{name} of operation {op}", counted[op][name], have[name])
+        traced = check_replayed(r)
         # the tool is asked for the program's dispatches alone, not for the passes before them
         equal("done, with times, for the tool", [d for d in rows if d["done"] != "1" or int(d["begin"]) >= int(d["end"])], [])
         equal("dispatches of the tool", len(rows), len(traced))
@@ -190,6 +195,50 @@ def tools_of_both_generations_beside_a_client_of_roctracer_and_a_trace_with_coun
             at_least("records of roctracer", r.out.count("hipLaunchKernel"), 1)
             equal("not in the log", collections.Counter((int(c["SQ_WAVES"]), int(c["SQ_INSTS_SALU"])) for c in newer) - logs, collections.Counter())
             complete(r)
+
+
+def run_both_beside_replays(old, sdk, gpus):
+    """A plug-in, a client of rocprofiler-sdk, and a trace of two passes. (what each of the two has of its dispatches, in order; check_replayed(); the run)"""
+    library = built("libsdk_counter_tool_1.so", HIP_HEADERS)
+    _, rows, r = run_tool("again", "rounds=1", f"streams={gpus}", f"gpus={gpus}", "parts=isgdra", "size=512", gpus=gpus, trace=RTL,
+                          rtl_args=("--pmc", ",".join(TWO_PASSES), "--passes=replay"),
+                          env={"TOOL_NAMES": ",".join(old), "LD_PRELOAD": library, "COUNT_NAMES": ",".join(sdk),
+                               "HSA_TOOLS_LIB": f"{TOOL} {os.path.join(LIB, 'librocprofiler-sdk.so.1')}"})
+    contains("output", r.out, " 0 wrong")
+    contains("client", r.out, " wrong 0\n")
+    contains("stderr", r.err, "2 passes for these counters: each dispatch runs 2 times")
+    traced = check_replayed(r)
+    complete(r)
+    equal("done, with times, for the plug-in", [d for d in rows if d["done"] != "1" or int(d["begin"]) >= int(d["end"])], [])
+    equal("dispatches that the plug-in and the client were asked for", (len(rows), int(re.search(r"tool: asked (\d+) shown", r.out)[1])), (len(traced),) * 2)
+    newer = [dict(zip(w[::2], w[1::2])) for w in (line.split() for line in re.findall(r"counted \d+ queue .*", r.out))]
+    # of a context that was not counted the plug-in has zeros
+    return [tuple(int(d[n]) for n in old) for d in rows if d["SQ_WAVES"]], [tuple(int(d[n]) for n in sdk) for d in newer], traced, r
+
+
+@case
+def tools_of_both_generations_beside_replayed_dispatches_have_each_once():
+    """Their events fit beside those of the last pass; together they fill the block, so that they have a pass of their own; and on two GPUs at a time."""
+    six = ("SQ_INSTS_FLAT", "SQ_INSTS_VMEM_WR", "SQ_INSTS_VMEM_RD", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_WAVES")
+    for old, sdk, gpus in ((("SQ_WAVES", "SQ_INSTS_SALU"), ("SQ_WAVES", "SQ_INSTS_VALU"), 1), ((*six, "SQ_INSTS_VALU"), (*six, "SQ_INSTS_LDS"), 2)):
+        *seen, traced, _ = run_both_beside_replays(old, sdk, gpus)
+        for who, have, names in zip(("plug-in", "client"), seen, (old, sdk)):
+            equal(f"dispatches of the {who}", collections.Counter(have), collections.Counter(tuple(c[n] for n in names) for c in traced.values()))
+
+
+@case
+def tools_of_both_generations_beside_replayed_dispatches_take_turns_where_they_do_not_fit():
+    """Eight events and four others of the same block: each dispatch is counted for one of them, and in all passes for the trace."""
+    for gpus in (1, 2):
+        *seen, traced, r = run_both_beside_replays(EIGHT_OF_SQ, SQ_OF_THE_SDK, gpus)
+        equal("each dispatch is counted for one", sum(map(len, seen)), len(traced))
+        equal("each has its turn", [len(have) > 0 for have in seen], [True] * 2)
+        equal("counters of the plug-in that are not in the log",
+              collections.Counter(seen[0]) - collections.Counter(tuple(c[n] for n in EIGHT_OF_SQ) for c in traced.values()), collections.Counter())
+        common = [SQ_OF_THE_SDK.index(n) for n in ("SQ_INSTS_LDS", "SQ_INSTS_VMEM_WR", "SQ_WAVES")]
+        equal("counters of the client that are not in the log", collections.Counter(tuple(have[i] for i in common) for have in seen[1]) -
+              collections.Counter(tuple(c[SQ_OF_THE_SDK[i]] for i in common) for c in traced.values()), collections.Counter())
+        contains("stderr", r.err, "its events do not fit in one pass with those of another client")
 
 
 @case
