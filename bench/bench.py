@@ -112,6 +112,8 @@ class Bench:
         """The environment in which a program runs under a tool."""
         if name == "untraced":
             return {}
+        if name == compat.BUFFERED:
+            return compat.sdk_env(self, "kernel")
         if name in compat.COUNTING:
             return compat.counting_env(self, name)
         if name == "passthrough":
@@ -356,7 +358,7 @@ class Bench:
         cases = [
             ("a dispatch", "dispatch", ["do=submit"], {"standard": 160, "hip": 160}, "timed_block", nr),
             ("a dispatch with a signal", "dispatch", ["do=submit", "kind=signal"], {"standard": None}, "timed_block", nr),
-            ("hipLaunchKernel()", "launch", ["kind=call"], {"standard": 160, "hip": 320}, "timed_block", nr),
+            ("hipLaunchKernel()", "launch", ["kind=call"], {"standard": 160, "hip": 320, compat.BUFFERED: None}, "timed_block", nr),
             ("a store to a signal that is no doorbell", "dispatch", ["do=store"], {"standard": 6}, "timed_stores", blocks * 256),
         ]  # fmt: skip
         for what, program, args, budgets, function, each in cases[: 1 if self.quick else None]:

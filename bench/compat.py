@@ -58,6 +58,8 @@ def sdk_env(bench, what):
     }
 
 
+BUFFERED = "rocprofiler-sdk, buffered"  # a tool that has a record of each dispatch in a buffer, and nothing else
+
 # the tools that count each dispatch by an API: a client of rocprofiler-sdk, the tests' plug-in of rocprofiler v1
 COUNTING = {
     "rocprofiler-sdk, counted": lambda bench: bench.path("bench/libsdktool.so"),
@@ -123,9 +125,8 @@ def sdk_here(bench):
         bench.add(what, added(way), "ns", added(floor), floor_name, budgets, low=min(values[way]) - min(base))
 
     def launch(way):
-        extra = sdk_env(bench, "kernel") if way == "kernel" else {}
-        tool = "standard" if way == "recorder" else "untraced"
-        return bench.traced("launch", [f"blocks={20 if bench.quick else 200}"], tool, extra)["median"]
+        tool = {"kernel": BUFFERED, "recorder": "standard"}.get(way, way)
+        return bench.traced("launch", [f"blocks={20 if bench.quick else 200}"], tool)["median"]
 
     values = in_turns(bench, ["untraced", "recorder", "kernel"], launch)
     bench.keep("sdk launch", values)
