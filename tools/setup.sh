@@ -98,16 +98,23 @@ need() {
 	[ -z "$lacking" ] || die "installed, and yet not found: $lacking"
 }
 
-# build_preset PRESET [OPTION...]: configures and builds quietly; shows errors
+# build_preset PRESET [OPTION...]: configures and builds quietly; shows errors. What it has built is not configured again: the
+# build does that where a file asks for it.
+built_presets=''
 build_preset() {
 	preset=$1
 	shift
 	log=build/$preset.log
 	mkdir -p build
-	if ! cmake --preset "$preset" "$@" >"$log" 2>&1 </dev/null; then
-		cat "$log" >&2
-		return 1
-	fi
+	case "$built_presets " in
+	*" $preset "*) : >"$log" ;;
+	*)
+		if ! cmake --preset "$preset" "$@" >"$log" 2>&1 </dev/null; then
+			cat "$log" >&2
+			return 1
+		fi
+		;;
+	esac
 	if ! cmake --build --preset "$preset" -j "${JOBS:-2}" >>"$log" 2>&1 </dev/null; then
 		grep -nE '(error|FAILED|undefined reference|multiple definition)' "$log" | head -n 30 >&2
 		tail -n 20 "$log" >&2
@@ -117,5 +124,6 @@ build_preset() {
 	if grep -q 'warning:' "$log"; then
 		grep 'warning:' "$log" | sort -u | head -n 20 >&2
 	fi
+	built_presets="$built_presets $preset"
 	return 0
 }
