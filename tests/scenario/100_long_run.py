@@ -160,7 +160,11 @@ def killed_before_the_complete_database_has_its_name():
     part = wait_until("a database", lambda: glob.glob(r.output + ".part-*[0-9]"), 60)[0]
     go_on(r)
     wait_until("the program's end", lambda: not children_of(p.pid), 120)
-    wait_until("its end", lambda: not has_state(part), 120)
+    # a converter that failed leaves a database that stays unfinished, and says why
+    wait_until("its end", lambda: p.poll() is not None or not has_state(part), 120)
+    if p.poll() is not None:
+        finish(p, r, 1)
+        fail(f"rtl trace ended by itself: status {r.status}\n{r.err}")
     p.kill()
     p.wait()
     done = rtl("recover", r.output + ".spool")
