@@ -86,7 +86,7 @@ static int write_page(struct rowfile_rows *rows)
 
 	if (rows->dirty)
 		ret = fd_pwrite(rows->index, rows->slots, sizeof(rows->slots),
-				rows->place * sizeof(rows->slots));
+				rows->location * sizeof(rows->slots));
 	rows->dirty = rows->dirty && ret;
 	return ret;
 }
@@ -103,7 +103,7 @@ static int new_page(struct rowfile_rows *rows, uint64_t page)
 		return -ENOMEM;
 	rows->sorted = (rows->sorted || !rows->nr_pages) &&
 		       (!rows->nr_pages || order[rows->nr_pages - 1] < page);
-	rows->place = rows->nr_pages;
+	rows->location = rows->nr_pages;
 	order[rows->nr_pages++] = page;
 	memset(rows->slots, 0, sizeof(rows->slots));
 	return 0;
@@ -112,7 +112,7 @@ static int new_page(struct rowfile_rows *rows, uint64_t page)
 /* Makes it the page in memory. */
 static int take_page(struct rowfile_rows *rows, uint64_t page)
 {
-	uint64_t place;
+	uint64_t location;
 	int ret;
 
 	if (rows->nr_pages && rows->page == page)
@@ -120,10 +120,10 @@ static int take_page(struct rowfile_rows *rows, uint64_t page)
 	ret = write_page(rows);
 	if (ret)
 		return ret;
-	if (map_get(&rows->pages, page, &place)) {
+	if (map_get(&rows->pages, page, &location)) {
 		ret = read_at(rows->index, rows->slots, sizeof(rows->slots),
-			      place * sizeof(rows->slots));
-		rows->place = place;
+			      location * sizeof(rows->slots));
+		rows->location = location;
 	} else {
 		ret = new_page(rows, page);
 	}
@@ -193,15 +193,15 @@ int rowfile_seal(struct rowfile *file)
 
 static int read_page(struct rowfile_reader *r, uint64_t page)
 {
-	uint64_t place;
+	uint64_t location;
 	int ret;
 
 	if (r->has_page && r->page == page)
 		return 1;
-	if (!map_get(&r->rows->pages, page, &place))
+	if (!map_get(&r->rows->pages, page, &location))
 		return 0;
 	r->has_page = false;
-	ret = read_at(r->rows->index, r->slots, sizeof(r->slots), place * sizeof(r->slots));
+	ret = read_at(r->rows->index, r->slots, sizeof(r->slots), location * sizeof(r->slots));
 	if (ret)
 		return ret;
 	r->has_page = true;
@@ -209,11 +209,11 @@ static int read_page(struct rowfile_reader *r, uint64_t page)
 	return 1;
 }
 
-/* place: from 0. */
-static int read_row(struct rowfile_reader *r, uint64_t place, const int64_t **row)
+/* location: from 0. */
+static int read_row(struct rowfile_reader *r, uint64_t location, const int64_t **row)
 {
 	size_t columns = r->rows->columns, size = columns * sizeof(int64_t);
-	uint64_t block = place / ROWFILE_BLOCK, first = block * ROWFILE_BLOCK;
+	uint64_t block = location / ROWFILE_BLOCK, first = block * ROWFILE_BLOCK;
 
 	if (!r->has_block || r->block != block) {
 		uint64_t nr = r->rows->nr - first;
@@ -225,7 +225,7 @@ static int read_row(struct rowfile_reader *r, uint64_t place, const int64_t **ro
 			return ret;
 		r->block = block;
 	}
-	*row = r->values + (place - first) * columns;
+	*row = r->values + (location - first) * columns;
 	return 1;
 }
 

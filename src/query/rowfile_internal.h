@@ -9,18 +9,18 @@
 /* ids of a page of the index, and rows that are read at a time */
 enum { ROWFILE_PAGE = 1024, ROWFILE_BLOCK = 64, ROWFILE_COLUMNS = 24 };
 
-/* Rows in the order in which they were added, and an index of their places, plus 1, by id: pages of ids that have a row. */
+/* Rows in the order in which they were added, and an index of their locations, plus 1, by id: pages of ids that have a row. */
 struct rowfile_rows {
 	size_t columns;
 	int rows, index; /* file descriptors */
 	uint64_t nr;
-	struct map pages; /* number of a page (id / ROWFILE_PAGE) to its place in the index */
+	struct map pages; /* number of a page (id / ROWFILE_PAGE) to its location in the index */
 	uint64_t *order;  /* numbers of pages, in order if `sorted` */
 	size_t nr_pages, max_pages;
 	bool sorted;
 	/* the page that was changed last */
 	bool dirty;
-	uint64_t page, place;
+	uint64_t page, location;
 	uint32_t slots[ROWFILE_PAGE];
 	uint64_t changes; /* readers' copies are valid while it does not change */
 };

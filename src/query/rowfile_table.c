@@ -19,8 +19,14 @@ struct column {
 };
 
 #define FIELD(of, name) (offsetof(struct rowfile_##of, name) / sizeof(int64_t))
-#define OP(name) { INTEGER, FIELD(op, name) }
-#define API(name) { INTEGER, FIELD(api, name) }
+#define OP(name)                                                                                   \
+	{                                                                                          \
+		INTEGER, FIELD(op, name)                                                           \
+	}
+#define API(name)                                                                                  \
+	{                                                                                          \
+		INTEGER, FIELD(api, name)                                                          \
+	}
 
 /* The key is the field 0. */
 static const struct layout {
@@ -34,8 +40,17 @@ static const struct layout {
 	  ROWFILE_OPS,
 	  0,
 	  11,
-	  { OP(id), OP(gpu), OP(queue), OP(sequence), OP(start), OP(end), OP(description), OP(type),
-	    { EMPTY, 0 }, OP(marker), OP(correlation) } },
+	  { OP(id),
+	    OP(gpu),
+	    OP(queue),
+	    OP(sequence),
+	    OP(start),
+	    OP(end),
+	    OP(description),
+	    OP(type),
+	    { EMPTY, 0 },
+	    OP(marker),
+	    OP(correlation) } },
 	{ "rocpd_api_ops", ROWFILE_OPS, 0, 3, { OP(id), OP(api), OP(id) } },
 	{ "rtl_op_kernel",
 	  ROWFILE_OPS,
@@ -46,8 +61,8 @@ static const struct layout {
 	  ROWFILE_APIS,
 	  0,
 	  9,
-	  { API(id), API(pid), API(tid), API(start), API(end), API(name), API(category), API(domain),
-	    API(args) } },
+	  { API(id), API(pid), API(tid), API(start), API(end), API(name), API(category),
+	    API(domain), API(args) } },
 	{ "rtl_api_data",
 	  ROWFILE_APIS,
 	  FIELD(api, is_call),
@@ -57,8 +72,16 @@ static const struct layout {
 	  ROWFILE_APIS,
 	  FIELD(api, is_kernel),
 	  11,
-	  { API(id), { HANDLE, FIELD(api, stream) }, API(grid[0]), API(grid[1]), API(grid[2]),
-	    API(group[0]), API(group[1]), API(group[2]), API(group_size), API(private_size),
+	  { API(id),
+	    { HANDLE, FIELD(api, stream) },
+	    API(grid[0]),
+	    API(grid[1]),
+	    API(grid[2]),
+	    API(group[0]),
+	    API(group[1]),
+	    API(group[2]),
+	    API(group_size),
+	    API(private_size),
 	    API(kernel_name) } },
 };
 
@@ -68,7 +91,8 @@ struct table {
 	sqlite3_vtab base;
 	const struct layout *layout;
 	struct rowfile_rows *rows;
-	struct cursor *spare; /* closed, with its copies: a statement that looks up a row opens its cursor each time */
+	struct cursor *
+		spare; /* closed, with its copies: a statement that looks up a row opens its cursor each time */
 };
 
 struct cursor {

@@ -310,6 +310,52 @@ class Convert(Reader):
         self.assertEqual({e["pid"] for e in events if e["name"] == "train"}, {501, 502})
 
 
+class RawTrace(Case):
+    """What a command reads of a raw trace is what it reads of the database that is made of it."""
+    FORMATS = ("perfetto", "pftrace", "speedscope", "folded", "kineto", "jsonl", "csv", "rocprofv3-csv", "rocprofv3-json",
+               "rocprofv3-pftrace", "rocpd3")
+    COMMANDS = (*(("convert", "-q", "-f", form, "-o", "out/x", "t") for form in FORMATS),
+                ("report", "-q", "-o", "out/x", "t"), ("summary", "t"), ("summary", "--by", "kernel,api,stream,range,gap,graph", "t"),
+                ("summary", "--internal", "--format", "json", "t"))
+
+    def output(self, folder, command):
+        out = self.path(os.path.join(folder, "out"))
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(out)
+        p = self.rtl(*command, cwd=self.path(folder), text=False)
+        files = {}
+        for name in sorted(os.listdir(out)):
+            with open(os.path.join(out, name), "rb") as f:
+                files[name] = f.read()
+        return p.stdout, files
+
+    def same_of(self, s):
+        for folder in ("raw", "database"):
+            os.makedirs(self.path(folder))
+        s.write(self.path("raw/t"))
+        self.rtl("merge", "-q", "-o", "database/t", "raw/t")
+        for command in self.COMMANDS:
+            with self.subTest(command=command):
+                seen, expected = self.output("raw", command), self.output("database", command)
+                self.assertTrue(expected[0] or expected[1])
+                self.assertEqual(seen, expected)
+
+    def test_calls_and_operations(self):
+        self.same_of(spool.calls())
+
+    def test_operations_without_calls(self):
+        self.same_of(spool.sample(3000))
+
+    def test_launches_get_the_names_of_their_kernels_from_dispatches(self):
+        s = spool.calls()
+        launch = s.op(9, "hipModuleLaunchKernel", "f:p:kernel,numBlocks:d:grid,dimBlocks:d:block,stream:h:stream")
+        for i in range(20):
+            begin = s.start + 100_000 + i * 1000
+            own = s.api(launch, begin, begin + 500, (0x4000 + i % 2, 4 | 1 << 32, 1, 256 | 1 << 32, 1, 0x55AA))
+            s.dispatch(1 + i % 2, 0, begin + 2000, begin + 2100 + i, correlation=own)
+        self.same_of(s)
+
+
 class MergeAndRecover(Reader):
     def count(self, name, table="rtl_dispatch"):
         db = sqlite3.connect(self.path(name))

@@ -37,8 +37,8 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.dir, name)
 
-    def rtl(self, *args, status=0, env=None, stdin="", timeout=60, text=True):
-        p = subprocess.run([RTL_BIN, *args], cwd=self.dir, env=environment(env), capture_output=True, text=text,
+    def rtl(self, *args, status=0, env=None, stdin="", timeout=60, text=True, cwd=None):
+        p = subprocess.run([RTL_BIN, *args], cwd=cwd or self.dir, env=environment(env), capture_output=True, text=text,
                            input=stdin if text else stdin.encode(), timeout=timeout, check=False)
         if status is not None:
             self.assertEqual(p.returncode, status, f"{args}\nstdout {p.stdout[-2000:]!r}\nstderr {p.stderr[-2000:]!r}")

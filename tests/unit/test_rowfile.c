@@ -219,8 +219,7 @@ static void fill(struct rowfile *file, sqlite3 *db)
 			if (i % 10 && i / 1500 != 2)
 				add_op(file, db, base + i);
 		for (int64_t i = 0; i < 3000; i++) {
-			int64_t turn = i / 100, thread = turn % 3,
-				n = turn / 3 * 100 + i % 100;
+			int64_t turn = i / 100, thread = turn % 3, n = turn / 3 * 100 + i % 100;
 
 			add_call(file, db, base + 1 + ((n * 3 + thread) ^ 1));
 		}
@@ -302,7 +301,8 @@ TEST(tables_that_are_not_there_are_refused)
 	CHECK_EQ_INT(sqlite3_exec(db, "CREATE VIRTUAL TABLE rocpd_op USING rtl_rows(id integer)",
 				  NULL, NULL, NULL),
 		     SQLITE_ERROR);
-	run(db, "CREATE VIRTUAL TABLE rocpd_api_ops USING rtl_rows(id integer, api_id integer, op_id integer)");
+	run(db,
+	    "CREATE VIRTUAL TABLE rocpd_api_ops USING rtl_rows(id integer, api_id integer, op_id integer)");
 	CHECK_EQ_INT(sqlite3_exec(db, "SELECT * FROM rocpd_api_ops", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 	rowfile_free(file);
@@ -334,8 +334,7 @@ TEST(directory_that_is_not_there_is_an_error)
 
 TEST(handles_are_written_as_c_does)
 {
-	const int64_t handles[] = { 0,		  1,	     15, 16, 0x7f0012345678, -1, INT64_MAX,
-				    INT64_MIN + 1 };
+	const int64_t handles[] = { 0, 1, 15, 16, 0x7f0012345678, -1, INT64_MAX, INT64_MIN + 1 };
 	char text[ROWFILE_HANDLE + 1], expected[32];
 
 	for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
