@@ -7,6 +7,7 @@
 #include "query/rowfile_internal.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,15 +40,21 @@ static int read_at(int fd, void *out, size_t size, uint64_t offset)
 
 int rowfile_new(struct rowfile **out)
 {
-	static const size_t sizes[ROWFILE_NR] = { sizeof(struct rowfile_op),
-						  sizeof(struct rowfile_api) };
+	static const struct {
+		size_t size, start;
+	} layouts[ROWFILE_NR] = {
+		{ sizeof(struct rowfile_op), offsetof(struct rowfile_op, start) },
+		{ sizeof(struct rowfile_api), offsetof(struct rowfile_api, start) },
+	};
 	struct rowfile *file = alloc_zero(1, sizeof(*file));
 	int ret = file ? 0 : -ENOMEM;
 
 	for (int i = 0; file && i < ROWFILE_NR; i++) {
 		struct rowfile_rows *rows = &file->kinds[i];
 
-		rows->columns = sizes[i] / sizeof(int64_t);
+		rows->columns = layouts[i].size / sizeof(int64_t);
+		rows->start = layouts[i].start / sizeof(int64_t);
+		rows->first_ns = INT64_MAX;
 		rows->rows = ret ? ret : temporary_unnamed("rtl-rows");
 		ret = rows->rows < 0 ? rows->rows : 0;
 		rows->index = ret ? ret : temporary_unnamed("rtl-rows");
@@ -132,6 +139,12 @@ static int take_page(struct rowfile_rows *rows, uint64_t page)
 	return ret;
 }
 
+static void note_begin(struct rowfile_rows *rows, int64_t ns)
+{
+	if (ns > 0 && ns < rows->first_ns)
+		rows->first_ns = ns;
+}
+
 int rowfile_add(struct rowfile_rows *rows, const int64_t *values, size_t nr)
 {
 	size_t size = rows->columns * sizeof(*values);
@@ -147,6 +160,8 @@ int rowfile_add(struct rowfile_rows *rows, const int64_t *values, size_t nr)
 		if (ret || *slot)
 			continue;
 		*slot = (uint32_t)(rows->nr + i + 1);
+		rows->nr_ids++;
+		note_begin(rows, values[i * rows->columns + rows->start]);
 		rows->dirty = true;
 	}
 	rows->nr += nr;
@@ -178,6 +193,16 @@ int rowfile_sync(struct rowfile_rows *rows)
 		rows->sorted = true;
 	}
 	return write_page(rows);
+}
+
+struct rowfile_facts rowfile_facts(const struct rowfile *file)
+{
+	const struct rowfile_rows *ops = &file->kinds[ROWFILE_OPS],
+				  *apis = &file->kinds[ROWFILE_APIS];
+
+	return (struct rowfile_facts){ ops->nr_ids, apis->nr_ids,
+				       ops->first_ns < apis->first_ns ? ops->first_ns :
+									apis->first_ns };
 }
 
 int rowfile_seal(struct rowfile *file)
@@ -297,6 +322,7 @@ int rowfile_change(struct rowfile_reader *r, const int64_t *row)
 
 	if (ret != 1)
 		return ret ? ret : -ENOENT;
+	note_begin(r->rows, row[r->rows->start]);
 	/* the slot is of the page that was read */
 	ret = fd_pwrite(r->rows->rows, row, size,
 			(r->slots[(uint64_t)row[0] % ROWFILE_PAGE] - UINT64_C(1)) * size);

@@ -44,6 +44,13 @@ int rowfile_add_apis(struct rowfile *file, const struct rowfile_api *rows, size_
 /* No rows are added or changed any more. 0 or -errno. */
 int rowfile_seal(struct rowfile *file);
 
+/* Known without reading the rows: their numbers, and the earliest `start` above 0 of all; INT64_MAX: there is none. */
+struct rowfile_facts {
+	uint64_t nr_ops, nr_apis;
+	int64_t first_ns;
+};
+struct rowfile_facts rowfile_facts(const struct rowfile *file);
+
 /* Whether the rows of that table are in a rowfile. */
 bool rowfile_has(const char *table);
 /* The name of SQLite's module: CREATE VIRTUAL TABLE name USING rtl_rows(column type, ...), with the columns in the order of the

@@ -7,13 +7,16 @@
 #include "store/map.h"
 
 /* ids of a page of the index, and rows that are read at a time */
-enum { ROWFILE_PAGE = 1024, ROWFILE_BLOCK = 64, ROWFILE_COLUMNS = 24 };
+enum { ROWFILE_PAGE = 1024, ROWFILE_BLOCK = 128, ROWFILE_COLUMNS = 24 };
 
 /* Rows in the order in which they were added, and an index of their locations, plus 1, by id: pages of ids that have a row. */
 struct rowfile_rows {
 	size_t columns;
 	int rows, index; /* file descriptors */
-	uint64_t nr;
+	uint64_t nr;	 /* of the file; of ids: nr_ids */
+	uint64_t nr_ids;
+	size_t start; /* the column of a row's begin */
+	int64_t first_ns;
 	struct map pages; /* number of a page (id / ROWFILE_PAGE) to its location in the index */
 	uint64_t *order;  /* numbers of pages, in order if `sorted` */
 	size_t nr_pages, max_pages;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "query/cause.h"
+#include "query/rowfile.h"
 #include "query/sorter.h"
 #include "query/timeline.h"
 #include "store/map.h"
@@ -13,23 +14,34 @@
 /* ---- preparation ---- */
 
 /* The earliest begin of all events; 0 without events. */
-static int64_t find_first_ns(sqlite3 *db)
+static int64_t find_first_ns(struct query *q)
 {
 	static const char *const any[] = {
-		"SELECT min(start) FROM rocpd_op WHERE start > 0",
-		"SELECT min(start) FROM rocpd_api WHERE start > 0",
 		"SELECT min(begin_ns) FROM rtl_op_runtime WHERE begin_ns > 0",
 		"SELECT min(begin_ns) FROM rtl_op_barrier WHERE begin_ns > 0",
+		"SELECT min(start) FROM rocpd_op WHERE start > 0",
+		"SELECT min(start) FROM rocpd_api WHERE start > 0",
 	};
-	int64_t first = INT64_MAX;
+	int64_t first = q->rows ? rowfile_facts(q->rows).first_ns : INT64_MAX;
 
-	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++) {
-		int64_t ns = query_number(db, any[i], INT64_MAX);
+	for (size_t i = 0; i < (q->rows ? 2 : sizeof(any) / sizeof(any[0])); i++) {
+		int64_t ns = query_number(q->db, any[i], INT64_MAX);
 
 		if (ns < first)
 			first = ns;
 	}
 	return first == INT64_MAX ? 0 : first;
+}
+
+static uint64_t count_rows(const struct query *q)
+{
+	if (q->rows) {
+		struct rowfile_facts facts = rowfile_facts(q->rows);
+
+		return facts.nr_ops + facts.nr_apis;
+	}
+	return (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
+	       (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0);
 }
 
 int rows_prepare(struct query *q)
@@ -38,10 +50,9 @@ int rows_prepare(struct query *q)
 
 	if (q->is_prepared)
 		return 0;
-	q->total = 2 * (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
-		   2 * (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) +
+	q->total = 2 * count_rows(q) +
 		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rtl_op_runtime", 0);
-	q->first_ns = find_first_ns(q->db);
+	q->first_ns = find_first_ns(q);
 	ret = query_read_processes(q);
 	if (ret == 0)
 		ret = q->by_time ? cause_prepare(q) : cause_make(q, true);

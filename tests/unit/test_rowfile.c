@@ -232,6 +232,23 @@ static void fill(struct rowfile *file, sqlite3 *db)
 	run(db, "COMMIT");
 }
 
+/* What is known without reading the rows. */
+static void compare_facts(struct rowfile *file, sqlite3 *db)
+{
+	struct rowfile_facts facts = rowfile_facts(file);
+	char *expected = answer(
+		db,
+		"SELECT (SELECT count(*) FROM @rocpd_op), (SELECT count(*) FROM @rocpd_api), (SELECT min(start) FROM (SELECT start FROM "
+		"@rocpd_op UNION ALL SELECT start FROM @rocpd_api) WHERE start > 0)",
+		"plain");
+	char *got = sqlite3_mprintf("1:%lld|1:%lld|1:%lld\n", (int64_t)facts.nr_ops,
+				    (int64_t)facts.nr_apis, facts.first_ns);
+
+	CHECK_STR_EQ(got, expected);
+	sqlite3_free(expected);
+	sqlite3_free(got);
+}
+
 TEST(answers_are_those_of_plain_tables)
 {
 	struct rowfile *file;
@@ -241,6 +258,7 @@ TEST(answers_are_those_of_plain_tables)
 	db = open_tables(file);
 	fill(file, db);
 	compare_all(db);
+	compare_facts(file, db);
 	/* what was added between two statements is read */
 	add_op(file, db, 12);
 	add_call(file, db, 13);

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 
 #define NR_ROWS 2048u
-#define NR_PACKED 64u
+#define NR_PACKED 256u
 #define NR_HANDLES 4u /* of one row, at most */
 
 #define NR_TARGETS 11
