@@ -96,6 +96,24 @@ int fd_pwrite(int fd, const void *data, size_t size, uint64_t offset)
 	return 0;
 }
 
+int fd_pread(int fd, void *out, size_t size, uint64_t offset)
+{
+	char *p = out;
+
+	while (size) {
+		ssize_t n = pread(fd, p, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		p += n;
+		size -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
 ssize_t fd_read_file(const char *path, void *out, size_t size)
 {
 	size_t done = 0;

@@ -19,6 +19,8 @@ int fd_open(const char *path, int flags, mode_t mode);
 bool fd_is(int fd, dev_t dev, ino_t ino);
 /* Writes the whole buffer at `offset`. 0 or -errno; interrupted and short writes are continued. */
 int fd_pwrite(int fd, const void *data, size_t size, uint64_t offset);
+/* Reads `size` bytes at `offset`. 0 or -errno; -EIO where the file ends before them. */
+int fd_pread(int fd, void *out, size_t size, uint64_t offset);
 /* Up to `size` bytes of a file, NUL-terminated if there is space. Bytes read, or -errno. */
 ssize_t fd_read_file(const char *path, void *out, size_t size);
 /* As above: one line of text, always NUL-terminated, without its newline. 0 or -errno. */

@@ -63,14 +63,19 @@ int temporary_create(const char *path)
 	return fd;
 }
 
-int temporary_unnamed(const char *prefix)
+const char *temporary_directory(void)
 {
 	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
+int temporary_unnamed(const char *prefix)
+{
+	const char *dir = temporary_directory();
 	char name[PATH_MAX];
 	int fd;
 
-	if (!dir || !*dir)
-		dir = "/tmp";
 	fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	/* not every file system has files without a name; kernels before 3.11 take it for a directory */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))

@@ -18,7 +18,9 @@ bool temporary_is_taken(const char *out);
 /* Renames the file to `out`, which may be on another file system; without `replace` an `out` that is taken is -EEXIST. `is_private`: only its owner can read it, else the umask
  * decides. 0, or -errno: then the file keeps its name. */
 int temporary_publish(const char *path, const char *out, bool replace, bool is_private);
-/* A file in TMPDIR that has no name; `prefix` begins the one that it has for a moment where it needs one. The descriptor or -errno. */
+/* TMPDIR, or /tmp. */
+const char *temporary_directory(void);
+/* A file in it that has no name; `prefix` begins the one that it has for a moment where it needs one. The descriptor or -errno. */
 int temporary_unnamed(const char *prefix);
 void temporary_delete(const char *path);
 /* Deletes all that are listed. May run in a signal handler. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "cli/commands.h"
 #include "cli/exporter.h"
 #include "cli/selftest.h"
@@ -75,7 +76,6 @@ static void check_only(const char *only)
 static void find_parts(struct selftest *s)
 {
 	char dir[PATH_MAX];
-	const char *tmp = getenv("TMPDIR");
 
 	if (paths_find(&s->paths))
 		ui_die(STATUS_TRACE, "/proc/self/exe: can't be read; is /proc mounted?");
@@ -93,8 +93,7 @@ static void find_parts(struct selftest *s)
 	if (s->virtual && !s->paths.vgpu_dir[0])
 		ui_die(STATUS_TRACE, "--virtual-gpu: there is no virtual GPU below %s",
 		       s->paths.root);
-	if (!paths_join(s->dir, tmp && *tmp ? tmp : "/tmp", "rtl-selftest-XXXXXX") ||
-	    !mkdtemp(s->dir))
+	if (!paths_join(s->dir, temporary_directory(), "rtl-selftest-XXXXXX") || !mkdtemp(s->dir))
 		ui_die(STATUS_TRACE, "%s: %s; set TMPDIR", s->dir, strerror(errno));
 }
 

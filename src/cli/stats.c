@@ -7,13 +7,13 @@
 #include "cli/stats.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "cli/commands.h"
 #include "cli/ui.h"
 #include "store/map.h"
@@ -124,16 +124,12 @@ static void die_file_error(const struct stats *s)
 
 static void open_file(struct stats *s)
 {
-	const char *dir = getenv("TMPDIR");
-	char *name;
-
-	s->dir = dir && *dir ? dir : "/tmp";
-	name = ui_format("%s/rtl-values-XXXXXX", s->dir);
-	s->fd = mkostemp(name, O_CLOEXEC);
-	if (s->fd < 0)
+	s->dir = temporary_directory();
+	s->fd = temporary_unnamed("rtl-values");
+	if (s->fd < 0) {
+		errno = -s->fd;
 		die_file_error(s);
-	unlink(name);
-	free(name);
+	}
 }
 
 static int compare_numbers(const void *a, const void *b)

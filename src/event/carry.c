@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/crc.h"
+#include "base/fd.h"
 
 #define FIRST_CAP 256u
 #define MAX_SHAPES (SLOT_SIZE / (uint32_t)sizeof(struct rec_shape))
@@ -83,23 +84,6 @@ static struct carry_item *item_of(struct carry *c, enum item_kind kind, uint64_t
 	return item;
 }
 
-/* `size` bytes at offset: 0, or -errno; -EIO where the file ends before them. */
-static int read_at(int fd, void *out, size_t size, uint64_t offset)
-{
-	while (size) {
-		ssize_t n = pread(fd, out, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		out = (char *)out + n;
-		size -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return 0;
-}
-
 /* The bytes of the chunk with that head, its head included; 0: there is no chunk. */
 static uint32_t size_of(const struct chunk_header *head)
 {
@@ -115,7 +99,7 @@ static uint32_t size_of(const struct chunk_header *head)
 static int64_t find_chunk(int fd, uint64_t *at, uint64_t upto, struct chunk_header *head)
 {
 	for (; *at + HEAD <= upto; *at += 8) {
-		int err = read_at(fd, head, HEAD, *at);
+		int err = fd_pread(fd, head, HEAD, *at);
 		uint32_t size = err ? 0 : size_of(head);
 
 		if (err)
@@ -401,14 +385,14 @@ static int next_old(struct carry *c)
 
 	if (!c->old || c->at + HEAD > c->end)
 		return 0;
-	err = read_at(c->fd, &head, HEAD, c->at);
+	err = fd_pread(c->fd, &head, HEAD, c->at);
 	size = err ? 0 : size_of(&head);
 	if (err)
 		return err;
 	if (!size || head.seq != CHUNK_CARRIED(c->from, c->index) || c->at + size > c->end)
 		return 0;
 	c->index++;
-	err = read_at(c->fd, c->chunk, size, c->at);
+	err = fd_pread(c->fd, c->chunk, size, c->at);
 	c->at += size;
 	set_chunk(c, size);
 	return err ? err : 1;
@@ -443,7 +427,7 @@ static int next_new(struct carry *c)
 		c->at += (uint64_t)size;
 		if (head.seq & CHUNK_IS_CARRIED)
 			continue;
-		err = read_at(c->fd, c->chunk, (size_t)size, at);
+		err = fd_pread(c->fd, c->chunk, (size_t)size, at);
 		if (err)
 			return err;
 		set_chunk(c, (uint32_t)size);

@@ -385,7 +385,6 @@ static int fail_temporary(struct query *q, const char *path, int error)
 /* Makes the rowfile if all inputs are raw traces: rows of databases are copied by SQL. */
 static int open_rows(struct query *q, const char *const *inputs, size_t nr)
 {
-	const char *dir = getenv("TMPDIR");
 	int ret;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -398,7 +397,7 @@ static int open_rows(struct query *q, const char *const *inputs, size_t nr)
 			return 0;
 	}
 	ret = rowfile_new(&q->rows);
-	return ret ? fail_temporary(q, dir && *dir ? dir : "/tmp", ret) : 0;
+	return ret ? fail_temporary(q, temporary_directory(), ret) : 0;
 }
 
 /* Converts the inputs to a database in a temporary file, which is unlinked at once, so that no file remains
@@ -409,7 +408,6 @@ static int open_converted(struct query *q, const char *const *inputs, size_t nr,
 				     .access = JOB_ACCESS_OWNER,
 				     .progress = q->opt->progress,
 				     .progress_arg = q->opt->progress_arg };
-	const char *dir = getenv("TMPDIR");
 	char tmp[PATH_MAX];
 	int fd, ret = open_rows(q, inputs, nr);
 
@@ -417,7 +415,7 @@ static int open_converted(struct query *q, const char *const *inputs, size_t nr,
 		return ret;
 	inner.rows = q->rows;
 	q->converted = true;
-	snprintf(tmp, sizeof(tmp), "%s/rtl-XXXXXX.db", dir && *dir ? dir : "/tmp");
+	snprintf(tmp, sizeof(tmp), "%s/rtl-XXXXXX.db", temporary_directory());
 	fd = mkstemps(tmp, 3);
 	if (fd < 0)
 		return fail_temporary(q, tmp, -errno);

@@ -19,25 +19,6 @@
 _Static_assert(sizeof(struct rowfile_op) <= ROWFILE_COLUMNS * sizeof(int64_t), "a reader's copy");
 _Static_assert(sizeof(struct rowfile_api) <= ROWFILE_COLUMNS * sizeof(int64_t), "a reader's copy");
 
-/* 0, or -errno if the bytes are not there. */
-static int read_at(int fd, void *out, size_t size, uint64_t offset)
-{
-	char *at = out;
-
-	while (size) {
-		ssize_t n = pread(fd, at, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += n;
-		size -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return 0;
-}
-
 int rowfile_new(struct rowfile **out)
 {
 	static const struct {
@@ -128,8 +109,8 @@ static int take_page(struct rowfile_rows *rows, uint64_t page)
 	if (ret)
 		return ret;
 	if (map_get(&rows->pages, page, &location)) {
-		ret = read_at(rows->index, rows->slots, sizeof(rows->slots),
-			      location * sizeof(rows->slots));
+		ret = fd_pread(rows->index, rows->slots, sizeof(rows->slots),
+			       location * sizeof(rows->slots));
 		rows->location = location;
 	} else {
 		ret = new_page(rows, page);
@@ -226,7 +207,7 @@ static int read_page(struct rowfile_reader *r, uint64_t page)
 	if (!map_get(&r->rows->pages, page, &location))
 		return 0;
 	r->has_page = false;
-	ret = read_at(r->rows->index, r->slots, sizeof(r->slots), location * sizeof(r->slots));
+	ret = fd_pread(r->rows->index, r->slots, sizeof(r->slots), location * sizeof(r->slots));
 	if (ret)
 		return ret;
 	r->has_page = true;
@@ -242,8 +223,8 @@ static int read_row(struct rowfile_reader *r, uint64_t location, const int64_t *
 
 	if (!r->has_block || r->block != block) {
 		uint64_t nr = r->rows->nr - first;
-		int ret = read_at(r->rows->rows, r->values,
-				  (nr < ROWFILE_BLOCK ? nr : ROWFILE_BLOCK) * size, first * size);
+		int ret = fd_pread(r->rows->rows, r->values,
+				   (nr < ROWFILE_BLOCK ? nr : ROWFILE_BLOCK) * size, first * size);
 
 		r->has_block = ret == 0;
 		if (ret)

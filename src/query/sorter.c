@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "base/temporary.h"
 
 enum { ROWS = 64 << 10, STAGE_ROWS = 256 };
@@ -142,24 +143,6 @@ static int write_all(int fd, const void *bytes, size_t size)
 	return 0;
 }
 
-static int read_all(int fd, void *bytes, size_t size, uint64_t at)
-{
-	char *to = bytes;
-
-	while (size) {
-		ssize_t n = pread(fd, to, size, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		to += n;
-		at += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int add_run(struct sorter *s)
 {
 	struct run *grown;
@@ -245,7 +228,7 @@ static int fill(const struct sorter *s, struct run *r, size_t share)
 	r->nr = left < share ? (size_t)left : share;
 	r->row = 0;
 	r->at += r->nr;
-	return read_all(s->fd, s->rows + r->first * s->columns, r->nr * size,
+	return fd_pread(s->fd, s->rows + r->first * s->columns, r->nr * size,
 			(r->at - r->nr) * size);
 }
 
