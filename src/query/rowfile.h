@@ -5,7 +5,7 @@
  * read once or twice and in the order of their ids. Those rows are in files without a name instead, in TMPDIR, and SQLite sees
  * them as virtual tables with the names and columns of the database's own.
  *
- * Memory: 16 bytes for each 1024 ids. Threads: one that adds rows and reads; after rowfile_seal(), any number that read, each with a connection
+ * Memory: about 40 bytes for each 1024 ids. Threads: one that adds rows and reads; after rowfile_seal(), any number that read, each with a connection
  * of its own. A rowfile outlives the connections that it is attached to.
  */
 #ifndef RTL_QUERY_ROWFILE_H

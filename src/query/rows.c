@@ -16,6 +16,8 @@
 /* The earliest begin of all events; 0 without events. */
 static int64_t find_first_ns(struct query *q)
 {
+	/* a rowfile knows the answers from IN_ROWFILE on */
+	enum { IN_ROWFILE = 2 };
 	static const char *const any[] = {
 		"SELECT min(begin_ns) FROM rtl_op_runtime WHERE begin_ns > 0",
 		"SELECT min(begin_ns) FROM rtl_op_barrier WHERE begin_ns > 0",
@@ -24,7 +26,7 @@ static int64_t find_first_ns(struct query *q)
 	};
 	int64_t first = q->rows ? rowfile_facts(q->rows).first_ns : INT64_MAX;
 
-	for (size_t i = 0; i < (q->rows ? 2 : sizeof(any) / sizeof(any[0])); i++) {
+	for (size_t i = 0; i < (q->rows ? IN_ROWFILE : sizeof(any) / sizeof(any[0])); i++) {
 		int64_t ns = query_number(q->db, any[i], INT64_MAX);
 
 		if (ns < first)

@@ -17,8 +17,8 @@
 #include "base/alloc.h"
 
 #define NR_ROWS 2048u
-#define NR_PACKED 256u
-#define NR_HANDLES 4u /* of one row, at most */
+#define NR_PACKED 256u /* rows written to the rowfile at a time */
+#define NR_HANDLES 4u  /* of one row, at most */
 
 #define NR_TARGETS 11
 
@@ -132,7 +132,7 @@ struct rpd_feed {
 	size_t nr;
 	uint32_t in; /* of all rows */
 	struct aux aux[NR_TARGETS];
-	sqlite3_stmt *insert[NR_TARGETS];
+	sqlite3_stmt *insert[NR_TARGETS]; /* NULL: its rows go to the rowfile */
 	struct rpd_row rows[NR_ROWS];
 	/* what goes to the rowfile */
 	struct rowfile_op ops[NR_PACKED];
@@ -288,11 +288,6 @@ static const sqlite3_module module = {
 	.xRowid = feed_rowid,
 };
 
-static bool goes_to_file(const struct rpd_feed *feed, const struct target *target)
-{
-	return feed->r->opt->rows && rowfile_has(target->table);
-}
-
 int rpd_feed_create(struct rpd_feed **out, struct rpd *r)
 {
 	struct rpd_feed *feed = alloc_zero(1, sizeof(*feed));
@@ -308,7 +303,7 @@ int rpd_feed_create(struct rpd_feed **out, struct rpd *r)
 		if (sqlite3_create_module(r->db, targets[i].module, &module, &feed->aux[i]) !=
 		    SQLITE_OK)
 			return rpd_db_fail(r, r->out);
-		if (goes_to_file(feed, &targets[i]))
+		if (r->opt->rows && rowfile_has(targets[i].table))
 			continue;
 		ret = rpd_db_prepare(r, &feed->insert[i], targets[i].insert);
 		if (ret < 0)
@@ -424,7 +419,7 @@ int rpd_feed_flush(struct rpd_feed *feed)
 	if (feed->r->opt->rows)
 		ret = write_rowfile(feed);
 	for (int i = 0; i < NR_TARGETS && ret == 0; i++) {
-		if (!(feed->in & targets[i].mask) || goes_to_file(feed, &targets[i]))
+		if (!(feed->in & targets[i].mask) || !feed->insert[i])
 			continue;
 		ret = rpd_db_step(feed->r, feed->insert[i]);
 		if (ret == 0 && i == TARGET_OP)
