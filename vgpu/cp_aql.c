@@ -21,6 +21,7 @@
 #include "clock.h"
 #include "cp_pm4.h"
 #include "deliver.h"
+#include "engine.h"
 #include "gcn/gcn.h"
 #include "kernel.h"
 #include "kmt_event.h"
@@ -303,11 +304,8 @@ static bool apply_faults(struct queue *q, struct queue_flight *f)
 	}
 	r = fault_match(FAULT_MEMORY, &event);
 	if (r) {
-		log_fault(&where, fault_name(FAULT_MEMORY), f->index);
-		log_flush();
-		q->dead = true;
-		kmt_event_memory_fault(q->gpu, mem_get64(f->packet + 40),
-				       (unsigned int)r->code & 7);
+		engine_memory_fault(q, f->index, mem_get64(f->packet + 40),
+				    (unsigned int)r->code & 7);
 		return false;
 	}
 	r = fault_match(FAULT_SLOW, &event);
@@ -544,7 +542,6 @@ static bool value_ready(const unsigned char *packet, bool *has_deps, uint64_t *v
 /* Runs PM4 packets, after all packets before them; true: they are done. */
 static bool run_pm4(struct queue *q, const unsigned char *packet)
 {
-	struct log_where where = queue_where(q);
 	enum cp_pm4_state state;
 	uint64_t addr;
 
@@ -561,10 +558,7 @@ static bool run_pm4(struct queue *q, const unsigned char *packet)
 	case CP_PM4_MORE:
 		return false;
 	case CP_PM4_FAULT:
-		log_fault(&where, fault_name(FAULT_MEMORY), q->next);
-		log_flush();
-		q->dead = true;
-		kmt_event_memory_fault(q->gpu, addr & ~4095ull, 0);
+		engine_memory_fault(q, q->next, addr, 0);
 		return false;
 	default:
 		cp_aql_error(q, ERROR_BAD_PACKET, q->next);

@@ -27,6 +27,7 @@
 
 #include "clock.h"
 #include "cp_aql.h"
+#include "kmt_event.h"
 #include "knobs.h"
 #include "log.h"
 #include "queue.h"
@@ -69,6 +70,16 @@ void engine_kick(void)
 {
 	if (atomic_load(&napping) && atomic_exchange(&napping, 0))
 		syscall(SYS_futex, &napping, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void engine_memory_fault(struct queue *q, uint64_t index, uint64_t addr, unsigned int error_type)
+{
+	struct log_where where = queue_where(q);
+
+	log_memory_fault(&where, index, addr);
+	log_flush();
+	q->dead = true;
+	kmt_event_memory_fault(q->gpu, addr, error_type);
 }
 
 void engine_waiters_spin(void)

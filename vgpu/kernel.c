@@ -169,8 +169,7 @@ static void fail(struct queue *q, struct queue_flight *f, enum gcn_status status
 	log_flush();
 	if (status == GCN_MEMORY_FAULT) {
 		q->dead = true;
-		/* the event has the page's address */
-		kmt_event_memory_fault(q->gpu, s->addr & ~4095ull, 0);
+		kmt_event_memory_fault(q->gpu, s->addr, 0);
 	} else {
 		cp_aql_error(q, error_code(status), f->index);
 	}

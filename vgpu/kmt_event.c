@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -95,25 +96,32 @@ bool kmt_event_blocks(uint32_t id)
 	return blocks;
 }
 
-bool kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type)
+void kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type)
 {
-	bool done = false;
+	bool handled = false;
 
+	addr &= ~4095ull;
 	pthread_mutex_lock(&lock);
 	if (memory_event && memory_event->live) {
 		HsaMemoryAccessFault *fault =
 			&memory_event->pub.EventData.EventData.MemoryAccessFault;
 
 		fault->NodeId = gpu + 1;
-		fault->VirtualAddress = addr & ~4095ull;
+		fault->VirtualAddress = addr;
 		fault->Failure.NotPresent = !error_type;
 		fault->Failure.ErrorType = error_type & 7;
 		fault->Flags = HSA_EVENTID_MEMORY_FATAL_PROCESS;
 		signal_locked(memory_event);
-		done = true;
+		handled = true;
 	}
 	pthread_mutex_unlock(&lock);
-	return done;
+	if (handled)
+		return;
+	/* what the runtime's handler does */
+	fprintf(stderr,
+		"vgpu: memory access fault by GPU node-%u on address 0x%llx, for which the runtime has no handler\n",
+		gpu + 1, (unsigned long long)addr);
+	abort();
 }
 
 static struct event *take_event(void)

@@ -12,8 +12,9 @@ void kmt_event_set(uint32_t id);
 /* Whether a host thread waits for this event alone (hsaKmtWaitOnEvent). Any thread. */
 bool kmt_event_blocks(uint32_t id);
 
-/* Reports a memory fault at `addr` by `gpu` through the event for memory faults; false if there is none. */
-bool kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type);
+/* Reports a memory fault at `addr` by `gpu` through the event for memory faults. If there is none, as on ROCr 7.2.4 with
+ * HSA_ENABLE_DTIF=1, prints the fault and aborts: the program would wait for ever. */
+void kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type);
 
 /* The range of the mailboxes, if it contains `addr`; like kmt_memory_range(). Any thread. */
 bool kmt_event_mailboxes(uint64_t addr, uint64_t *lo, uint64_t *hi);

@@ -39,7 +39,7 @@ struct range {
 	HSAuint32 node;
 	HsaMemFlags flags;
 	void *user_data;
-	unsigned int refs; /* registrations of the same start */
+	unsigned int refs; /* registrations of this start; `size` is the largest of theirs */
 	bool imported;	   /* memory of another process: ours to unmap */
 	int shared;	   /* file that other processes import, or -1 */
 	HSAuint32 mapped[NODES_MAX];
@@ -287,8 +287,12 @@ KMT_API HSAKMT_STATUS hsaKmtRegisterMemoryWithFlags(void *addr, HSAuint64 size, 
 		return HSAKMT_STATUS_INVALID_PARAMETER;
 	pthread_mutex_lock(&lock);
 	r = find_start(&users, (uintptr_t)addr, NULL);
-	if (r && r->size == size) {
+	if (r) {
 		r->refs++;
+		if (size > r->size)
+			r->size = size;
+		if (size > users.largest)
+			users.largest = size;
 	} else {
 		r = calloc(1, sizeof(*r));
 		if (r) {

@@ -415,6 +415,18 @@ void log_fault(const struct log_where *where, const char *fault, uint64_t index)
 	finish(put_num(p, "\",\"index\":", index));
 }
 
+void log_memory_fault(const struct log_where *where, uint64_t index, uint64_t addr)
+{
+	char *p = begin_line();
+
+	if (!p)
+		return;
+	p = put_where(p, "fault", where);
+	p = put_str(p, ",\"fault\":\"memory_fault\"");
+	p = put_num(p, ",\"index\":", index);
+	finish(put_hex(p, ",\"address\":", addr));
+}
+
 void log_flush(void)
 {
 	if (!log_enabled())

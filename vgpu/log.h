@@ -42,6 +42,7 @@ void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64
 		      uint64_t lost);
 /* an injected fault took effect; index is that of the packet, or of the call */
 void log_fault(const struct log_where *where, const char *fault, uint64_t index);
+void log_memory_fault(const struct log_where *where, uint64_t index, uint64_t addr);
 
 /* a kernel was stopped: the instruction, and why */
 void log_stop(const struct log_where *where, const char *fault, uint64_t index, const char *kernel,

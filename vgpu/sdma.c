@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "deliver.h"
+#include "engine.h"
 #include "kmt_event.h"
 #include "kmt_memory.h"
 #include "knobs.h"
@@ -112,7 +113,6 @@ static void begin_transfer(struct queue *q)
 /* Whether the range is valid memory; if not, reports a memory fault, as for kernels. */
 static bool reachable(struct queue *q, uint64_t addr, uint64_t bytes)
 {
-	struct log_where where = queue_where(q);
 	uint64_t lo, hi;
 
 	/* it may span several allocations */
@@ -122,10 +122,7 @@ static bool reachable(struct queue *q, uint64_t addr, uint64_t bytes)
 		bytes -= hi - addr;
 		addr = hi;
 	}
-	log_fault(&where, fault_name(FAULT_MEMORY), q->sdma->copy.op);
-	log_flush();
-	q->dead = true;
-	kmt_event_memory_fault(q->gpu, addr & ~4095ull, 0);
+	engine_memory_fault(q, q->sdma->copy.op, addr, 0);
 	return false;
 }
 

@@ -192,8 +192,6 @@ def queue_error():
 
 @case
 def memory_fault():
-    if DTIF:
-        skip("on ROCr 7.2.4 with HSA_ENABLE_DTIF=1 the program waits for ever after the fault, untraced, too")
     gpu_error("VGPU_MEMORY_FAULT", "n=100")
 
 

@@ -45,9 +45,7 @@ def own_threads(*args, gpus=1, all_joined=True, **env):
 
 
 add_case("each_kind_of_operation_has_its_call", functools.partial(own_threads, "rounds=1"))
-# with large copies on two devices HIP 7.2.4 often waits for ever, untraced too
-TWO_GPUS = "kmtsfgeb" if DTIF else ALL_PARTS
-add_case("on_two_gpus", functools.partial(own_threads, "rounds=1", f"parts={TWO_GPUS}", gpus=2))
+add_case("on_two_gpus", functools.partial(own_threads, "rounds=1", gpus=2))
 add_case("threads_share_queues", functools.partial(own_threads, "parts=kcfb", "rounds=1", GPU_MAX_HW_QUEUES=2))
 add_case("kernels_overlap", functools.partial(own_threads, "rounds=1", VGPU_OVERLAP=8))
 add_case(

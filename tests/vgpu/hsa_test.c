@@ -417,6 +417,44 @@ static void pointers(void)
 	printf("pointers ok\n");
 }
 
+static void copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
+		 size_t bytes)
+{
+	hsa_signal_t s = new_signal(1);
+
+	HSA(hsa_amd_memory_async_copy(to, to_agent, from, from_agent, bytes, 0, NULL, s));
+	wait_zero(s);
+}
+
+/* Two locks of one address, of different sizes: one unlock leaves the whole of it to the device. */
+static void locks(void)
+{
+	const size_t sizes[] = { 1 << 20, 4 << 20 };
+	char *from = aligned_alloc(4096, sizes[1]), *to = aligned_alloc(4096, sizes[1]), *device;
+	void *at;
+
+	HSA(hsa_amd_memory_pool_allocate(gpu_pool, sizes[1], 0, (void **)&device));
+	for (int larger_first = 0; larger_first < 2; larger_first++) {
+		for (char *p = from; p < from + sizes[1]; p++)
+			*p = (char)((p - from) * 7 + larger_first);
+		for (char *host = from; host; host = host == from ? to : NULL) {
+			HSA(hsa_amd_memory_lock(host, sizes[larger_first], gpus, 1, &at));
+			HSA(hsa_amd_memory_lock(host, sizes[!larger_first], gpus, 1, &at));
+			HSA(hsa_amd_memory_unlock(host));
+			if (host == from)
+				copy(device, gpus[0], at, cpu, sizes[1]);
+			else
+				copy(at, cpu, device, gpus[0], sizes[1]);
+			HSA(hsa_amd_memory_unlock(host));
+		}
+		CHECK(!memcmp(from, to, sizes[1]));
+	}
+	HSA(hsa_amd_memory_pool_free(device));
+	free(from);
+	free(to);
+	printf("locks ok\n");
+}
+
 /* A child that leaves by exit() and one that execs, while the parent's engine is busy. */
 static void forks(void)
 {
@@ -514,6 +552,8 @@ int main(int argc, char **argv)
 		queues(n);
 	} else if (!strcmp(what, "pointers")) {
 		pointers();
+	} else if (!strcmp(what, "locks")) {
+		locks();
 	} else if (!strcmp(what, "forks")) {
 		forks();
 	} else if (!strcmp(what, "killed")) {

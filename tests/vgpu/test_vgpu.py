@@ -101,6 +101,14 @@ def pointer_queries_describe_allocations():
 
 
 @case
+def memory_locked_twice_stays_reachable_after_one_unlock():
+    """HIP locks a host buffer for each copy; with threads of its own it unlocks the last copy's after the next one's lock."""
+    r = run("hsa_test", "locks")
+    check("locks ok" in r.out, r.out + r.err)
+    equal("faults", of_kind(r, "fault"), [])
+
+
+@case
 def scratch_memory_is_allocated_on_demand():
     check("scratch ok" in run("hip_test", "scratch").out, "scratch")
 
