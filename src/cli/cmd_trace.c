@@ -574,7 +574,10 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 		ui_say("nothing to trace: %s; no database was written", suspect);
 	else
 		ui_say("nothing to trace: %s loaded no ROCm runtime%s; no database was written",
-		       t->program, left ? " so far" : "");
+		       t->program, left || t->abandoned ? " so far" : "");
+	if (t->abandoned)
+		ui_say("if %s uses the GPU later, 'rtl recover %s' writes its trace after its end",
+		       t->program, t->session.dir);
 	if (access(t->session.output, F_OK) == 0)
 		ui_say("%s is of an earlier run", t->session.shown);
 }
@@ -717,7 +720,7 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 {
 	int status = child_exit_status(&t->child), failed;
 	const char **paths = choose_spools(t, d);
-	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable, left;
+	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable, left, runs;
 
 	t->disk_failed = drainer_error(d) != 0;
 	if (t->disk_failed)
@@ -730,8 +733,8 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	}
 	report_logs(t->session.dir, t->quiet);
 	left = !t->nr_running && !t->abandoned && report_left(t);
-	/* a process that still runs may make its raw trace at any time */
-	keep |= left || t->abandoned;
+	/* what still runs may make its raw trace at any time */
+	runs = left || t->abandoned;
 	if (value(t, O_NO_CONVERT)->count && t->nr_spools) {
 		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the database", t->nr_spools,
 		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);
@@ -755,7 +758,9 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		report_running(t, d);
 	else if (value(t, O_KEEP)->count && t->nr_spools)
 		ui_say("raw trace kept in %s", t->session.dir);
-	if (keep || value(t, O_NO_CONVERT)->count)
+	if (runs)
+		session_leave(&t->session);
+	else if (keep || value(t, O_NO_CONVERT)->count)
 		session_close(&t->session);
 	else
 		session_remove(&t->session);

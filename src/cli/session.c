@@ -332,6 +332,12 @@ void session_remove(struct session *s)
 	session_close(s);
 }
 
+void session_leave(struct session *s)
+{
+	close(s->lock_fd);
+	s->lock_fd = -1;
+}
+
 void session_close(struct session *s)
 {
 	if (s->lock_fd < 0)
@@ -339,8 +345,7 @@ void session_close(struct session *s)
 	rmdir(s->dir); /* refused unless it is empty, which is what we want */
 	if (s->made_parent)
 		rmdir(s->parent);
-	close(s->lock_fd);
-	s->lock_fd = -1;
+	session_leave(s);
 }
 
 static int compare_names(const void *a, const void *b)

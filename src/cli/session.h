@@ -34,6 +34,8 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE]);
 void session_remove(struct session *s);
 /* Deletes the directory if it is empty. */
 void session_close(struct session *s);
+/* Leaves the directory, even an empty one: processes that still run may record into it. */
+void session_leave(struct session *s);
 
 /* The paths of *.rtl in dir, sorted, malloc'd. Returns their number, or -errno. */
 ssize_t session_spools(const char *dir, char ***out);
