@@ -174,6 +174,28 @@ def killed_before_the_complete_database_has_its_name():
 
 
 @case
+def an_unfinished_database_that_another_program_looks_at_is_continued():
+    """A reader's lock; then a writer's, which hides what is in the database, too."""
+    for begin in ("begin; select count(*) from rocpd_op", "begin exclusive"):
+        p, r = start_long()
+        program_pid = children_of(p.pid, "launcher")[0]
+        p.kill()
+        p.wait()
+        go_on(r)
+        wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
+        part, = glob.glob(r.output + ".part-*[0-9]")
+        with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as other:
+            for statement in begin.split("; "):
+                other.execute(statement).fetchall()
+            recovery = subprocess.Popen([RTL_BIN, "recover", "-q", r.output + ".spool"], stderr=subprocess.PIPE)
+            time.sleep(1)
+            equal("status of a recovery that waits for the lock", recovery.poll(), None)
+        equal("stderr", recovery.communicate(timeout=60)[1], b"")
+        equal("status", recovery.returncode, 0)
+        all_there(r)
+
+
+@case
 def an_unfinished_database_that_is_gone_is_a_loss():
     p, r = start_long("-v")
     program_pid = children_of(p.pid, "launcher")[0]

@@ -11,10 +11,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/temporary.h"
 #include "query/rowfile.h"
+
+#define BUSY_MS 60000
+#define BUSY_PAUSE_MS 20
 
 int rpd_db_fail(struct rpd *r, const char *what)
 {
@@ -32,6 +36,12 @@ int rpd_db_fail(struct rpd *r, const char *what)
 		return rpd_fail(r, -ENOMEM, "%s: out of memory", what);
 	case SQLITE_INTERRUPT:
 		return rpd_fail(r, -ECANCELED, "%s: interrupted", what);
+	case SQLITE_BUSY:
+		return rpd_fail(
+			r, -EIO,
+			"%s: another program has locked the database for a minute; end it, and continue "
+			"with rtl recover",
+			what);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return rpd_fail(r, -EINVAL, "%s: %s", what, words);
@@ -52,6 +62,17 @@ static int on_progress(void *arg)
 	struct rpd *r = arg;
 
 	return rpd_progress(r, r->done_of_input) != 0;
+}
+
+/* SQLite's busy handler: zero gives up. A database that grows may be looked at by others, who lock it meanwhile. */
+static int on_busy(void *arg, int times)
+{
+	static const struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
+
+	if (times >= BUSY_MS / BUSY_PAUSE_MS || on_progress(arg))
+		return 0;
+	nanosleep(&pause, NULL);
+	return 1;
 }
 
 /* The file itself. */
@@ -92,6 +113,7 @@ int rpd_db_open(struct rpd *r)
 	if (sqlite3_open_v2(r->tmp, &r->db, flags, NULL) != SQLITE_OK)
 		return rpd_db_fail(r, r->out);
 	sqlite3_progress_handler(r->db, 100000, on_progress, r);
+	sqlite3_busy_handler(r->db, on_busy, r);
 	ret = rpd_db_exec(r, settings);
 	if (ret == 0 && r->opt->rows && rowfile_attach(r->opt->rows, r->db) != SQLITE_OK)
 		ret = rpd_db_fail(r, r->out);

@@ -258,13 +258,14 @@ bool rpd_grow_is_unfinished(const char *path)
 {
 	sqlite3_stmt *stmt = NULL;
 	sqlite3 *db = NULL;
-	bool found = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-		     sqlite3_prepare_v2(db, "SELECT 1 FROM rtl_state", -1, &stmt, NULL) ==
-			     SQLITE_OK;
+	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
 
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db, "SELECT 1 FROM rtl_state", -1, &stmt, NULL);
 	sqlite3_finalize(stmt);
 	sqlite3_close(db);
-	return found;
+	/* one that another program has locked is there: who continues it waits for the lock */
+	return rc == SQLITE_OK || rc == SQLITE_BUSY;
 }
 
 int rpd_state_create(struct rpd *r)
