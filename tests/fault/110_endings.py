@@ -3,56 +3,19 @@
 """Programs that end, fork, exec and die in every way: they end as untraced, and the trace has their operations."""
 import functools
 
-from support import *
-
-# how -> exit status untraced; arguments
-ENDINGS = {
-    "return": (3, ["open=20"]),
-    "exit": (3, ["open=20"]),
-    "_exit": (3, ["pause=300", "open=20"]),
-    "quick_exit": (3, ["pause=300", "open=20"]),
-    "abort": (-signal.SIGABRT, ["pause=300", "open=20"]),
-    "throw": (-signal.SIGABRT, ["pause=300", "open=20"]),
-    "segv": (-signal.SIGSEGV, ["pause=300", "open=20"]),
-    "kill": (-signal.SIGKILL, ["pause=300", "open=20"]),
-    "pthread_exit": (3, []),
-    "thread_exit": (3, ["open=20"]),
-    "atexit": (3, ["open=5"]),
-    "fork": (4, []),
-    "fork_busy": (4, []),
-    "fork_exec": (5, []),
-    "vfork_exec": (5, []),
-    "exec": (6, ["pause=300"]),
-    "thread_death": (0, []),
-    "detached": (3, ["pause=300"]),
-}
-# end without exit(): the trace has what completed 250 ms before; the others are complete
-ABRUPT = {"_exit", "quick_exit", "abort", "throw", "segv", "kill", "exec", "detached"}
-
+from support.endings import *
 
 def same_output(traced, plain):
     equal("stdout", traced.out, plain.out)
     equal("stderr", traced.err, plain.err)
 
 
-def run_ending(how, trace, env, status, args):
-    """HIP 7.2.4 dies in its exit handlers now and then, with all output written: untraced 2 of 12 that fork and exec, 1 of 60
-    that end a thread."""
-    for _ in range(1 if not DTIF else 8 if status > 0 else 3):
-        r = run("ending", how, *args, trace=trace, env=env, status=None, timeout=40)
-        if r.status not in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
-            break
-        print(f"    {r.name} {how} died in HIP's exit handlers ({r.status}), and runs again: {r.dir}")
-    ended(r, status)
-    return r
-
-
 def ending(how, trace):
-    status, args = ENDINGS[how]
+    status = ENDINGS[how][0]
     env = {"VGPU_LOG_SYNC": 1, "VGPU_KERNEL_NS": 20000}
-    plain = run_ending(how, PLAIN, env, status, args)
+    plain = run_ending(how, status, env=env)
     shell = 128 - status if status < 0 and trace == RTL else status
-    r = run_ending(how, trace, env, shell, args)
+    r = run_ending(how, shell, trace, env)
     same_output(r, plain)
     if trace == TOOLS and how in ABRUPT and not os.path.exists(r.output):
         spools = glob.glob(os.path.join(r.dir, "*.spool"))

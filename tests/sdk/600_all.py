@@ -45,11 +45,11 @@ class Seen:
         return [c for c in self.calls if c[0] in kinds]
 
 
-def traced(abi, name, *args):
+def traced(abi, name, *args, **more):
     program = built(name)
     tool = os.path.join(BUILD, "tests", f"libsdk_all_tool_{abi}.so")
     env = {"ROCP_TOOL_LIBRARIES": tool, "ALL_TOOL_OUT": "seen.txt", "LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}", "VGPU_EXEC": "auto",
-           "LD_PRELOAD": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}")}
+           "LD_PRELOAD": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}"), **more}
     r = run(program, *args, trace=RTL, gpus=2, rtl_args=("-q", "--hsa"), env=env)
     ended(r, 0)
     seen = Seen(os.path.join(r.dir, "seen.txt"))
@@ -215,6 +215,23 @@ def all_kinds_agree_with_trace_and_log():
         operations_equal_database_and_log(r, seen, added)
         at_least("arguments compared", arguments_equal_the_database(r, seen, added), 2000)
         at_least("records with arguments", arguments_of_records_equal_callbacks(seen), 300 if abi else 0)
+
+
+@case
+def client_of_roctracer_the_tool_and_the_trace_have_the_same_times():
+    """A tick of the GPU is a nanosecond: roctracer's times, which the runtime makes, are rounded otherwise with longer ones."""
+    for abi in ABIS:
+        r, seen = traced(abi, "hip_client", "launches=20", VGPU_CLOCK_HZ=1000000000)
+        contains("what roctracer's client says", r.out, "\nwrong 0\n")
+        words = [line.split() for line in r.out.splitlines()]
+        mine = Counter((int(w[1]), int(w[2])) for w in words if w[0] == "dispatch")
+        equal("dispatches of roctracer's client", mine.total(), 20)
+        # copies by kernels have other grids; two kernels follow the client's stop
+        rows = r.rows("SELECT begin_ns, end_ns FROM rtl_dispatch WHERE grid_x = 64 ORDER BY 1 LIMIT 20")
+        equal("times of the client and of the database", mine, Counter(map(tuple, rows)))
+        tools = Counter(x[4:6] for x in seen.records if x[0] == "KERNEL_DISPATCH")
+        equal("dispatches of the client that the tool lacks", mine - tools, Counter())
+        equal("dispatches of the tool", tools.total(), r.count("rtl_dispatch", "kernel NOT LIKE '[runtime kernel%'"))
 
 
 @case

@@ -261,5 +261,8 @@ rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t pr
 	(void)priority;
 	id->name = "all";
 	out = path ? fopen(path, "w") : NULL;
+	/* a forked child that exits writes what is in the buffer once more */
+	if (out)
+		setvbuf(out, NULL, _IOLBF, 1 << 16);
 	return out ? &result : NULL;
 }
