@@ -114,8 +114,8 @@ static void put_library(struct bytes *b)
 	put_number(b, (uint64_t)st.st_mtim.tv_nsec);
 }
 
-static void put_key(struct bytes *b, amd_comgr_action_kind_t kind,
-			 amd_comgr_action_info_t info, amd_comgr_data_set_t input)
+static void put_key(struct bytes *b, amd_comgr_action_kind_t kind, amd_comgr_action_info_t info,
+		    amd_comgr_data_set_t input)
 {
 	amd_comgr_language_t language = AMD_COMGR_LANGUAGE_NONE;
 	bool logging = false;
