@@ -187,9 +187,14 @@ def an_unfinished_database_that_another_program_looks_at_is_continued():
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as other:
             for statement in begin.split("; "):
                 other.execute(statement).fetchall()
-            recovery = subprocess.Popen([RTL_BIN, "recover", "-q", r.output + ".spool"], stderr=subprocess.PIPE)
+            argv = [RTL_BIN, "recover", "-q", r.output + ".spool"]
+            stopped = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
             time.sleep(1)
-            equal("status of a recovery that waits for the lock", recovery.poll(), None)
+            stopped.send_signal(signal.SIGINT)
+            equal("status of one that is stopped while it waits for the lock", stopped.wait(30), 128 + signal.SIGINT)
+            recovery = subprocess.Popen(argv, stderr=subprocess.PIPE)
+            time.sleep(1)
+            equal("status of one that waits for the lock", recovery.poll(), None)
         equal("stderr", recovery.communicate(timeout=60)[1], b"")
         equal("status", recovery.returncode, 0)
         all_there(r)

@@ -49,8 +49,7 @@ int rpd_progress(struct rpd *r, uint64_t done_of_input)
 	return 0;
 }
 
-/* Whether the caller wants the job to end, however long ago it was asked. */
-static int check_stopped(struct rpd *r)
+int rpd_check_stopped(struct rpd *r)
 {
 	r->progress_ns = 0;
 	return rpd_progress(r, r->done_of_input);
@@ -278,7 +277,7 @@ static int finish_database(struct rpd *r)
 		ret = rpd_db_fail(r, r->out);
 	if (ret == 0) {
 		r->db = NULL;
-		ret = check_stopped(r);
+		ret = rpd_check_stopped(r);
 	}
 	RTL_TESTPOINT("rpd_closed");
 	if (ret == 0)
@@ -432,7 +431,7 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 	ret = begin_database(r);
 	RTL_TESTPOINT("rpd_begun");
 	for (size_t i = 0; i < nr && ret == 0; i++) {
-		ret = check_stopped(r);
+		ret = rpd_check_stopped(r);
 		if (ret == 0)
 			ret = add_input(r, inputs[i], spools_only);
 		if (ret == 0 && !r->keeps_state)

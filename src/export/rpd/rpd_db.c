@@ -34,14 +34,16 @@ int rpd_db_fail(struct rpd *r, const char *what)
 				what);
 	case SQLITE_NOMEM:
 		return rpd_fail(r, -ENOMEM, "%s: out of memory", what);
-	case SQLITE_INTERRUPT:
-		return rpd_fail(r, -ECANCELED, "%s: interrupted", what);
 	case SQLITE_BUSY:
+		if (rpd_check_stopped(r))
+			return -ECANCELED;
 		return rpd_fail(
 			r, -EIO,
 			"%s: another program has locked the database for a minute; end it, and continue "
 			"with rtl recover",
 			what);
+	case SQLITE_INTERRUPT:
+		return rpd_fail(r, -ECANCELED, "%s: interrupted", what);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return rpd_fail(r, -EINVAL, "%s: %s", what, words);
@@ -69,7 +71,7 @@ static int on_busy(void *arg, int times)
 {
 	static const struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
 
-	if (times >= BUSY_MS / BUSY_PAUSE_MS || on_progress(arg))
+	if (times >= BUSY_MS / BUSY_PAUSE_MS || rpd_check_stopped(arg))
 		return 0;
 	nanosleep(&pause, NULL);
 	return 1;

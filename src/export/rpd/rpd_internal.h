@@ -108,6 +108,8 @@ int rpd_db_fail(struct rpd *r, const char *what);
 /* Begins a transaction unless there is one. */
 int rpd_transaction(struct rpd *r);
 int rpd_progress(struct rpd *r, uint64_t done_of_input);
+/* Whether the caller wants the job to end, however long ago it was asked: 0, or -ECANCELED. */
+int rpd_check_stopped(struct rpd *r);
 /* The node number of a host, in the order of first use. Negative: -ENOMEM. */
 int64_t rpd_node_of(struct rpd *r, const char *host, const char *boot_id);
 /* Registers a trace; -EEXIST if it is in the database already. */
