@@ -126,23 +126,6 @@ static int open_file(struct sorter *s)
 	return fd < 0 ? fd : 0;
 }
 
-static int write_all(int fd, const void *bytes, size_t size)
-{
-	const char *at = bytes;
-
-	while (size) {
-		ssize_t n = write(fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		at += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int add_run(struct sorter *s)
 {
 	struct run *grown;
@@ -172,7 +155,7 @@ static int spill(struct sorter *s)
 	for (size_t i = 0; i < s->nr && ret == 0; i++) {
 		memcpy(stage + n++ * s->columns, row_at(s, s->order[i]), size);
 		if (n == STAGE_ROWS || i + 1 == s->nr) {
-			ret = write_all(s->fd, stage, n * size);
+			ret = fd_pwrite(s->fd, stage, n * size, (s->written + i + 1 - n) * size);
 			n = 0;
 		}
 	}
