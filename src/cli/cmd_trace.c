@@ -572,12 +572,13 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 		ui_say("nothing to trace: %s %s; no database was written", t->program, why);
 	else if (suspect)
 		ui_say("nothing to trace: %s; no database was written", suspect);
+	else if (t->abandoned)
+		ui_say("nothing to trace: %s loaded no ROCm runtime so far; no database was written; if it uses "
+		       "the GPU later, 'rtl recover %s' writes its trace after its end",
+		       t->program, t->session.dir);
 	else
 		ui_say("nothing to trace: %s loaded no ROCm runtime%s; no database was written",
-		       t->program, left || t->abandoned ? " so far" : "");
-	if (t->abandoned)
-		ui_say("if %s uses the GPU later, 'rtl recover %s' writes its trace after its end",
-		       t->program, t->session.dir);
+		       t->program, left ? " so far" : "");
 	if (access(t->session.output, F_OK) == 0)
 		ui_say("%s is of an earlier run", t->session.shown);
 }
