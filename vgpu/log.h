@@ -42,6 +42,7 @@ void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64
 		      uint64_t lost);
 /* an injected fault took effect; index is that of the packet, or of the call */
 void log_fault(const struct log_where *where, const char *fault, uint64_t index);
+/* the packet, or the SDMA operation, used `addr`, which is no memory of the device; injected, too */
 void log_memory_fault(const struct log_where *where, uint64_t index, uint64_t addr);
 
 /* a kernel was stopped: the instruction, and why */
