@@ -40,7 +40,10 @@ static atomic_uint posted; /* futex: number of slices */
 static atomic_uint asleep; /* workers in or before the wait for it */
 static atomic_uint busy;   /* futex: workers that take part in the slice; OPEN: more may join */
 
-static unsigned int nr_workers; /* the engine's thread */
+/* the engine's thread */
+static unsigned int nr_workers;
+static unsigned int seen_at_start
+	[KNOBS_THREADS_MAX]; /* of each worker: slices that were posted before it was started */
 
 static void futex_wait(atomic_uint *at, unsigned int value)
 {
@@ -108,7 +111,8 @@ static void leave_engine(uint64_t *moved_ns)
 
 static void *worker_main(void *arg)
 {
-	unsigned int last = (unsigned int)(uintptr_t)arg;
+	unsigned int *start = arg, last = *start;
+	unsigned int number = (unsigned int)(start - seen_at_start) + 1;
 	uint64_t moved_ns = 0;
 
 	pthread_setname_np(pthread_self(), "vgpu-worker");
@@ -118,7 +122,7 @@ static void *worker_main(void *arg)
 			continue;
 		leave_engine(&moved_ns);
 		/* to the end of the engine's share: neither waits for the other's */
-		gcn_run_work(job, INT64_MAX, &job_stop);
+		gcn_run_work(job, number, INT64_MAX, &job_stop);
 		/* release: the engine's thread sees what was done */
 		if (atomic_fetch_sub_explicit(&busy, 1, memory_order_acq_rel) == 1)
 			futex_wake(&busy);
@@ -139,9 +143,10 @@ static void start_workers(void)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (nr_workers + 1 < knobs.threads) {
 		pthread_t thread;
-		uintptr_t last = atomic_load_explicit(&posted, memory_order_relaxed);
+		unsigned int *seen = &seen_at_start[nr_workers];
 
-		if (pthread_create(&thread, &attr, worker_main, (void *)last))
+		*seen = atomic_load_explicit(&posted, memory_order_relaxed);
+		if (pthread_create(&thread, &attr, worker_main, seen))
 			break;
 		nr_workers++;
 	}
@@ -170,7 +175,7 @@ void workers_run(struct gcn_run *r, int64_t budget)
 	atomic_fetch_add(&posted, 1);
 	if (atomic_load(&asleep))
 		futex_wake(&posted);
-	gcn_run_work(r, budget, &job_stop);
+	gcn_run_work(r, 0, budget, &job_stop);
 	__atomic_store_n(&job_stop, true, __ATOMIC_RELAXED);
 	atomic_fetch_and_explicit(&busy, ~OPEN, memory_order_relaxed);
 	for (unsigned int n = 0; (left = atomic_load_explicit(&busy, memory_order_acquire)); n++) {

@@ -130,8 +130,8 @@ static inline void bench_print_blocks(uint64_t *ticks, uint64_t nr, uint64_t per
 	for (uint64_t i = 0; i < nr; i++)
 		sum += (double)ticks[i];
 	qsort(ticks, nr, sizeof(*ticks), bench_by_value);
-	printf("{\"median\": %.3f, \"min\": %.3f, \"p90\": %.3f, \"mean\": %.3f, \"blocks\": %llu}\n",
-	       (double)ticks[nr / 2] * unit, (double)ticks[0] * unit,
+	printf("{\"median\": %.3f, \"min\": %.3f, \"p10\": %.3f, \"p90\": %.3f, \"mean\": %.3f, \"blocks\": %llu}\n",
+	       (double)ticks[nr / 2] * unit, (double)ticks[0] * unit, (double)ticks[nr / 10] * unit,
 	       (double)ticks[nr * 9 / 10] * unit, sum / (double)nr * unit, (unsigned long long)nr);
 }
 

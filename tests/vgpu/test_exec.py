@@ -111,8 +111,8 @@ def memory_order_holds_between_processes():
 
 @case
 def workgroups_that_wait_for_each_other_end():
-    """A barrier of the grid, a chain, a lock, with one thread and with several; and each group has memory of its own."""
-    for threads in (1, 2, 4):
+    """A barrier of the grid, chains, a lock, with one thread and with several; each group runs once, and has memory of its own."""
+    for threads in (1, 2, 3, 4, 64):
         all_right(run("threads_test", exec=None, threads=threads))
 
 

@@ -70,6 +70,30 @@ __global__ void chain_kernel(uint32_t *sums, uint32_t *flags)
 	__hip_atomic_store(&flags[blockIdx.x], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
 }
 
+/* Each group waits for the one behind it: all have to begin. */
+__global__ void chain_back_kernel(uint32_t *flags)
+{
+	if (threadIdx.x)
+		return;
+	if (blockIdx.x + 1 < gridDim.x) {
+		while (!load(&flags[blockIdx.x + 1]))
+			__builtin_amdgcn_s_sleep(1);
+	}
+	__hip_atomic_store(&flags[blockIdx.x], 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+/* Long enough for a dispatch of a few groups to be shared by threads. */
+__global__ void once_kernel(uint32_t *times, uint32_t *out)
+{
+	uint32_t v = threadIdx.x;
+
+	for (uint32_t n = 0; n < 500; n++)
+		v = v * 1664525 + n;
+	if (!threadIdx.x)
+		atomicAdd(&times[blockIdx.x], 1);
+	out[threadIdx.x] = v;
+}
+
 /* A sum that only a lock protects. */
 __global__ void lock_kernel(uint32_t *lock, uint32_t *sum)
 {
@@ -161,6 +185,31 @@ void chain()
 	       groups * 4 * (groups * 4 - 1) / 2);
 }
 
+void chain_back()
+{
+	uint32_t *flags = cleared(groups);
+
+	chain_back_kernel<<<groups, lanes>>>(flags);
+	HIP(hipDeviceSynchronize());
+	expect("flag of the first group", first_of(flags), 1);
+}
+
+/* Groups are dealt to threads by the 16. */
+void each_once()
+{
+	const uint32_t most = 70;
+	std::vector<uint32_t> got(most);
+	uint32_t *times = cleared(most), *out = cleared(lanes);
+
+	for (uint32_t nr = 1; nr <= most; nr++) {
+		HIP(hipMemset(times, 0, most * sizeof(*times)));
+		once_kernel<<<nr, lanes>>>(times, out);
+		HIP(hipMemcpy(got.data(), times, most * sizeof(*times), hipMemcpyDeviceToHost));
+		for (uint32_t g = 0; g < most; g++)
+			expect("runs of a group", got[g], g < nr);
+	}
+}
+
 void lock()
 {
 	uint32_t *word = cleared(1), *sum = cleared(1);
@@ -193,10 +242,8 @@ void private_memory()
 }
 
 const Part parts[] = {
-	{ "grid_barrier", grid_barrier },
-	{ "cooperative", cooperative },
-	{ "chain", chain },
-	{ "lock", lock },
+	{ "grid_barrier", grid_barrier },     { "cooperative", cooperative }, { "chain", chain },
+	{ "chain_back", chain_back },	      { "each_once", each_once },     { "lock", lock },
 	{ "private_memory", private_memory },
 };
 

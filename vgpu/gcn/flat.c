@@ -157,7 +157,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 	struct memory_access a = { .bytes = bytes, .write = true, .atomic = true };
 
 	addresses(w, i, &a);
-	if (w->run->lead->cache.on && i->sdst != SEG_SCRATCH) {
+	if (w->run->has_cache && i->sdst != SEG_SCRATCH) {
 		uint64_t elsewhere = i->sdst == SEG_FLAT ? in_aperture(&a, GCN_LDS_HI) |
 								   in_aperture(&a, GCN_SCRATCH_HI) :
 							   0;

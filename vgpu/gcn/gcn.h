@@ -102,10 +102,10 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 /* Runs about `budget` wave instructions. */
 enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget);
 
-/* The same by several threads: gcn_run_open() and _close() by one of them, in between gcn_run_work() by all. Each runs about
- * `budget` instructions, or fewer if `stop` becomes true meanwhile, or there is nothing left for it to do. */
+/* The same by several threads: gcn_run_open() and _close() by one of them, in between gcn_run_work() by all, `thread` from 0 on. Each runs
+ * about `budget` instructions, or fewer if `stop` becomes true meanwhile, or there is nothing left for it to do. */
 void gcn_run_open(struct gcn_run *r, unsigned int nr_threads);
-void gcn_run_work(struct gcn_run *r, int64_t budget, const bool *stop);
+void gcn_run_work(struct gcn_run *r, unsigned int thread, int64_t budget, const bool *stop);
 enum gcn_status gcn_run_close(struct gcn_run *r);
 
 /* Whether several threads have work: there is more than one workgroup, and nothing that has to see them one after the other

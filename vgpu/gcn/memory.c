@@ -79,7 +79,7 @@ bool memory_check(struct gcn_wave *w, const struct memory_access *a)
 			}
 		}
 	}
-	if (w->run->lead->cache.on)
+	if (w->run->has_cache)
 		cache_access(&w->run->lead->cache, &w->run->counters, a->addr, a->active, a->bytes,
 			     a->write);
 	return true;

@@ -18,6 +18,10 @@ enum { UNITS = 64, SIMDS_OF_UNIT = 4, WAVES_OF_SIMD = 10 };
 /* before a workgroup that waits for another one is tried again: about two microseconds */
 #define PAUSES 50
 
+/* Workgroups, one behind the other, that are dealt to a thread: neighbours use the same memory, and the next dispatch's
+ * workgroups of the same numbers often do, too, which then need not move between processors. */
+#define CHUNK 16
+
 /* parts that stay for the next dispatch */
 #define PARTS_KEPT 16
 
@@ -33,6 +37,8 @@ void gcn_part_reset(struct gcn_run *r)
 	r->mfma_cycles = 0;
 	memset(&r->stop, 0, sizeof(r->stop));
 	r->steps = 0;
+	r->next = r->until = r->ended = 0;
+	r->thread = 0;
 	r->yields = r->polls = 0;
 	r->poll_pc = 0;
 	r->ids_waves = 0;
@@ -105,7 +111,9 @@ void gcn_parts_start(struct gcn_run *lead)
 
 	lead->outcome = lead->status;
 	lead->failed = NULL;
-	lead->next_group = lead->nr_ended = lead->done = 0;
+	lead->deal[0] = lead->nr_dealt = lead->nr_kept = lead->nr_ended = lead->done = 0;
+	lead->nr_deals = 1;
+	lead->in_turn = false;
 	lead->gws_arrived = lead->gws_passed = 0;
 	lead->nr_resident = lead->nr_waited = lead->nr_working = 0;
 	lead->waits = false;
@@ -121,12 +129,10 @@ void gcn_parts_start(struct gcn_run *lead)
 		join(lead, part);
 }
 
-/* Workgroups that have not begun. */
+/* Workgroups that have not begun, but for those that running parts have. */
 static uint64_t nr_left(const struct gcn_run *r)
 {
-	uint64_t begun = __atomic_load_n(&r->next_group, __ATOMIC_RELAXED);
-
-	return begun < r->nr_all ? r->nr_all - begun : 0;
+	return r->nr_all - r->nr_dealt + r->nr_kept;
 }
 
 bool gcn_run_several(const struct gcn_run *r)
@@ -139,20 +145,55 @@ static struct gcn_run *after(struct gcn_run *lead, struct gcn_run *part)
 	return part->next_part ? part->next_part : lead;
 }
 
-/* The next part, round-robin from the cursor, that no thread runs. */
-static struct gcn_run *find_part(struct gcn_run *lead, bool resident, bool waited, bool again)
+/* The next part, round-robin from the cursor, with a workgroup that no thread runs; that which the thread ran before comes first. */
+static struct gcn_run *find_begun(struct gcn_run *lead, unsigned int thread, bool waited,
+				  bool again)
 {
-	struct gcn_run *part = lead->cursor;
+	struct gcn_run *part = lead->cursor, *found = NULL;
 
 	for (unsigned int n = 0; n < lead->nr_parts; n++, part = after(lead, part)) {
-		if (part->taken || part->resident != resident || part->status != GCN_RUNNING)
+		if (part->taken || !part->resident || part->status != GCN_RUNNING)
 			continue;
-		if (!resident)
+		if (part->waited != waited || (waited && !again && part->tried == lead->slice))
+			continue;
+		if (waited || part->thread == thread)
 			return part;
-		if (part->waited == waited && (!waited || again || part->tried != lead->slice))
-			return part;
+		if (!found)
+			found = part;
 	}
-	return NULL;
+	return found;
+}
+
+/* A part without a workgroup; those that have some to begin come first. */
+static struct gcn_run *find_idle(struct gcn_run *lead)
+{
+	struct gcn_run *found = NULL;
+
+	for (struct gcn_run *part = lead; part; part = part->next_part) {
+		if (part->taken || part->resident || part->status != GCN_RUNNING)
+			continue;
+		if (part->next != part->until)
+			return part;
+		if (!found)
+			found = part;
+	}
+	return found;
+}
+
+/* Gives a part that is to begin the workgroups of one that can't begin them, because its own waits. */
+static void inherit(struct gcn_run *lead, struct gcn_run *part)
+{
+	struct gcn_run *from = lead;
+
+	if (part->next != part->until || !lead->nr_kept)
+		return;
+	while (from && (from->taken || from->next == from->until))
+		from = from->next_part;
+	if (from) {
+		part->next = from->next;
+		part->until = from->until;
+		from->next = from->until;
+	}
 }
 
 static struct gcn_run *add_part(struct gcn_run *lead)
@@ -169,24 +210,28 @@ static struct gcn_run *add_part(struct gcn_run *lead)
 }
 
 /* Workgroups that go on come first, then those that begin, then those that wait, each of these once in a slice unless `again`. */
-static struct gcn_run *take(struct gcn_run *lead, bool again)
+static struct gcn_run *take(struct gcn_run *lead, unsigned int thread, bool again)
 {
 	struct gcn_run *part;
 	bool may_begin;
 
 	lock(lead);
-	part = find_part(lead, true, false, false);
+	part = find_begun(lead, thread, false, false);
 	may_begin = nr_left(lead) &&
 		    (lead->nr_resident < lead->nr_threads || lead->nr_waited == lead->nr_resident);
 	if (!part && may_begin) {
-		part = find_part(lead, false, false, false);
+		part = find_idle(lead);
 		if (!part)
 			part = add_part(lead);
+		if (part)
+			inherit(lead, part);
 	}
 	if (!part)
-		part = find_part(lead, true, true, again);
+		part = find_begun(lead, thread, true, again);
 	if (part) {
+		lead->nr_kept -= part->until - part->next;
 		part->taken = true;
+		part->thread = thread;
 		lead->nr_working += !part->waited;
 		if (!part->resident)
 			lead->nr_resident++; /* it will be */
@@ -206,6 +251,9 @@ static void give(struct gcn_run *lead, struct gcn_run *part)
 	lock(lead);
 	part->taken = false;
 	lead->nr_working -= !part->waited;
+	lead->nr_kept += part->until - part->next;
+	lead->nr_ended += part->ended;
+	part->ended = 0;
 	lead->done += done - part->done_before;
 	part->done_before = done;
 	if (part->status != GCN_RUNNING) {
@@ -217,6 +265,7 @@ static void give(struct gcn_run *lead, struct gcn_run *part)
 	lead->nr_waited -= part->waited;
 	part->waited = part->resident && part->waits;
 	lead->nr_waited += part->waited;
+	lead->in_turn |= part->waited;
 	part->tried = lead->slice;
 	lead->works |= part->resident && !part->waits;
 	unlock(lead);
@@ -233,8 +282,55 @@ static bool others_work(struct gcn_run *lead)
 	return work;
 }
 
+/* Deals the workgroups that are left. */
+static void deal(struct gcn_run *lead, unsigned int nr)
+{
+	uint64_t begin = lead->deal[0], chunk = begin / CHUNK;
+
+	nr = nr < GCN_DEALS_MAX ? nr : GCN_DEALS_MAX;
+	for (unsigned int n = 0; n < nr; n++) {
+		uint64_t first = (chunk + (n + nr - chunk % nr) % nr) * CHUNK;
+
+		lead->deal[n] = first > begin ? first : begin;
+	}
+	lead->nr_deals = nr;
+}
+
+bool gcn_part_deal(struct gcn_run *part)
+{
+	struct gcn_run *lead = part->lead;
+	unsigned int from = part->thread % lead->nr_deals;
+	uint64_t nr = 1;
+
+	lock(lead);
+	if (lead->in_turn || lead->deal[from] >= lead->nr_all) {
+		for (unsigned int n = 0; n < lead->nr_deals; n++)
+			from = lead->deal[n] < lead->deal[from] ? n : from;
+	}
+	part->next = part->until = lead->deal[from];
+	if (part->next < lead->nr_all) {
+		/* towards the end of the dispatch they are fewer, so that all threads end at the same time */
+		if (lead->nr_threads > 1 && !lead->in_turn)
+			nr = (lead->nr_all - lead->nr_dealt) / (4ull * lead->nr_threads);
+		if (nr > CHUNK - part->next % CHUNK)
+			nr = CHUNK - part->next % CHUNK;
+		nr = nr ? nr : 1;
+		nr = nr < lead->nr_all - part->next ? nr : lead->nr_all - part->next;
+		part->until += nr;
+		lead->nr_dealt += nr;
+		lead->deal[from] = part->until;
+		/* over the other threads' chunks */
+		if (part->until % CHUNK == 0)
+			lead->deal[from] += (uint64_t)(lead->nr_deals - 1) * CHUNK;
+	}
+	unlock(lead);
+	return part->next != part->until;
+}
+
 void gcn_run_open(struct gcn_run *r, unsigned int nr_threads)
 {
+	if (nr_threads > 1 && r->nr_deals == 1)
+		deal(r, nr_threads);
 	code_check(r);
 	r->nr_threads = nr_threads;
 	r->slice++;
@@ -260,12 +356,12 @@ static int64_t run_part(struct gcn_run *part, int64_t budget, const bool *stop)
 	return budget - (int64_t)(part->steps - before) - part->waits;
 }
 
-void gcn_run_work(struct gcn_run *r, int64_t budget, const bool *stop)
+void gcn_run_work(struct gcn_run *r, unsigned int thread, int64_t budget, const bool *stop)
 {
 	bool again = false;
 
 	while (budget > 0 && !stopped(stop)) {
-		struct gcn_run *part = take(r, again);
+		struct gcn_run *part = take(r, thread, again);
 
 		again = false;
 		if (part) {
@@ -291,7 +387,7 @@ enum gcn_status gcn_run_close(struct gcn_run *r)
 		r->outcome = r->failed->status;
 		if (r->failed != r)
 			r->stop = r->failed->stop;
-	} else if (__atomic_load_n(&r->nr_ended, __ATOMIC_RELAXED) == r->nr_all) {
+	} else if (r->nr_ended == r->nr_all) {
 		r->outcome = GCN_DONE;
 	}
 	return r->outcome;
@@ -302,7 +398,7 @@ enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget)
 	if (r->outcome != GCN_RUNNING)
 		return r->outcome;
 	gcn_run_open(r, 1);
-	gcn_run_work(r, budget, NULL);
+	gcn_run_work(r, 0, budget, NULL);
 	return gcn_run_close(r);
 }
 

@@ -474,7 +474,7 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 	struct window win;
 
 	p->exec = gcn_exec(w);
-	if (!p->exec || w->run->lead->cache.on)
+	if (!p->exec || w->run->has_cache)
 		return false;
 	leader = (unsigned int)__builtin_ctzll(p->exec);
 	first = lo[leader];

@@ -170,6 +170,7 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 		r->status = read_object(r);
 	if (r->status == GCN_RUNNING)
 		cache_reset(&r->cache, launch->cache_model);
+	r->has_cache = r->cache.on;
 	gcn_parts_start(r);
 	return r->status;
 }
@@ -251,22 +252,21 @@ static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 		w->sgpr[at++] = (uint32_t)wave_scratch;
 }
 
+/* The library's functions are called: for sizes that it knows nearly, GCC makes `rep stos` and `rep movs`, which take several times
+ * as long. */
+static size_t hidden(size_t size)
+{
+	__asm__("" : "+r"(size));
+	return size;
+}
+
 static void set_ids(const struct gcn_run *r, struct gcn_wave *w, uint32_t wave, unsigned int nr_ids)
 {
-	memcpy(w->vgpr, r->ids[wave], (r->arch->packed_ids ? 1 : nr_ids) * sizeof(gcn_row));
+	memcpy(w->vgpr, r->ids[wave], hidden((r->arch->packed_ids ? 1 : nr_ids) * sizeof(gcn_row)));
 	for (unsigned int n = 1; n < nr_ids && r->arch->packed_ids; n++) {
 		for (unsigned int l = 0; l < GCN_LANES; l++)
 			w->vgpr[0][l] |= r->ids[wave][n][l] << (10 * n);
 	}
-}
-
-static void clear_sgprs(struct gcn_wave *w)
-{
-	size_t size = sizeof(w->sgpr);
-
-	/* the library's function: for a constant size GCC makes `rep stos`, which takes several times as long */
-	__asm__("" : "+r"(size));
-	memset(w->sgpr, 0, size);
 }
 
 static void start_group(struct gcn_run *r)
@@ -290,7 +290,7 @@ static void start_group(struct gcn_run *r)
 		struct gcn_wave *w = &r->wave[n];
 		unsigned int nr_ids = (r->rsrc2 >> 11 & 3) + 1;
 
-		clear_sgprs(w);
+		memset(w->sgpr, 0, hidden(sizeof(w->sgpr)));
 		clear(w->vgpr[0], r->nr_vgprs);
 		set_sgprs(r, w);
 		clear(w->vgpr[GCN_AGPR_ROW], r->nr_agprs);
@@ -520,22 +520,17 @@ static void end_group(struct gcn_run *r)
 	if (r->launch.group_end)
 		r->launch.group_end(r->launch.group_arg, r->number, r->wave_steps, r->nr_waves);
 	r->resident = false;
-	/* pairs with gcn_run_close() by way of the lead's lock */
-	__atomic_fetch_add(&r->lead->nr_ended, 1, __ATOMIC_RELAXED);
+	r->ended++;
 }
 
 /* Begins the next workgroup; false: all have begun. */
 static bool begin_group(struct gcn_run *r)
 {
-	struct gcn_run *lead = r->lead;
-	uint64_t n = __atomic_load_n(&lead->next_group, __ATOMIC_RELAXED);
+	uint64_t n;
 
-	/* only counted: what the workgroup reads was there before the slice */
-	while (n < lead->nr_all && !__atomic_compare_exchange_n(&lead->next_group, &n, n + 1, true,
-								__ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
-	if (n >= lead->nr_all)
+	if (r->next == r->until && !gcn_part_deal(r))
 		return false;
+	n = r->next++;
 	r->number = n;
 	r->at[0] = (uint32_t)(n % r->nr_groups[0]);
 	r->at[1] = (uint32_t)(n / r->nr_groups[0] % r->nr_groups[1]);

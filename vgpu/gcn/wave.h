@@ -65,6 +65,9 @@ struct gcn_range {
 
 #define GCN_RANGES 4
 
+/* threads to which workgroups are dealt */
+#define GCN_DEALS_MAX 64
+
 /* A dispatch in execution, or a part of it: one workgroup after the other, each with all that its waves need. The first part,
  * the lead, stands for the dispatch; more are made for more threads, and while all workgroups wait for others. */
 struct gcn_run {
@@ -79,6 +82,7 @@ struct gcn_run {
 	uint32_t size[3], group[3], nr_groups[3];
 	uint32_t lds_size;
 	uint32_t wave_stride; /* of scratch, bytes */
+	bool has_cache; /* the lead's `cache` is on: what each access asks is in a line that no thread writes */
 
 	/* of a part */
 	struct gcn_run *lead, *next_part;
@@ -94,8 +98,12 @@ struct gcn_run {
 	struct gcn_run *last_part, *cursor, *failed;
 	unsigned int nr_parts, parts_max, nr_threads, slice;
 	unsigned int nr_working, nr_resident,
-		nr_waited;		       /* taken and not waiting; begun; of these waiting */
-	uint64_t next_group, nr_ended, nr_all; /* workgroups; the first two atomic */
+		nr_waited; /* taken and not waiting; begun; of these waiting */
+	/* workgroups: all, given to parts, of these not begun by parts that no thread runs, ended */
+	uint64_t nr_all, nr_dealt, nr_kept, nr_ended;
+	uint64_t deal[GCN_DEALS_MAX]; /* of each thread the next one */
+	unsigned int nr_deals;
+	bool in_turn;			  /* a workgroup waited for another one */
 	uint32_t gws_arrived, gws_passed; /* waves at the barrier, and how often all were; atomic */
 	uint64_t done;			  /* instructions, when a part was last given back */
 	bool works;			  /* a part had more to do at the end of the slice */
@@ -104,12 +112,17 @@ struct gcn_run {
 
 	uint32_t at[3] __attribute__((aligned(64))); /* the resident workgroup */
 	uint64_t number;
+	uint64_t next, until; /* workgroups that it begins next */
+	unsigned int thread;  /* which runs it, or did last */
+	uint64_t ended;	      /* workgroups, since a thread took it */
 	bool resident;
 	uint32_t nr_waves, nr_live, next_wave;
-	int64_t budget;	  /* instructions left of the slice, */
-	int64_t turn;	  /* and of the next wave's turn */
+	/* Instructions left of the slice, and of the next wave's turn. They are written one at a time; side by side GCC reads both by one
+	 * load, which has to wait for the stores. */
+	int64_t budget;
 	const bool *halt; /* atomic: the slice is over for all threads; NULL: there is one */
-	uint64_t steps;	  /* instructions executed, */
+	int64_t turn;
+	uint64_t steps;			    /* instructions executed, */
 	uint64_t wave_steps[GCN_WAVES_MAX]; /* and by each wave of the resident workgroup */
 	bool yield;			    /* the running wave wants to wait: run others first */
 	uint32_t yields;		    /* turns in a row that ended so */
