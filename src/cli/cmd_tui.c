@@ -86,7 +86,7 @@ static int run_tui(const struct opt_parsed *p)
 		ui_die(STATUS_NO_TERMINAL,
 		       "needs a terminal for its screen and its keys; rtl summary prints "
 		       "the same tables, rtl report writes a page");
-	q = db_open_twice(path);
+	q = db_open(path);
 	ui_stop_in_order("");
 	open_screen(v);
 	ui_hook(&hooks);

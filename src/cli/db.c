@@ -15,7 +15,7 @@ int db_check(const struct query *q, int ret)
 	return ret;
 }
 
-static struct query *open_trace(const char *path, bool twice)
+struct query *db_open(const char *path)
 {
 	static struct job_result res;
 	static struct job_options opt;
@@ -25,7 +25,7 @@ static struct query *open_trace(const char *path, bool twice)
 
 	opt = (struct job_options){ .progress = ui_progress_step,
 				    .progress_arg = &progress,
-				    .twice = twice };
+				    .twice = true };
 	ui_progress_start(&progress, "reading the raw trace", UI_PROGRESS_AUTO);
 	err = query_open(&q, &path, 1, rpd_merge, &opt, &res);
 	ui_progress_end(&progress);
@@ -36,16 +36,6 @@ static struct query *open_trace(const char *path, bool twice)
 	if (res.warning[0])
 		ui_say("%s", res.warning);
 	return q;
-}
-
-struct query *db_open(const char *path)
-{
-	return open_trace(path, false);
-}
-
-struct query *db_open_twice(const char *path)
-{
-	return open_trace(path, true);
 }
 
 sqlite3_stmt *db_query(struct query *q, const char *sql)

@@ -363,6 +363,7 @@ static void read_ops(struct digest *d)
 		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
 	};
 	sqlite3_stmt *stmt;
+	bool is_part;
 
 	if (d->q->ours) {
 		char sql[320];
@@ -380,8 +381,12 @@ static void read_ops(struct digest *d)
 	}
 	read_kinds(d);
 	begin_ops(d);
-	db_check(d->q, timeline_read(d->q, d->q->ours ? &ours : &rpd, TIMELINE_APART, on_op,
-				     begin_ops, d));
+	/* a part of a trace is a temporary view, which only this connection has */
+	is_part = query_number(
+		d->q->db,
+		"SELECT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE name = 'rocpd_op')", 1);
+	db_check(d->q, timeline_read(d->q, d->q->ours ? &ours : &rpd,
+				     is_part ? TIMELINE_APART : TIMELINE_TWO, on_op, begin_ops, d));
 }
 
 static int compare_lanes(const void *a, const void *b)

@@ -674,7 +674,9 @@ void tui_time_start(struct query *q)
 	pthread_t thread;
 
 	reader.q = *q;
+	/* from here on that connection is this thread's */
 	reader.q.db = q->second;
+	reader.q.second = q->second = NULL;
 	reader.q.res = &res;
 	reader.q.done = 0;
 	shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

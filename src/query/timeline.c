@@ -4,7 +4,8 @@
  * Each process has a cursor with a window of its next rows, as runs of rows in order, of which the earliest is passed on.
  *
  * Threads:  the rows of one process are read by a thread of their own, unless with TIMELINE_HERE, so that SQLite works while rows are
- *           put in order and used. Blocks of rows go round between the two; the semaphores count the full and the empty ones.
+ *           put in order and used. Blocks of rows go round between the two; the semaphores count the full and the empty ones. With
+ *           TIMELINE_TWO there are two such threads, each with a connection: each reads every second block of ids.
  */
 #include "query/timeline.h"
 
@@ -18,6 +19,10 @@
 #include "base/alloc.h"
 
 enum { WINDOW = 64 << 10, MAX_CURSORS = 256, MAX_RUNS = 128, NONE = UINT32_MAX };
+
+/* Ids of which a second thread reads a half: fewer are read before it has begun; with more, or in a table whose ids are far apart, most
+ * blocks of ids would have no row. */
+enum { TWO_LEAST = 256 << 10, TWO_MOST = 1 << 30, SAMPLES = 16 };
 
 /* Rows in order: those of a thread's chunk, mostly. */
 struct run {
@@ -37,23 +42,27 @@ struct ahead {
 	const struct timeline_rows *rows;
 	void *arg;
 	bool stop;   /* __atomic: the rows are not wanted any more */
-	bool failed; /* the reader, once a block has less than BLOCK_ROWS rows */
+	bool failed; /* the reader, in its last block */
 	/* of the thread that takes rows */
 	size_t block, row;
 	bool open;
-	/* of the thread that reads */
+	/* of the thread that reads: the first id of its next block and the last one of all, ids of a block, 0: all, and from one of its
+	 * blocks to the next */
+	int64_t next, last, nr_ids, stride;
 	size_t at;
 	struct block {
 		size_t nr;
+		bool is_last;
 		int64_t v[BLOCK_ROWS][TIMELINE_COLUMNS];
 	} * to, blocks[BLOCKS];
 };
 
 struct cursor {
 	sqlite3_stmt *stmt;
-	struct ahead *ahead; /* NULL: no thread */
-	uint32_t *next;	     /* of each item: the next one of its run, or of the free ones */
-	int64_t *values;     /* nr_columns of each item */
+	struct ahead *ahead[2]; /* NULL: no thread; their blocks are taken in turns */
+	size_t turn;
+	uint32_t *next;	 /* of each item: the next one of its run, or of the free ones */
+	int64_t *values; /* nr_columns of each item */
 	size_t nr, max;
 	uint32_t free;
 	struct run runs[MAX_RUNS];
@@ -109,6 +118,7 @@ static bool begin_block(struct ahead *a)
 		;
 	a->to = &a->blocks[a->at++ % BLOCKS];
 	a->to->nr = 0;
+	a->to->is_last = false;
 	/* relaxed: nothing else is read because of it */
 	return !__atomic_load_n(&a->stop, __ATOMIC_RELAXED);
 }
@@ -118,8 +128,16 @@ static bool begin_block(struct ahead *a)
 static void sql_take(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	struct ahead *a = sqlite3_user_data(context);
-	int64_t *v = a->to->v[a->to->nr];
+	int64_t *v;
 
+	if (a->to->nr == BLOCK_ROWS) {
+		sem_post(&a->full);
+		if (!begin_block(a)) {
+			sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+			return;
+		}
+	}
+	v = a->to->v[a->to->nr];
 	for (int i = 0; i < nr; i++)
 		v[i] = sqlite3_value_int64(values[i]);
 	if (a->rows->extend) {
@@ -130,11 +148,7 @@ static void sql_take(sqlite3_context *context, int nr, sqlite3_value **values)
 			return;
 		}
 	}
-	if (++a->to->nr == BLOCK_ROWS) {
-		sem_post(&a->full);
-		if (!begin_block(a))
-			sqlite3_result_error_code(context, SQLITE_INTERRUPT);
-	}
+	a->to->nr++;
 }
 
 static void sql_nothing(sqlite3_context *context)
@@ -146,10 +160,19 @@ static void *read_blocks(void *arg)
 {
 	struct ahead *a = arg;
 
-	if (!begin_block(a))
-		return NULL;
-	a->failed = sqlite3_step(a->stmt) != SQLITE_ROW;
-	sem_post(&a->full);
+	for (bool done = false; !done && a->next <= a->last && begin_block(a);
+	     a->next += a->stride) {
+		bool more = a->nr_ids && a->last - a->next >= a->nr_ids;
+
+		sqlite3_bind_int64(a->stmt, 1, a->next);
+		sqlite3_bind_int64(a->stmt, 2, more ? a->next + a->nr_ids - 1 : a->last);
+		a->failed = sqlite3_step(a->stmt) != SQLITE_ROW;
+		if (!a->failed)
+			sqlite3_reset(a->stmt);
+		done = a->failed || !more;
+		a->to->is_last = done;
+		sem_post(&a->full);
+	}
 	return NULL;
 }
 
@@ -159,8 +182,10 @@ static int set_function(sqlite3 *db, struct ahead *a)
 				       a ? sql_take : NULL, a ? sql_nothing : NULL);
 }
 
-/* NULL where there is no memory or no thread: then the rows are read without one. */
-static struct ahead *ahead_begin(const struct reading *r)
+/* A thread that reads by `db`: block `number` of nr_blocks that are read in turns, and so on. NULL where there is no memory or no
+ * thread: then the rows are read without one. */
+static struct ahead *ahead_begin(const struct reading *r, sqlite3 *db, int64_t number,
+				 int64_t nr_blocks)
 {
 	struct ahead *a = alloc_heap(sizeof(*a));
 	char *sql;
@@ -171,21 +196,25 @@ static struct ahead *ahead_begin(const struct reading *r)
 	a->q = r->q;
 	a->rows = r->rows;
 	a->arg = r->arg;
-	a->db = r->how == TIMELINE_LOOSE ? r->q->second : r->q->db;
+	a->db = db;
+	a->next = r->first;
+	a->last = r->last;
+	if (nr_blocks > 1) {
+		a->nr_ids = BLOCK_ROWS;
+		a->next += number * BLOCK_ROWS;
+		a->stride = nr_blocks * BLOCK_ROWS;
+	}
 	/* it reads from the begin to the end: pages that were read are of no use */
-	if (r->how == TIMELINE_LOOSE)
+	if (db == r->q->second)
 		sqlite3_exec(a->db, "PRAGMA cache_size=-2048", NULL, NULL, NULL);
 	sem_init(&a->full, 0, 0);
 	sem_init(&a->empty, 0, BLOCKS);
 	sql = sqlite3_mprintf("SELECT timeline_take(%s) FROM %s", r->rows->columns, r->rows->from);
 	if (sql && set_function(a->db, a) == SQLITE_OK &&
-	    sqlite3_prepare_v2(a->db, sql, -1, &a->stmt, NULL) == SQLITE_OK) {
-		sqlite3_bind_int64(a->stmt, 1, r->first);
-		sqlite3_bind_int64(a->stmt, 2, r->last);
-		if (pthread_create(&a->thread, NULL, read_blocks, a) == 0) {
-			sqlite3_free(sql);
-			return a;
-		}
+	    sqlite3_prepare_v2(a->db, sql, -1, &a->stmt, NULL) == SQLITE_OK &&
+	    pthread_create(&a->thread, NULL, read_blocks, a) == 0) {
+		sqlite3_free(sql);
+		return a;
 	}
 	sqlite3_free(sql);
 	sqlite3_finalize(a->stmt);
@@ -196,15 +225,21 @@ static struct ahead *ahead_begin(const struct reading *r)
 }
 
 /* As query_step(): 1 with the row, 0 or -errno. */
-static int ahead_step(struct ahead *a, const int64_t **v)
+static int ahead_step(struct cursor *c, const int64_t **v)
 {
+	struct ahead *a = c->ahead[c->turn];
 	struct block *b = &a->blocks[a->block % BLOCKS];
 	int ret;
 
-	if (!a->open || a->row == BLOCK_ROWS) {
+	while (!a->open || a->row == b->nr) {
+		if (a->open && b->is_last)
+			return a->failed ? query_fail_db(a->q, a->db) : 0;
 		if (a->open) {
-			sem_post(&a->empty);
+			a->open = false;
 			a->block++;
+			sem_post(&a->empty);
+			c->turn = c->ahead[1] ? !c->turn : 0;
+			a = c->ahead[c->turn];
 		}
 		b = &a->blocks[a->block % BLOCKS];
 		while (sem_wait(&a->full) && errno == EINTR)
@@ -212,8 +247,6 @@ static int ahead_step(struct ahead *a, const int64_t **v)
 		a->open = true;
 		a->row = 0;
 	}
-	if (a->row == b->nr)
-		return a->failed ? query_fail_db(a->q, a->db) : 0;
 	*v = b->v[a->row++];
 	ret = query_progress(a->q);
 	return ret ? ret : 1;
@@ -240,8 +273,8 @@ static int step(const struct reading *r, struct cursor *c, int64_t *v)
 	const int64_t *from = NULL;
 	int ret, error;
 
-	if (c->ahead) {
-		ret = ahead_step(c->ahead, &from);
+	if (c->ahead[0]) {
+		ret = ahead_step(c, &from);
 		if (ret == 1)
 			memcpy(v, from, c->nr_columns * sizeof(*v));
 	} else {
@@ -337,6 +370,67 @@ static const int64_t *pass_row(struct cursor *c, struct run *run)
 	return v;
 }
 
+/* The smallest id from `id` on, or -1. */
+static int64_t id_from(const struct reading *r, sqlite3_stmt *stmt, int64_t id)
+{
+	int64_t found = -1;
+
+	sqlite3_reset(stmt);
+	sqlite3_bind_int64(stmt, 1, id);
+	sqlite3_bind_int64(stmt, 2, r->last);
+	if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_type(stmt, 0) == SQLITE_INTEGER)
+		found = sqlite3_column_int64(stmt, 0);
+	return found;
+}
+
+/* Whether two threads are faster than one; r->first and r->last are the ids that there are, then. */
+static bool are_for_two(struct reading *r)
+{
+	static const char *const ends[] = { "SELECT min(id) FROM %s", "SELECT max(id) FROM %s" };
+	sqlite3_stmt *stmt[2] = { NULL };
+	int64_t first = -1, last = -1;
+	bool dense = false;
+
+	for (int i = 0; i < 2; i++) {
+		char *sql = sqlite3_mprintf(ends[i], r->rows->from);
+
+		if (sql)
+			sqlite3_prepare_v2(r->q->db, sql, -1, &stmt[i], NULL);
+		sqlite3_free(sql);
+	}
+	if (stmt[0] && stmt[1]) {
+		first = id_from(r, stmt[0], r->first);
+		last = id_from(r, stmt[1], r->first);
+		dense = first >= 0 && last - first >= TWO_LEAST && last - first <= TWO_MOST;
+		for (int64_t i = 1; dense && i < SAMPLES; i++) {
+			int64_t id = first + (last - first) / SAMPLES * i;
+
+			dense = id_from(r, stmt[0], id) - id < BLOCK_ROWS;
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		sqlite3_finalize(stmt[i]);
+	if (dense) {
+		r->first = first;
+		r->last = last;
+	}
+	return dense;
+}
+
+static void open_threads(struct reading *r, struct cursor *c)
+{
+	struct query *q = r->q;
+
+	if (r->how == TIMELINE_TWO && q->second && are_for_two(r)) {
+		c->ahead[0] = ahead_begin(r, q->db, 0, 2);
+		c->ahead[1] = c->ahead[0] ? ahead_begin(r, q->second, 1, 2) : NULL;
+		if (c->ahead[1])
+			return;
+		ahead_end(c->ahead[0]);
+	}
+	c->ahead[0] = ahead_begin(r, r->how == TIMELINE_LOOSE ? q->second : q->db, 0, 1);
+}
+
 static int open_cursor(struct reading *r, struct cursor *c, const char *sql, size_t nr)
 {
 	struct query *q = r->q;
@@ -359,8 +453,8 @@ static int open_cursor(struct reading *r, struct cursor *c, const char *sql, siz
 		c->next[n] = n < c->max ? (uint32_t)n + 1 : NONE;
 	sqlite3_bind_int64(c->stmt, 1, nr > 1 ? q->processes[i].id_first : r->first);
 	sqlite3_bind_int64(c->stmt, 2, nr > 1 ? q->processes[i].id_last : r->last);
-	if (nr == 1 && (r->how == TIMELINE_APART || (r->how == TIMELINE_LOOSE && q->second)))
-		c->ahead = ahead_begin(r);
+	if (nr == 1 && r->how != TIMELINE_HERE && (r->how != TIMELINE_LOOSE || q->second))
+		open_threads(r, c);
 	while (ret == 0 && !c->done && c->nr < c->max)
 		ret = take(r, c);
 	return ret;
@@ -446,7 +540,8 @@ int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeli
 	if (ret == 0)
 		ret = merge_cursors(&r, nr);
 	for (size_t i = 0; r.cursors && i < nr; i++) {
-		ahead_end(r.cursors[i].ahead);
+		for (int n = 0; n < 2; n++)
+			ahead_end(r.cursors[i].ahead[n]);
 		sqlite3_finalize(r.cursors[i].stmt);
 		alloc_free(r.cursors[i].next);
 		alloc_free(r.cursors[i].values);

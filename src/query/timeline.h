@@ -15,9 +15,11 @@
 typedef int (*timeline_fn)(void *arg, const int64_t *row);
 
 /* TIMELINE_APART: another thread reads the file meanwhile, so that `each` may not use q->db. */
+/* TIMELINE_TWO: the same, and if there is q->second, two threads do: `from` may have no temporary tables or views, and its ids are those of
+ * a column `id`. */
 /* TIMELINE_LOOSE: a row that the window does not reach is passed on when it is read, out of order; `reset` is not needed. If there is
  * q->second, another thread reads by it: `from` may have no temporary tables. */
-enum timeline_how { TIMELINE_HERE, TIMELINE_APART, TIMELINE_LOOSE };
+enum timeline_how { TIMELINE_HERE, TIMELINE_APART, TIMELINE_TWO, TIMELINE_LOOSE };
 
 /* SELECT columns FROM from: `from` has no ORDER BY, and "BETWEEN ?1 AND ?2" for ids; the first column is the begin. */
 struct timeline_rows {

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "export/rpd/rpd.h"
 #include "query/label.h"
 #include "query/rows.h"
+#include "query/timeline.h"
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
@@ -181,6 +183,89 @@ TEST(causes_beside_operations_are_those_of_the_tables)
 	/* in another order, they are in the tables */
 	db_exec(db, "UPDATE rocpd_api_ops SET id = -id");
 	CHECK_EQ_UINT(read_causes(db, true, false).sum, tables.sum);
+}
+
+struct order {
+	uint64_t nr, sum, until;
+	int64_t last;
+};
+
+static int add_row(void *arg, const int64_t *row)
+{
+	struct order *o = arg;
+
+	CHECK(row[0] >= o->last);
+	o->last = row[0];
+	o->sum = o->sum * 31 + (uint64_t)row[0] + 7 * (uint64_t)row[1];
+	return ++o->nr == o->until ? -ECANCELED : 0;
+}
+
+static void forget_rows(void *arg)
+{
+	*(struct order *)arg = (struct order){ .last = INT64_MIN };
+}
+
+/* Reads the rows until `until` of them were passed, 0: all; two: whether the second connection has read some. */
+static struct order read_order(const char *db, enum timeline_how how, uint64_t until, bool two)
+{
+	static const struct timeline_rows rows = {
+		.columns = "start, id, \"end\"",
+		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
+	};
+	const struct job_options with = { .twice = true };
+	struct order o = { .last = INT64_MIN, .until = until };
+	struct query *q;
+	int read = 0, most;
+
+	CHECK_OK(query_open(&q, &db, 1, rpd_merge, &with, &res));
+	CHECK_EQ_INT(timeline_read(q, &rows, how, add_row, forget_rows, &o),
+		     until ? -ECANCELED : 0);
+	sqlite3_db_status(q->second, SQLITE_DBSTATUS_CACHE_MISS, &read, &most, 0);
+	/* opening reads its first pages */
+	CHECK((read > 10) == two);
+	query_close(q);
+	return o;
+}
+
+TEST(rows_read_by_two_threads_are_in_the_order_of_one)
+{
+	static const struct {
+		const char *what, *rows;
+		bool two;
+	} cases[] = {
+		/* 131 blocks of 2048 ids, and one row more or less */
+		{ "whole blocks", "i + 4", true },
+		{ "a row more", "i + 4 FROM n UNION ALL SELECT 268293", true },
+		{ "a row less", "i + 4 FROM n WHERE i > 1", true },
+		{ "blocks without rows", "i + 4 FROM n WHERE i NOT BETWEEN 20000 AND 30000", true },
+		/* most blocks would be empty */
+		{ "ids that are far apart", "i * 3000", false },
+		{ "few rows", "i FROM n WHERE i < 5000", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *db = test_tmpfile("order.db");
+		struct order one, two;
+		char sql[512];
+
+		unlink(db);
+		/* begins of four queues, each of which is late by another time */
+		snprintf(
+			sql, sizeof(sql),
+			"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 268288), m(id) AS "
+			"(SELECT %s%s) INSERT INTO rocpd_op (id, start, end) SELECT id, 10 * id - 700 * (id %% 4), 10 * id "
+			"FROM m",
+			cases[i].rows, strstr(cases[i].rows, "FROM") ? "" : " FROM n");
+		db_make_rpd(db, sql);
+		one = read_order(db, TIMELINE_HERE, 0, false);
+		two = read_order(db, TIMELINE_TWO, 0, cases[i].two);
+		CHECK_MSG(one.nr > 4000 && two.nr == one.nr && two.sum == one.sum,
+			  "%s: %llu rows, not %llu", cases[i].what, (unsigned long long)two.nr,
+			  (unsigned long long)one.nr);
+		/* an end in the middle leaves no thread behind */
+		one = read_order(db, TIMELINE_HERE, 3000, false);
+		CHECK_EQ_UINT(read_order(db, TIMELINE_TWO, 3000, cases[i].two).sum, one.sum);
+	}
 }
 
 TEST(file_that_is_not_a_trace_is_refused)
