@@ -214,18 +214,23 @@ int query_texts_begin(struct query *q, struct query_texts *texts)
 				 "SELECT id, string FROM rocpd_string WHERE id >= ?1 ORDER BY id");
 }
 
-const char *query_texts_get(struct query_texts *texts, int64_t id)
+sqlite3_stmt *query_next_row(struct query_texts *rows, int64_t id)
 {
 	/* a step takes a fifth of the time of a search */
-	for (int i = 0; i < 4 && texts->open && texts->id < id; i++) {
-		texts->open = sqlite3_step(texts->stmt) == SQLITE_ROW;
-		texts->id = texts->open ? sqlite3_column_int64(texts->stmt, 0) : 0;
+	for (int i = 0; i < 4 && rows->open && rows->id < id; i++) {
+		rows->open = sqlite3_step(rows->stmt) == SQLITE_ROW;
+		rows->id = rows->open ? sqlite3_column_int64(rows->stmt, 0) : 0;
 	}
-	if (!texts->open || texts->id != id) {
-		texts->open = query_row(texts->stmt, id) != NULL;
-		texts->id = texts->open ? sqlite3_column_int64(texts->stmt, 0) : 0;
+	if (!rows->open || rows->id != id) {
+		rows->open = query_row(rows->stmt, id) != NULL;
+		rows->id = rows->open ? sqlite3_column_int64(rows->stmt, 0) : 0;
 	}
-	return texts->open && texts->id == id ? query_text(texts->stmt, 1) : "";
+	return rows->open && rows->id == id ? rows->stmt : NULL;
+}
+
+const char *query_texts_get(struct query_texts *texts, int64_t id)
+{
+	return query_text(query_next_row(texts, id), 1);
 }
 
 void query_texts_end(struct query_texts *texts)

@@ -150,6 +150,8 @@ struct query_texts {
 	int64_t id;
 };
 int query_texts_begin(struct query *q, struct query_texts *texts);
+/* The same for any statement "SELECT id, ... WHERE id >= ?1 ORDER BY id". NULL: there is no row with this id. */
+sqlite3_stmt *query_next_row(struct query_texts *rows, int64_t id);
 /* "" if there is none. Valid until the next one. */
 const char *query_texts_get(struct query_texts *texts, int64_t id);
 void query_texts_end(struct query_texts *texts);

@@ -24,6 +24,12 @@ struct cache {
 	size_t nr, max;
 };
 
+/* A kernel, of which there are many shapes. */
+struct kernel {
+	uint64_t text, mangled; /* interned; 0: the trace does not know it */
+	int64_t id, vgpr, accum_vgpr, sgpr;
+};
+
 struct writer {
 	struct pftrace *t;
 	enum rows_order order;
@@ -32,7 +38,11 @@ struct writer {
 	struct track *track; /* of the last operation */
 	struct map groups;   /* GPU and kind -> track */
 	struct cache shapes, agents, types, streams;
-	sqlite3_stmt *label, *symbol, *type, *stream, *graph, *shape, *agent;
+	sqlite3_stmt *label, *symbol, *type, *stream, *graph, *kernel, *agent;
+	struct query_texts shape;
+	struct map kernel_index; /* row of rtl_kernel_symbol -> kernels */
+	struct kernel *kernels;
+	size_t nr_kernels, max_kernels;
 	struct map gpus; /* GPU -> number of "GPU 0" */
 	int64_t gpu;	 /* of the last operation, and its number */
 	uint64_t gpu_text;
@@ -57,47 +67,80 @@ static void put_xyz(struct pftrace *t, struct proto *p, enum pftrace_name name,
 	pftrace_put_int(p, size, all);
 }
 
-typedef void (*make_fn)(struct pftrace *t, struct proto *p, sqlite3_stmt *row);
+/* NULL: out of memory. Valid until the next call. */
+static const struct kernel *find_kernel(struct writer *w, int64_t id)
+{
+	struct kernel *grown, *k;
+	sqlite3_stmt *row;
+	uint64_t i;
+
+	if (map_get(&w->kernel_index, (uint64_t)id, &i))
+		return &w->kernels[i];
+	grown = alloc_grow(w->kernels, w->nr_kernels, &w->max_kernels, 64, sizeof(*grown));
+	if (grown)
+		w->kernels = grown;
+	if (!grown || map_put(&w->kernel_index, (uint64_t)id, w->nr_kernels))
+		return NULL;
+	k = &w->kernels[w->nr_kernels++];
+	*k = (struct kernel){ 0 };
+	row = query_row(w->kernel, id);
+	if (!row)
+		return k;
+	k->text = pftrace_text(w->t, query_text(row, 0));
+	k->mangled = pftrace_text(w->t, query_text(row, 1));
+	k->id = sqlite3_column_int64(row, 2);
+	k->vgpr = sqlite3_column_int64(row, 3);
+	k->accum_vgpr = sqlite3_column_int64(row, 4);
+	k->sgpr = sqlite3_column_int64(row, 5);
+	return k;
+}
+
+/* Writes what belongs to the id of a row; nothing if there is no row. */
+typedef void (*make_fn)(struct writer *w, struct proto *p, int64_t id);
 
 /* A kernel and its sizes. */
-static void make_shape(struct pftrace *t, struct proto *p, sqlite3_stmt *row)
+static void make_shape(struct writer *w, struct proto *p, int64_t id)
 {
-	static const enum pftrace_name numbers[] = { A_KERNEL_ID, A_LDS,	A_SCRATCH,
-						     A_VGPR,	  A_ACCUM_VGPR, A_SGPR };
+	sqlite3_stmt *row = query_next_row(&w->shape, id);
+	const struct kernel *k = row ? find_kernel(w, sqlite3_column_int64(row, 1)) : NULL;
 
-	if (!row)
+	p->failed |= row && !k;
+	if (!k || !k->text)
 		return;
-	pftrace_put_interned(t, p, A_KERNEL, query_text(row, 0));
-	pftrace_put_interned(t, p, A_MANGLED, query_text(row, 1));
-	put_xyz(t, p, A_GRID, A_GRID_SIZE, row, 2);
-	put_xyz(t, p, A_WORKGROUP, A_WORKGROUP_SIZE, row, 5);
-	for (int i = 0; i < 6; i++)
-		pftrace_put_int(p, numbers[i], sqlite3_column_int64(row, 8 + i));
+	pftrace_put_iid(p, A_KERNEL, k->text);
+	pftrace_put_iid(p, A_MANGLED, k->mangled);
+	put_xyz(w->t, p, A_GRID, A_GRID_SIZE, row, 2);
+	put_xyz(w->t, p, A_WORKGROUP, A_WORKGROUP_SIZE, row, 5);
+	pftrace_put_int(p, A_KERNEL_ID, k->id);
+	pftrace_put_int(p, A_LDS, sqlite3_column_int64(row, 8));
+	pftrace_put_int(p, A_SCRATCH, sqlite3_column_int64(row, 9));
+	pftrace_put_int(p, A_VGPR, k->vgpr);
+	pftrace_put_int(p, A_ACCUM_VGPR, k->accum_vgpr);
+	pftrace_put_int(p, A_SGPR, k->sgpr);
 }
 
-static void make_type(struct pftrace *t, struct proto *p, sqlite3_stmt *row)
+static void make_type(struct writer *w, struct proto *p, int64_t id)
 {
-	pftrace_put_interned(t, p, A_TYPE, query_text(row, 0));
+	pftrace_put_interned(w->t, p, A_TYPE, query_look_up(w->type, id));
 }
 
-static void make_stream(struct pftrace *t, struct proto *p, sqlite3_stmt *row)
+static void make_stream(struct writer *w, struct proto *p, int64_t id)
 {
-	pftrace_put_interned(t, p, A_STREAM, query_text(row, 0));
+	pftrace_put_interned(w->t, p, A_STREAM, query_look_up(w->stream, id));
 }
 
-static void make_src(struct pftrace *t, struct proto *p, sqlite3_stmt *row)
+static void make_src(struct writer *w, struct proto *p, int64_t id)
 {
-	pftrace_put_interned(t, p, A_SRC, query_text(row, 0));
+	pftrace_put_interned(w->t, p, A_SRC, query_look_up(w->agent, id));
 }
 
-static void make_dst(struct pftrace *t, struct proto *p, sqlite3_stmt *row)
+static void make_dst(struct writer *w, struct proto *p, int64_t id)
 {
-	pftrace_put_interned(t, p, A_DST, query_text(row, 0));
+	pftrace_put_interned(w->t, p, A_DST, query_look_up(w->agent, id));
 }
 
 /* Begins anew when it is large; interned texts stay. */
-static int add_piece(struct writer *w, struct cache *c, int64_t key, sqlite3_stmt *stmt,
-		     make_fn make)
+static int add_piece(struct writer *w, struct cache *c, int64_t key, make_fn make)
 {
 	struct piece *grown;
 	size_t at;
@@ -107,7 +150,7 @@ static int add_piece(struct writer *w, struct cache *c, int64_t key, sqlite3_stm
 		c->bytes.used = c->nr = 0;
 	}
 	at = c->bytes.used;
-	make(w->t, &c->bytes, query_row(stmt, key));
+	make(w, &c->bytes, key);
 	grown = alloc_grow(c->pieces, c->nr, &c->max, 64, sizeof(*grown));
 	if (grown)
 		c->pieces = grown;
@@ -117,14 +160,13 @@ static int add_piece(struct writer *w, struct cache *c, int64_t key, sqlite3_stm
 	return 0;
 }
 
-static int put_cached(struct writer *w, struct cache *c, int64_t key, sqlite3_stmt *stmt,
-		      make_fn make)
+static int put_cached(struct writer *w, struct cache *c, int64_t key, make_fn make)
 {
 	uint64_t i;
 	int ret = 0;
 
 	if (!map_get(&c->index, (uint64_t)key, &i)) {
-		ret = add_piece(w, c, key, stmt, make);
+		ret = add_piece(w, c, key, make);
 		i = c->nr - 1;
 	}
 	if (ret == 0)
@@ -214,8 +256,8 @@ static int put_copy(struct writer *w, const int64_t *op)
 	pftrace_put_int(&w->t->packet, A_BYTES, op[OP_BYTES]);
 	if (rate > 0)
 		pftrace_put_double(&w->t->packet, A_RATE, rate);
-	ret = put_cached(w, &w->agents, op[OP_SRC] << 1, w->agent, make_src);
-	return ret ? ret : put_cached(w, &w->agents, op[OP_DST] << 1 | 1, w->agent, make_dst);
+	ret = put_cached(w, &w->agents, op[OP_SRC] << 1, make_src);
+	return ret ? ret : put_cached(w, &w->agents, op[OP_DST] << 1 | 1, make_dst);
 }
 
 static void put_graph(struct writer *w, const int64_t *op)
@@ -239,9 +281,9 @@ static int put_annotations(struct writer *w, const int64_t *op)
 	if (op[OP_COPY] && w->t->q->ours)
 		ret = put_copy(w, op);
 	if (ret == 0 && op[OP_SHAPE])
-		ret = put_cached(w, &w->shapes, op[OP_SHAPE], w->shape, make_shape);
+		ret = put_cached(w, &w->shapes, op[OP_SHAPE], make_shape);
 	else if (op[OP_TYPE] && !(op[OP_COPY] && w->t->q->ours))
-		ret = put_cached(w, &w->types, op[OP_TYPE], w->type, make_type);
+		ret = put_cached(w, &w->types, op[OP_TYPE], make_type);
 	if (ret == 0)
 		ret = put_gpu(w, op[OP_GPU]);
 	if (process)
@@ -250,7 +292,7 @@ static int put_annotations(struct writer *w, const int64_t *op)
 	pftrace_put_int(p, A_PACKET, op[OP_SEQUENCE]);
 	pftrace_put_int(p, A_STREAM_ID, op[OP_STREAM]);
 	if (ret == 0 && op[OP_STREAM])
-		ret = put_cached(w, &w->streams, rows_stream_key(op), w->stream, make_stream);
+		ret = put_cached(w, &w->streams, rows_stream_key(op), make_stream);
 	pftrace_put_int(p, A_CORR_ID, op[OP_CORRELATION] ? op[OP_CORRELATION] - first : 0);
 	if (op[OP_CALL])
 		pftrace_put_int(p, A_API_ID, op[OP_CALL] - first);
@@ -361,11 +403,11 @@ static int prepare_writer(struct writer *w)
 			  "SELECT exec, replay, node FROM temp.query_graph WHERE op_id = ?1" :
 			  NULL },
 		/* databases of rtl only */
-		{ &w->shape,
-		  "SELECT Y.demangled, Y.name, S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, "
-		  "S.group_z, Y.kernel_id, S.group_size, S.private_size, Y.vgpr_count, "
-		  "Y.accum_vgpr_count, Y.sgpr_count FROM rtl_shape S JOIN rtl_kernel_symbol Y ON "
-		  "Y.id = S.kernel_id WHERE S.id = ?1" },
+		{ &w->shape.stmt,
+		  "SELECT id, kernel_id, grid_x, grid_y, grid_z, group_x, group_y, group_z, "
+		  "group_size, private_size FROM rtl_shape WHERE id >= ?1 ORDER BY id" },
+		{ &w->kernel, "SELECT demangled, name, kernel_id, vgpr_count, accum_vgpr_count, "
+			      "sgpr_count FROM rtl_kernel_symbol WHERE id = ?1" },
 		{ &w->agent, "SELECT label FROM rtl_agent WHERE id = ?1 >> 1" },
 		{ &w->symbol, "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1" },
 	};
@@ -375,11 +417,14 @@ static int prepare_writer(struct writer *w)
 
 static void free_writer(struct writer *w)
 {
-	sqlite3_stmt *const stmts[] = { w->label, w->symbol, w->type, w->shape,
+	sqlite3_stmt *const stmts[] = { w->label, w->symbol, w->type, w->kernel,
 					w->agent, w->stream, w->graph };
 
 	for (size_t i = 0; i < sizeof(stmts) / sizeof(stmts[0]); i++)
 		sqlite3_finalize(stmts[i]);
+	query_texts_end(&w->shape);
+	map_fini(&w->kernel_index);
+	alloc_free(w->kernels);
 	free_cache(&w->shapes);
 	free_cache(&w->agents);
 	free_cache(&w->types);
