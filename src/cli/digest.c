@@ -117,16 +117,9 @@ enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type)
 
 	if (!d->has_kinds)
 		read_kinds(d);
-	/* the next operation is of the same kind, mostly */
-	if (d->last_type && name == d->last_name && type == d->last_type)
-		return d->last_kind;
-	d->last_name = name;
-	d->last_type = type;
-	d->last_kind =
-		map_get(&d->kinds, (uint64_t)name, &kind) && kind == DIGEST_BLIT   ? DIGEST_BLIT :
-		map_get(&d->kinds, (uint64_t)type, &kind) && kind == DIGEST_ENGINE ? DIGEST_ENGINE :
-										     DIGEST_KERNEL;
-	return d->last_kind;
+	return map_get(&d->kinds, (uint64_t)name, &kind) && kind == DIGEST_BLIT	  ? DIGEST_BLIT :
+	       map_get(&d->kinds, (uint64_t)type, &kind) && kind == DIGEST_ENGINE ? DIGEST_ENGINE :
+										    DIGEST_KERNEL;
 }
 
 /* ---- gaps ---- */
@@ -287,13 +280,35 @@ static void add_to_marker(struct digest *d, int64_t id, int64_t begin, int64_t e
 	m->last = end > m->last ? end : m->last;
 }
 
+/* What operations of this name and type are on the GPU, and the sum of those that are kernels. */
+static const struct digest_recent *recent_of(struct digest *d, int64_t name, int64_t type,
+					     int64_t gpu)
+{
+	/* ids of names are dense */
+	struct digest_recent *r = &d->recent[((uint64_t)name ^ (uint64_t)gpu << 7) % DIGEST_RECENT];
+
+	if (r->name == name && r->type == type && r->gpu == gpu && type)
+		return r;
+	*r = (struct digest_recent){ .name = name, .type = type, .gpu = gpu };
+	r->kind = digest_kind_of(d, name, type);
+	if (r->kind == DIGEST_KERNEL) {
+		struct digest_sum *sum =
+			digest_sum_of(&d->kernels, (uint64_t)name << 16 ^ (uint64_t)(gpu & 0xffff));
+
+		sum->id = name;
+		sum->gpu = gpu;
+		r->sum = (size_t)(sum - d->kernels.sums);
+	}
+	return r;
+}
+
 /* Columns: begin, end, id, GPU, name, type, range. */
 static int on_op(void *arg, const int64_t *row)
 {
 	struct digest *d = arg;
 	int64_t begin = row[0], end = row[1], gpu = row[3], name = row[4];
-	enum digest_kind kind = digest_kind_of(d, name, row[5]);
-	bool copy = kind != DIGEST_KERNEL;
+	const struct digest_recent *recent = recent_of(d, name, row[5], gpu);
+	bool copy = recent->kind != DIGEST_KERNEL;
 	struct digest_lane *lane;
 	uint64_t odd, ns = (uint64_t)(end - begin);
 	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)row[2], &odd));
@@ -302,11 +317,8 @@ static int on_op(void *arg, const int64_t *row)
 	if (timed && row[6])
 		add_to_marker(d, row[6], begin, end);
 	if (!copy) {
-		struct digest_sum *sum =
-			digest_sum_of(&d->kernels, (uint64_t)name << 16 ^ (uint64_t)(gpu & 0xffff));
+		struct digest_sum *sum = &d->kernels.sums[recent->sum];
 
-		sum->id = name;
-		sum->gpu = gpu;
 		sum->calls++;
 		sum->untimed += !timed;
 		sum->ns += timed ? ns : 0;
@@ -322,7 +334,7 @@ static int on_op(void *arg, const int64_t *row)
 		lane->copy_ns += timed && copy ? ns : 0;
 		if (timed)
 			add_to_lane(d, lane, begin, end, copy,
-				    kind == DIGEST_ENGINE ? row[5] : name);
+				    recent->kind == DIGEST_ENGINE ? row[5] : name);
 	}
 	return 0;
 }
@@ -346,6 +358,7 @@ static void begin_ops(void *arg)
 
 	free_lanes(d);
 	digest_free_sums(&d->kernels, false);
+	memset(d->recent, 0, sizeof(d->recent));
 	d->nr_untimed = d->small_kernels = 0;
 	d->nr_markers = 0;
 	map_clear(&d->marker_index);

@@ -78,6 +78,7 @@ struct digest_error {
 	int64_t first_ns;
 };
 
+enum { DIGEST_RECENT = 512 };
 enum digest_kind { DIGEST_KERNEL, DIGEST_BLIT, DIGEST_ENGINE };
 
 struct digest {
@@ -116,8 +117,12 @@ struct digest {
 	struct map odd;	  /* operations whose times are not measured; then: status of calls */
 	struct map kinds; /* ids of texts: enum digest_kind */
 	bool has_kinds;
-	int64_t last_name, last_type; /* of the last operation, and what it was */
-	enum digest_kind last_kind;
+	/* what is known of the last operations: names are few, their look-ups are not */
+	struct digest_recent {
+		int64_t name, type, gpu; /* type 0: none, which no operation has */
+		enum digest_kind kind;
+		size_t sum; /* of a kernel: in kernels.sums */
+	} recent[DIGEST_RECENT];
 	int64_t covered_until;
 	struct map marker_index;
 	size_t max_markers, last_marker;
