@@ -43,9 +43,12 @@ struct ahead {
 	void *arg;
 	bool stop;   /* __atomic: the rows are not wanted any more */
 	bool failed; /* the reader, in its last block */
-	/* of the thread that takes rows */
+	size_t nr_columns;
+	/* of the thread that takes rows; what it writes for each row is in no cache line that the other one reads */
+	char before[64];
 	size_t block, row;
 	bool open;
+	char behind[64];
 	/* of the thread that reads: the first id of its next block and the last one of all, ids of a block, 0: all, and from one of its
 	 * blocks to the next */
 	int64_t next, last, nr_ids, stride;
@@ -53,7 +56,7 @@ struct ahead {
 	struct block {
 		size_t nr;
 		bool is_last;
-		int64_t v[BLOCK_ROWS][TIMELINE_COLUMNS];
+		int64_t v[BLOCK_ROWS * TIMELINE_COLUMNS]; /* nr_columns of each row */
 	} * to, blocks[BLOCKS];
 };
 
@@ -66,7 +69,14 @@ struct cursor {
 	size_t nr, max;
 	uint32_t free;
 	struct run runs[MAX_RUNS];
-	size_t nr_runs, hot, nr_columns; /* hot: the run that took the last row */
+	size_t nr_runs, nr_columns;
+	/* The run that took the last row, and takes the next one if that begins earlier than hot_until, where another run ends. NULL: not
+	 * known. */
+	struct run *hot;
+	int64_t hot_until;
+	/* The run with the earliest row, as long as that begins earlier than early_until, where another run begins. NULL: not known. */
+	struct run *early;
+	int64_t early_until;
 	bool done;
 	int64_t passed; /* the begin of the last row that was passed on */
 };
@@ -84,10 +94,10 @@ struct reading {
 /* The run that a row can be added to: the one whose last row is nearest. -EAGAIN: there are too many. */
 static int choose_run(struct cursor *c, int64_t begin, struct run **out)
 {
-	struct run *best = &c->runs[c->hot];
+	struct run *best = c->hot;
 
 	/* rows are in order for long stretches: the next one is behind that before it */
-	if (c->hot < c->nr_runs && best->last_ns <= begin && c->nr_runs == 1) {
+	if (best && best->last_ns <= begin && begin < c->hot_until) {
 		*out = best;
 		return 0;
 	}
@@ -103,8 +113,16 @@ static int choose_run(struct cursor *c, int64_t begin, struct run **out)
 			return -EAGAIN;
 		best = &c->runs[c->nr_runs++];
 		*best = (struct run){ .first = NONE, .last = NONE };
+		c->early = NULL;
 	}
-	c->hot = (size_t)(best - c->runs);
+	c->hot = best;
+	c->hot_until = INT64_MAX;
+	for (size_t i = 0; i < c->nr_runs; i++) {
+		const struct run *r = &c->runs[i];
+
+		if (r != best && r->last_ns >= begin && r->last_ns < c->hot_until)
+			c->hot_until = r->last_ns;
+	}
 	*out = best;
 	return 0;
 }
@@ -137,7 +155,7 @@ static void sql_take(sqlite3_context *context, int nr, sqlite3_value **values)
 			return;
 		}
 	}
-	v = a->to->v[a->to->nr];
+	v = a->to->v + a->to->nr * a->nr_columns;
 	for (int i = 0; i < nr; i++)
 		v[i] = sqlite3_value_int64(values[i]);
 	if (a->rows->extend) {
@@ -184,8 +202,8 @@ static int set_function(sqlite3 *db, struct ahead *a)
 
 /* A thread that reads by `db`: block `number` of nr_blocks that are read in turns, and so on. NULL where there is no memory or no
  * thread: then the rows are read without one. */
-static struct ahead *ahead_begin(const struct reading *r, sqlite3 *db, int64_t number,
-				 int64_t nr_blocks)
+static struct ahead *ahead_begin(const struct reading *r, const struct cursor *c, sqlite3 *db,
+				 int64_t number, int64_t nr_blocks)
 {
 	struct ahead *a = alloc_heap(sizeof(*a));
 	char *sql;
@@ -197,6 +215,7 @@ static struct ahead *ahead_begin(const struct reading *r, sqlite3 *db, int64_t n
 	a->rows = r->rows;
 	a->arg = r->arg;
 	a->db = db;
+	a->nr_columns = c->nr_columns;
 	a->next = r->first;
 	a->last = r->last;
 	if (nr_blocks > 1) {
@@ -247,7 +266,7 @@ static int ahead_step(struct cursor *c, const int64_t **v)
 		a->open = true;
 		a->row = 0;
 	}
-	*v = b->v[a->row++];
+	*v = b->v + a->row++ * a->nr_columns;
 	ret = query_progress(a->q);
 	return ret ? ret : 1;
 }
@@ -342,11 +361,23 @@ static int take(struct reading *r, struct cursor *c)
 /* The run with the earliest row, NULL: there is none. */
 static struct run *earliest_run(struct cursor *c)
 {
-	struct run *first = c->nr_runs ? &c->runs[0] : NULL;
+	struct run *first = c->early;
 
-	for (size_t i = 1; i < c->nr_runs; i++)
-		if (c->runs[i].first_ns < first->first_ns)
-			first = &c->runs[i];
+	if (first && first->first_ns < c->early_until)
+		return first;
+	first = c->nr_runs ? &c->runs[0] : NULL;
+	c->early_until = INT64_MAX;
+	for (size_t i = 1; i < c->nr_runs; i++) {
+		struct run *r = &c->runs[i], *later = r;
+
+		if (r->first_ns < first->first_ns) {
+			later = first;
+			first = r;
+		}
+		if (later->first_ns < c->early_until)
+			c->early_until = later->first_ns;
+	}
+	c->early = first;
 	return first;
 }
 
@@ -360,9 +391,12 @@ static const int64_t *pass_row(struct cursor *c, struct run *run)
 	run->first = c->next[at];
 	if (run->first == NONE) {
 		*run = c->runs[--c->nr_runs];
-		c->hot = 0;
+		c->hot = c->early = NULL;
 	} else {
 		run->first_ns = values_of(c, run->first)[0];
+		/* rows of a run are all over the window: the one behind is waited for, otherwise */
+		if (c->next[run->first] != NONE)
+			__builtin_prefetch(values_of(c, c->next[run->first]));
 	}
 	c->next[at] = c->free;
 	c->free = at;
@@ -422,13 +456,13 @@ static void open_threads(struct reading *r, struct cursor *c)
 	struct query *q = r->q;
 
 	if (r->how == TIMELINE_TWO && q->second && are_for_two(r)) {
-		c->ahead[0] = ahead_begin(r, q->db, 0, 2);
-		c->ahead[1] = c->ahead[0] ? ahead_begin(r, q->second, 1, 2) : NULL;
+		c->ahead[0] = ahead_begin(r, c, q->db, 0, 2);
+		c->ahead[1] = c->ahead[0] ? ahead_begin(r, c, q->second, 1, 2) : NULL;
 		if (c->ahead[1])
 			return;
 		ahead_end(c->ahead[0]);
 	}
-	c->ahead[0] = ahead_begin(r, r->how == TIMELINE_LOOSE ? q->second : q->db, 0, 1);
+	c->ahead[0] = ahead_begin(r, c, r->how == TIMELINE_LOOSE ? q->second : q->db, 0, 1);
 }
 
 static int open_cursor(struct reading *r, struct cursor *c, const char *sql, size_t nr)
