@@ -232,7 +232,7 @@ __global__ void nbody_kernel(const float4 *body, float4 *force, int nr)
 
 static bool nbody()
 {
-	const int nr = 2048;
+	const int nr = 4096;
 	std::vector<float> f = random_floats((size_t)nr * 4);
 	std::vector<float4> body(nr);
 
