@@ -89,6 +89,7 @@ struct reading {
 	void *arg;
 	struct cursor *cursors;
 	int64_t first, last; /* ids, if there is one cursor */
+	bool transaction; /* on both connections: their statements see the same rows, whatever another program writes */
 };
 
 /* The run that a row can be added to: the one whose last row is nearest. -EAGAIN: there are too many. */
@@ -429,7 +430,8 @@ static bool are_for_two(struct reading *r)
 		char *sql = sqlite3_mprintf(ends[i], r->rows->from);
 
 		if (sql)
-			sqlite3_prepare_v2(r->q->db, sql, -1, &stmt[i], NULL);
+			/* both begin to read here: from now on they see the same */
+			sqlite3_prepare_v2(i ? r->q->second : r->q->db, sql, -1, &stmt[i], NULL);
 		sqlite3_free(sql);
 	}
 	if (stmt[0] && stmt[1]) {
@@ -451,11 +453,31 @@ static bool are_for_two(struct reading *r)
 	return dense;
 }
 
+static void begin_transaction(struct reading *r)
+{
+	struct query *q = r->q;
+
+	r->transaction = sqlite3_get_autocommit(q->db) &&
+			 sqlite3_exec(q->second, "BEGIN", NULL, NULL, NULL) == SQLITE_OK;
+	if (r->transaction)
+		sqlite3_exec(q->db, "BEGIN", NULL, NULL, NULL);
+}
+
+static void end_transaction(struct reading *r)
+{
+	if (!r->transaction)
+		return;
+	sqlite3_exec(r->q->db, "COMMIT", NULL, NULL, NULL);
+	sqlite3_exec(r->q->second, "COMMIT", NULL, NULL, NULL);
+}
+
 static void open_threads(struct reading *r, struct cursor *c)
 {
 	struct query *q = r->q;
 
-	if (r->how == TIMELINE_TWO && q->second && are_for_two(r)) {
+	if (r->how == TIMELINE_TWO && q->second)
+		begin_transaction(r);
+	if (r->transaction && are_for_two(r)) {
 		c->ahead[0] = ahead_begin(r, c, q->db, 0, 2);
 		c->ahead[1] = c->ahead[0] ? ahead_begin(r, c, q->second, 1, 2) : NULL;
 		if (c->ahead[1])
@@ -555,7 +577,7 @@ static int read_sorted(const struct reading *r)
 int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeline_how how,
 		  timeline_fn each, void (*reset)(void *arg), void *arg)
 {
-	struct reading r = { q, rows, how, each, arg, NULL, INT64_MIN, INT64_MAX };
+	struct reading r = { q, rows, how, each, arg, NULL, INT64_MIN, INT64_MAX, false };
 	size_t nr = q->nr_processes > 1 && !q->only ? q->nr_processes : 1;
 	char *sql;
 	int ret;
@@ -580,6 +602,7 @@ int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeli
 		alloc_free(r.cursors[i].next);
 		alloc_free(r.cursors[i].values);
 	}
+	end_transaction(&r);
 	alloc_free(r.cursors);
 	sqlite3_free(sql);
 	if (ret != -EAGAIN || how == TIMELINE_LOOSE)
