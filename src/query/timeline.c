@@ -20,8 +20,8 @@
 
 enum { WINDOW = 64 << 10, MAX_CURSORS = 256, MAX_RUNS = 128, NONE = UINT32_MAX };
 
-/* Ids of which a second thread reads a half: fewer are read before it has begun; with more, or in a table whose ids are far apart, most
- * blocks of ids would have no row. */
+/* Ids that two threads read: fewer are read before the second one has begun. Of more than the most, and where the samples show that ids are
+ * far apart, most blocks of ids would have no row. */
 enum { TWO_LEAST = 256 << 10, TWO_MOST = 1 << 30, SAMPLES = 16 };
 
 /* Rows in order: those of a thread's chunk, mostly. */
@@ -475,7 +475,8 @@ static void open_threads(struct reading *r, struct cursor *c)
 {
 	struct query *q = r->q;
 
-	if (r->how == TIMELINE_TWO && q->second)
+	/* rows of a raw trace come from a file in their order, which two would not read faster */
+	if (r->how == TIMELINE_TWO && q->second && !q->rows)
 		begin_transaction(r);
 	if (r->transaction && are_for_two(r)) {
 		c->ahead[0] = ahead_begin(r, c, q->db, 0, 2);
