@@ -40,10 +40,9 @@ static atomic_uint posted; /* futex: number of slices */
 static atomic_uint asleep; /* workers in or before the wait for it */
 static atomic_uint busy;   /* futex: workers that take part in the slice; OPEN: more may join */
 
-/* the engine's thread */
+/* used by the engine's thread; of each worker, the number of slices that were posted before it was started */
 static unsigned int nr_workers;
-static unsigned int seen_at_start
-	[KNOBS_THREADS_MAX]; /* of each worker: slices that were posted before it was started */
+static unsigned int seen_at_start[KNOBS_THREADS_MAX];
 
 static void futex_wait(atomic_uint *at, unsigned int value)
 {

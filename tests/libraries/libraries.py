@@ -69,7 +69,7 @@ def build(suite, root):
         source, output = os.path.join(here, name + ".cpp"), os.path.join(folder_of(suite), name)
         if os.path.exists(output) and os.path.getmtime(output) > max(common, os.path.getmtime(source)):
             continue
-        if not os.path.exists(headers_of(suite, name)):
+        if name == "hipcub" and not is_fetched("debian13"):
             continue
         argv = ["hipcc", f"--offload-arch={arch_of(suite, name)}", "-std=c++17", "-O2", "-Wall", "-Werror", source, "-o", output]
         argv += ["-isystem", headers_of(suite, name), "-L" + lib, "-Wl,--allow-shlib-undefined"]
