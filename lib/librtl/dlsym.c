@@ -4,17 +4,18 @@
  * The meaning of RTLD_NEXT and RTLD_DEFAULT depends on the caller, whom the C library finds by the return address. Such
  * calls jump to the C library's function with the stack unchanged. Exception: functions of HIP that librtl has only
  * for other releases; the program must find that its runtime lacks them. Handles of dlopen() do not depend on the caller
- * and go through lookup().
+ * and go through early_lookup().
  *
  * Only x86-64, as ROCm's runtimes; elsewhere there is no such symbol.
  */
+#include "source/hip/early.h"
 #include "source/hip/lookup.h"
 
 #if defined(__x86_64__)
 /* keep them reachable from the assembler text below */
-__attribute__((used)) static void (*const keep_find)(void) = lookup_find;
-__attribute__((used)) static void *(*const keep_lookup)(void *, const char *) = lookup;
-__attribute__((used)) static bool (*const keep_lacks)(void *, const char *) = lookup_lacks;
+__attribute__((used)) static void (*const keep_find)(void) = early_find;
+__attribute__((used)) static void *(*const keep_lookup)(void *, const char *) = early_lookup;
+__attribute__((used)) static bool (*const keep_lacks)(void *, const char *) = early_lacks;
 __attribute__((used)) static void *(*const keep_absent)(void *, const char *) = lookup_absent;
 
 /* rdi: handle, rsi: name */
@@ -28,7 +29,7 @@ __asm__(".pushsection .text\n"
 	"1:	leaq 1(%rdi), %rax\n"
 	"	cmpq $1, %rax\n" /* RTLD_NEXT is -1, RTLD_DEFAULT 0 */
 	"	jbe 2f\n"
-	"	jmp lookup\n"
+	"	jmp early_lookup\n"
 	"2:	testq %rsi, %rsi\n"
 	"	jz 5f\n"
 	"	cmpb $104, (%rsi)\n" /* only names that begin like HIP's: h, _ */
@@ -43,7 +44,7 @@ __asm__(".pushsection .text\n"
 	"4:	pushq %rdi\n"
 	"	pushq %rsi\n"
 	"	subq $8, %rsp\n"
-	"	call lookup_lacks\n"
+	"	call early_lacks\n"
 	"	addq $8, %rsp\n"
 	"	popq %rsi\n"
 	"	popq %rdi\n"
@@ -53,7 +54,7 @@ __asm__(".pushsection .text\n"
 	"3:	pushq %rdi\n"
 	"	pushq %rsi\n"
 	"	subq $8, %rsp\n"
-	"	call lookup_find\n"
+	"	call early_find\n"
 	"	addq $8, %rsp\n"
 	"	popq %rsi\n"
 	"	popq %rdi\n"

@@ -104,7 +104,7 @@ static void *load_copy(void)
 	int fd;
 
 	if (!lookup_next)
-		lookup_find();
+		early_find();
 	if (!lookup_next || !dladdr((const void *)&owner, &own) || !own.dli_fname)
 		return NULL;
 	fd = file_without_signal(own.dli_fname);

@@ -60,7 +60,7 @@ static init_fn find_next(void)
 	void *lib, *fn;
 
 	if (!lookup_next)
-		lookup_find();
+		early_find();
 	if (!lookup_next)
 		return NULL;
 	fn = lookup_libc()(RTLD_NEXT, "hsa_init");

@@ -33,7 +33,7 @@ static int pass_on(const char *name, uint64_t version, uint64_t instance, void *
 	set_api_table_fn next = NULL;
 
 	if (!lookup_next)
-		lookup_find();
+		early_find();
 	if (lookup_next)
 		next = (set_api_table_fn)lookup_libc()(RTLD_NEXT, "rocprofiler_set_api_table");
 	if (!next) {

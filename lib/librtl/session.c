@@ -200,7 +200,7 @@ static bool is_in_front(const char *name)
 	void *fn;
 
 	if (!lookup_next)
-		lookup_find();
+		early_find();
 	fn = lookup_next ? lookup_libc()(RTLD_DEFAULT, name) : NULL;
 	dlerror();
 	return !fn || hip_is_ours(fn);

@@ -68,6 +68,84 @@ static void prepend_var(char **vars, const char *name, const char *first, const 
 	free(text);
 }
 
+/* Whether a library of LD_PRELOAD is the run-time of a sanitizer, of gcc or clang. */
+static bool is_sanitizer(const char *path, size_t n)
+{
+	static const char *const names[] = { "libasan.so",  "libtsan.so",   "liblsan.so",
+					     "libubsan.so", "libhwasan.so", "libclang_rt." };
+	const char *base = memrchr(path, '/', n);
+
+	base = base ? base + 1 : path;
+	n -= (size_t)(base - path);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (n >= strlen(names[i]) && memcmp(base, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Writes the libraries of LD_PRELOAD that are a sanitizer's run-time, or the others, in their order, each with a colon behind it. */
+static char *put_preloads(char *to, const char *list, bool sanitizers)
+{
+	while (*list) {
+		size_t n = strcspn(list, ": ");
+
+		if (n && is_sanitizer(list, n) == sanitizers) {
+			to = mempcpy(to, list, n);
+			*to++ = ':';
+		}
+		list += n + (list[n] != 0);
+	}
+	return to;
+}
+
+/* A run-time that does not find itself in front of all other libraries ends the program. */
+static void put_sanitizers_first(char **vars)
+{
+	const char *old = childenv_get(vars, "LD_PRELOAD");
+	char *text = old ? calloc(1, strlen(old) + 2) : NULL, *end;
+
+	if (!old)
+		return;
+	if (!text)
+		ui_die_memory();
+	end = put_preloads(text, old, true);
+	if (end > text) {
+		put_preloads(end, old, false)[-1] = '\0';
+		set_var(vars, "LD_PRELOAD", text);
+	}
+	free(text);
+}
+
+/* One more option of a sanitizer, unless the user has given that one. */
+static void add_option(char **vars, const char *name, const char *option, const char *value)
+{
+	const char *old = childenv_get(vars, name);
+	char *text;
+
+	if (old && strstr(old, option))
+		return;
+	text = ui_format("%s%s%s=%s", old ? old : "", old && *old ? ":" : "", option, value);
+	set_var(vars, name, text);
+	free(text);
+}
+
+/* The program, or one that it starts, may be built with a sanitizer. Which ones are is not known here; others do not read these. */
+static void set_sanitizers(const struct childenv_setup *s, char **vars)
+{
+	char *quoted;
+
+	put_sanitizers_first(vars);
+	/* a program that needs the run-time as a library has it behind librtl, which is in front of none of its functions */
+	add_option(vars, "ASAN_OPTIONS", "verify_asan_link_order", "0");
+	if (!s->tsan_suppressions)
+		return;
+	/* it would report librtl's memory as raced for: librtl's atomic accesses are not seen by it */
+	quoted = ui_format("'%s'", s->tsan_suppressions);
+	if (!strchr(s->tsan_suppressions, '\''))
+		add_option(vars, "TSAN_OPTIONS", "suppressions", quoted);
+	free(quoted);
+}
+
 /* Whether RTL_LOG_FILE was set by an outer rtl trace, not by the user. */
 static bool is_outer_log(char *const *vars)
 {
@@ -92,7 +170,7 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 	}
 	while (vars[n])
 		n++;
-	out = calloc(n + s->nr_more + 22, sizeof(*out));
+	out = calloc(n + s->nr_more + 24, sizeof(*out));
 	if (!out)
 		ui_die_memory();
 	ui_keep(out);
@@ -118,6 +196,7 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 		name = file + 1;
 	}
 	prepend_var(out, "LD_PRELOAD", name, ": ");
+	set_sanitizers(s, out);
 	prepend_var(out, "HSA_TOOLS_LIB", name, " ");
 	/* the runtime then passes its tables to librtl and to AMD's SDK */
 	if (!childenv_get(out, "HSA_TOOLS_ROCPROFILER_V1_TOOLS"))

@@ -324,6 +324,8 @@ static char **build_env(const struct trace *t, const char **why)
 		.vgpu_dir = value(t, O_VGPU)->count ? t->paths.vgpu_dir : NULL,
 		.vgpu_sysfs = value(t, O_VGPU)->count ? vgpu_sysfs(&t->paths) : NULL,
 		.vgpu_devices = value(t, O_VGPU)->num,
+		.tsan_suppressions = t->paths.tsan_suppressions[0] ? t->paths.tsan_suppressions :
+								     NULL,
 		.session = t->session.dir,
 		.mode = trace_mode(t),
 		.hsa = value(t, O_HSA)->count > 0,

@@ -11,7 +11,8 @@ struct paths {
 	char root[PATH_MAX];	/* the prefix, which contains bin/ */
 	char lib_dir[PATH_MAX]; /* contains librtl.so.1; "" if not found */
 	char librtl[PATH_MAX];
-	char vgpu_dir[PATH_MAX]; /* contains libhsakmt.so.1; "" if not found */
+	char vgpu_dir[PATH_MAX];	  /* contains libhsakmt.so.1; "" if not found */
+	char tsan_suppressions[PATH_MAX]; /* "" if not found */
 };
 
 /* 0, or -errno of readlink("/proc/self/exe"). */

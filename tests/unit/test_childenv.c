@@ -2,6 +2,9 @@
 /* test_childenv.c - the environment of a traced program */
 #include "cli/childenv.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "support/test.h"
 
 static const char *why;
@@ -40,6 +43,57 @@ TEST(bare_environment_gets_variables_for_tracing)
 	CHECK_NULL(childenv_get(env, "LD_LIBRARY_PATH"));
 	CHECK_NULL(childenv_get(env, "VGPU_DEVICES"));
 	CHECK_NULL(vars[1]);
+}
+
+TEST(sanitizers_of_the_user_are_preloaded_in_front_of_librtl)
+{
+	const char *librtl = "/opt/rtl/lib/librtl.so.1";
+	static const struct {
+		const char *had, *gets;
+	} rows[] = {
+		{ "LD_PRELOAD=/l/libasan.so.8", "/l/libasan.so.8:LIBRTL" },
+		{ "LD_PRELOAD=theirs.so libtsan.so.2:other.so",
+		  "libtsan.so.2:LIBRTL:theirs.so:other.so" },
+		{ "LD_PRELOAD=/c/libclang_rt.asan-x86_64.so:liblsan.so.0",
+		  "/c/libclang_rt.asan-x86_64.so:liblsan.so.0:LIBRTL" },
+		{ "LD_PRELOAD=/libasan.so/x.so", "LIBRTL:/libasan.so/x.so" },
+		{ "LD_PRELOAD=libasan", "LIBRTL:libasan" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *vars[] = { (char *)rows[i].had, NULL };
+		const char *at = strstr(rows[i].gets, "LIBRTL");
+		char want[200];
+
+		snprintf(want, sizeof(want), "%.*s%s%s", (int)(at - rows[i].gets), rows[i].gets,
+			 librtl, at + strlen("LIBRTL"));
+		CHECK_STR_EQ(childenv_get(build(vars, false), "LD_PRELOAD"), want);
+	}
+}
+
+TEST(options_of_sanitizers_are_added_to_the_users)
+{
+	struct childenv_setup setup = { .librtl = "/l/librtl.so.1",
+					.lib_dir = "/l",
+					.tsan_suppressions = "/l/a b.supp",
+					.session = "/s" };
+	char *bare[] = { NULL };
+	char *vars[] = { (char *)"ASAN_OPTIONS=detect_leaks=0", (char *)"TSAN_OPTIONS=exitcode=3",
+			 NULL };
+	char *own[] = { (char *)"ASAN_OPTIONS=verify_asan_link_order=1",
+			(char *)"TSAN_OPTIONS=suppressions=mine", NULL };
+	char **env = childenv_build(&setup, bare, &why);
+
+	CHECK_STR_EQ(childenv_get(env, "ASAN_OPTIONS"), "verify_asan_link_order=0");
+	CHECK_STR_EQ(childenv_get(env, "TSAN_OPTIONS"), "suppressions='/l/a b.supp'");
+	env = childenv_build(&setup, vars, &why);
+	CHECK_STR_EQ(childenv_get(env, "ASAN_OPTIONS"), "detect_leaks=0:verify_asan_link_order=0");
+	CHECK_STR_EQ(childenv_get(env, "TSAN_OPTIONS"), "exitcode=3:suppressions='/l/a b.supp'");
+	env = childenv_build(&setup, own, &why);
+	CHECK_STR_EQ(childenv_get(env, "ASAN_OPTIONS"), "verify_asan_link_order=1");
+	CHECK_STR_EQ(childenv_get(env, "TSAN_OPTIONS"), "suppressions=mine");
+	setup.tsan_suppressions = NULL;
+	CHECK_NULL(childenv_get(childenv_build(&setup, bare, &why), "TSAN_OPTIONS"));
 }
 
 TEST(driver_files_of_virtual_gpu_are_preloaded_behind_librtl)

@@ -42,19 +42,29 @@ static void make_root(void)
 	errno = kept;
 }
 
+/* The text of `path` behind `start`; NULL: it begins otherwise. strncmp() may be a function of the program's, or of a sanitizer's, that has not
+ * been set up yet. */
+static const char *behind(const char *path, const char *start)
+{
+	while (*start)
+		if (*path++ != *start++)
+			return NULL;
+	return path;
+}
+
 /* What lies below /sys/class/kfd, "" for that itself; NULL: another path. */
 static const char *below(const char *path)
 {
 	static const char *const folders[] = { "/sys/class/kfd", "/sys/devices/virtual/kfd" };
 
 	/* most paths end here */
-	if (!path || strncmp(path, "/sys/", 5) != 0)
+	if (!path || !behind(path, "/sys/"))
 		return NULL;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		size_t n = strlen(folders[i]);
+		const char *rest = behind(path, folders[i]);
 
-		if (strncmp(path, folders[i], n) == 0 && (path[n] == '/' || !path[n]))
-			return path + n;
+		if (rest && (*rest == '/' || !*rest))
+			return rest;
 	}
 	return NULL;
 }

@@ -169,7 +169,7 @@ void *hip_find(const char *name)
 	if (fn)
 		return fn;
 	if (!lookup_next)
-		lookup_find();
+		early_find();
 	dl_iterate_phdr(look_at_first, &nr_loaded);
 	if (lookup_next &&
 	    nr_loaded != atomic_load_explicit(&nr_in_vain[is_hiprtc ? LIB_HIPRTC : LIB_RUNTIME],
@@ -220,7 +220,7 @@ void *hip_resolve_early(uint32_t op)
 	int saved = errno;
 
 	if (!lookup_next)
-		lookup_find();
+		early_find();
 	if (lookup_next)
 		fn = lookup_libc()(RTLD_NEXT, name);
 	if (fn && hip_is_ours(fn))

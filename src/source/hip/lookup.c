@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.c - programs that take HIP's functions with dlsym()
+/* lookup.c - programs that take HIP's functions, or others that librtl has wrappers of, with dlsym()
  *
  * Threads:  any, at any time, also before librtl's constructor.
  * Fails:    in any case that is not expected the program gets what the C library found.
- * Not here: the symbol `dlsym` itself, lib/librtl/dlsym.c.
+ * Not here: the symbol `dlsym` itself, lib/librtl/dlsym.c; all other names, early.c.
  */
 #include "source/hip/lookup.h"
 
@@ -20,84 +20,29 @@
 #define RUNTIME "libamdhip64.so"
 #define HIPRTC "libhiprtc.so"
 
-#ifdef RTL_SANITIZE_ADDRESS
-/* The sanitizer calls dlsym() for the functions that it intercepts before there is shadow memory. */
-#define BEFORE_SHADOW __attribute__((no_sanitize_address))
-static bool has_shadow;
-
-__attribute__((constructor)) static void note_shadow(void)
+/* Whether a function is behind ours of that name. */
+static bool has_real(enum early_kind kind, uint32_t op)
 {
-	has_shadow = true;
-}
-#else
-#define BEFORE_SHADOW
-static const bool has_shadow = true;
-#endif
-
-_Atomic(lookup_fn) lookup_next;
-const struct lookup_front *lookup_front;
-
-BEFORE_SHADOW void lookup_find(void)
-{
-	void *libc;
-
-	/* its oldest version: newer ones are the same function */
-	lookup_next = (lookup_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-	if (lookup_next)
-		return;
-	/* libc stands before us where we are the dependency of a library. RTLD_NOLOAD: it is loaded */
-	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	if (libc)
-		lookup_next = (lookup_fn)dlvsym(libc, "dlsym", "GLIBC_2.2.5");
-}
-
-/* The op of that symbol, or hip_nr_ops. */
-static uint32_t op_of(const char *name)
-{
-	uint32_t op = 0;
-
-	while (op < hip_nr_ops && !(hip_symbols[op] && strcmp(hip_symbols[op], name) == 0))
-		op++;
-	return op;
-}
-
-/* hsa_init() (lib/librtl/hsa_init.c) is not HIP's, but stands in front of a function as well. */
-static bool is_hsa_init(const char *name)
-{
-	return strcmp(name, "hsa_init") == 0;
-}
-
-/* Whether a function is behind our wrapper. hip_nr_ops: behind our hsa_init(). */
-static bool has_real(uint32_t op)
-{
-	if (op == hip_nr_ops)
+	if (kind == EARLY_FRONT)
+		return lookup_front->has_real(op);
+	if (kind == EARLY_HSA_INIT)
 		return lookup_libc()(RTLD_NEXT, "hsa_init") != NULL;
 	return atomic_load_explicit(&hip_real_fns[op], memory_order_relaxed) ||
 	       hip_find(hip_symbols[op]);
 }
 
-static bool lacks(void *handle, const char *name)
+bool lookup_lacks(void *handle, const char *name, enum early_kind kind, uint32_t op)
 {
 	int saved = errno;
 	void *fn = NULL;
-	uint32_t op = op_of(name);
-	bool none, is_front;
+	bool none;
 
-	is_front = op == hip_nr_ops && lookup_front && lookup_front->has(name);
-	if (op == hip_nr_ops && !is_front && !is_hsa_init(name))
-		return false;
 	/* a function of that name that comes before us, for example the program's own */
 	if (handle == RTLD_DEFAULT)
 		fn = lookup_libc()(RTLD_DEFAULT, name);
-	none = !(fn && !hip_is_ours(fn)) &&
-	       !(is_front ? lookup_front->has_real(name) : has_real(op));
+	none = !(fn && !hip_is_ours(fn)) && !has_real(kind, op);
 	errno = saved;
 	return none;
-}
-
-BEFORE_SHADOW bool lookup_lacks(void *handle, const char *name)
-{
-	return has_shadow && lacks(handle, name);
 }
 
 void *lookup_absent(void *handle, const char *name)
@@ -153,18 +98,10 @@ static void *wrapper(const char *name)
 	return fn;
 }
 
-static void *translate(void *fn, const char *name)
+static void *translate_hip(void *fn, const char *name, uint32_t op)
 {
-	uint32_t op = op_of(name);
 	void *known = NULL, *ours;
 
-	if (op == hip_nr_ops)
-		return is_hsa_init(name) && hip_is_ours(fn) && !has_real(op) ?
-			       lookup_absent(RTLD_NEXT, name) :
-			       fn;
-	/* we are in the handle's scope, for example in that of dlopen(NULL) */
-	if (hip_is_ours(fn))
-		return has_real(op) ? fn : lookup_absent(RTLD_NEXT, name);
 	if (!is_wanted() || !is_runtimes(fn, name))
 		return fn;
 	ours = wrapper(name);
@@ -179,6 +116,21 @@ static void *translate(void *fn, const char *name)
 	}
 	if (known == fn)
 		return ours;
+	return fn;
+}
+
+void *lookup_translate(void *fn, const char *name, enum early_kind kind, uint32_t op)
+{
+	int saved = errno;
+
+	/* we are in the handle's scope, for example in that of dlopen(NULL) */
+	if (hip_is_ours(fn))
+		fn = has_real(kind, op) ? fn : lookup_absent(RTLD_NEXT, name);
+	else if (kind == EARLY_HIP)
+		fn = translate_hip(fn, name, op);
+	else if (kind == EARLY_FRONT && is_wanted())
+		fn = lookup_front->wrap(fn, op);
+	errno = saved;
 	return fn;
 }
 
@@ -215,31 +167,6 @@ void lookup_given(const char *name, void **fn)
 		return;
 	symbol = symbol_at(*fn, name);
 	if (symbol)
-		*fn = translate(*fn, symbol);
+		*fn = lookup_translate(*fn, symbol, EARLY_HIP, early_op(symbol));
 	errno = saved;
-}
-
-/* The same for a function of `lookup_front`. */
-static void *translate_front(void *fn, const char *name)
-{
-	if (!lookup_front->has(name))
-		return fn;
-	if (hip_is_ours(fn))
-		return lookup_front->has_real(name) ? fn : lookup_absent(RTLD_NEXT, name);
-	return is_wanted() ? lookup_front->wrap(fn, name) : fn;
-}
-
-void *lookup(void *handle, const char *name)
-{
-	void *fn = lookup_libc()(handle, name);
-	int saved = errno;
-
-	if (fn && name && (name[0] == 'h' || name[0] == '_')) {
-		fn = translate(fn, name);
-		errno = saved;
-	} else if (fn && name && (name[0] == 'n' || name[0] == 'm') && lookup_front) {
-		fn = translate_front(fn, name);
-		errno = saved;
-	}
-	return fn;
 }

@@ -5,18 +5,22 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* The C library's dlsym(); NULL until lookup_find() has been called. RTLD_NEXT and RTLD_DEFAULT depend on its caller. */
+#include "source/api/call.h"
+#include "source/hip/early.h"
+
+/* The C library's dlsym(); NULL until early_find() has been called. RTLD_NEXT and RTLD_DEFAULT depend on its caller. */
 typedef void *(*lookup_fn)(void *handle, const char *name);
 extern _Atomic(lookup_fn) lookup_next;
-void lookup_find(void);
 
-/* Another library whose functions librtl's symbols stand in front of, by name. `wrap`: librtl's function for `fn`, which a look-up found; `fn`
+/* Another library whose functions librtl's symbols stand in front of, by number. `wrap`: librtl's function for `fn`, which a look-up found; `fn`
  * itself if there is none. Set within librtl's start, constant after; NULL: there is none. */
 struct lookup_front {
-	bool (*has)(const char *name);
-	bool (*has_real)(const char *name); /* whether a function is behind it */
-	void *(*wrap)(void *fn, const char *name);
+	const struct api_op *ops; /* their names */
+	uint32_t nr_ops;
+	bool (*has_real)(uint32_t op); /* whether a function is behind it */
+	void *(*wrap)(void *fn, uint32_t op);
 };
 extern const struct lookup_front *lookup_front;
 
@@ -27,17 +31,14 @@ static inline lookup_fn lookup_libc(void)
 	return atomic_load_explicit(&lookup_next, memory_order_relaxed);
 }
 
-/* For RTLD_DEFAULT and RTLD_NEXT: whether `name` is a function of HIP that only librtl has, for other releases of HIP.
- * lookup_absent() is dlsym() for such a name: NULL, with an error. */
-bool lookup_lacks(void *handle, const char *name);
+/* What early.h does with a name of librtl's, whose kind and number it has found. */
+bool lookup_lacks(void *handle, const char *name, enum early_kind kind, uint32_t op);
+void *lookup_translate(void *fn, const char *name, enum early_kind kind, uint32_t op);
+
+/* dlsym() for a name that early_lacks(): NULL, with an error. */
 void *lookup_absent(void *handle, const char *name);
 
-/* dlsym() for handles that dlopen() returned: the C library's result; for functions of a HIP runtime the wrapper of that
- * name, where mode hip sees calls by our symbols; NULL for functions that only librtl has. Any thread, any time; errno
- * and dlerror() as dlsym() leaves them. */
-void *lookup(void *handle, const char *name);
-
-/* A HIP function that hands out others has succeeded and returned `*fn` for `name`. Replaces it as lookup() does, also
+/* A HIP function that hands out others has succeeded and returned `*fn` for `name`. Replaces it as early_lookup() does, also
  * where it is another form of the function (R0600, _spt). Any argument may be NULL. Any thread. Preserves errno. */
 void lookup_given(const char *name, void **fn);
 

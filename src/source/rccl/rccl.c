@@ -69,7 +69,7 @@ static void *find(uint32_t op)
 	void *fn = NULL;
 
 	if (!lookup_next)
-		lookup_find();
+		early_find();
 	if (!lookup_next)
 		return NULL;
 	fn = lookup_libc()(RTLD_NEXT, rccl_ops[op].name);
@@ -158,36 +158,19 @@ void rccl_take_table(void *table)
 
 /* ---- programs that look functions up ---- */
 
-static uint32_t op_of(const char *name)
+static bool has_real(uint32_t op)
 {
-	uint32_t op = 0;
-
-	while (op < RCCL_OP_NR && strcmp(rccl_ops[op].name, name) != 0)
-		op++;
-	return op;
-}
-
-static bool has(const char *name)
-{
-	return op_of(name) < RCCL_OP_NR;
-}
-
-static bool has_real(const char *name)
-{
-	uint32_t op = op_of(name);
-
-	return op < RCCL_OP_NR && rccl_real(op);
+	return rccl_real(op) != NULL;
 }
 
 /* A wrapper has one function behind it: those of a second copy of the library are not wrapped. */
-static void *wrap(void *fn, const char *name)
+static void *wrap(void *fn, uint32_t op)
 {
-	uint32_t op = op_of(name);
 	void *known = NULL;
 	Dl_info info;
 	const char *base;
 
-	if (op == RCCL_OP_NR || !dladdr(fn, &info) || !info.dli_fname)
+	if (!dladdr(fn, &info) || !info.dli_fname)
 		return fn;
 	base = strrchr(info.dli_fname, '/');
 	if (strncmp(base ? base + 1 : info.dli_fname, LIBRARY, strlen(LIBRARY)) != 0)
@@ -200,4 +183,7 @@ static void *wrap(void *fn, const char *name)
 	return fn;
 }
 
-const struct lookup_front rccl_front = { .has = has, .has_real = has_real, .wrap = wrap };
+const struct lookup_front rccl_front = { .ops = rccl_ops,
+					 .nr_ops = RCCL_OP_NR,
+					 .has_real = has_real,
+					 .wrap = wrap };
