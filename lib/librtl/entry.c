@@ -35,6 +35,7 @@
 #include "source/rccl/rccl.h"
 #include "source/roctx/range.h"
 #include "source/roctx/selection.h"
+#include "visible.h"
 
 static const struct source *const sources[] = { &harvest_source, &range_source, &service_source,
 						NULL };
@@ -113,6 +114,7 @@ void (*const hip_boot)(void) = boot;
 
 __attribute__((constructor)) static void start(void)
 {
+	visible_start();
 	boot();
 }
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What runs before librtl's start calls nothing that a program may have in front of the C library.
 
-Usage: early_calls.py NM LIBRARY OBJECT... [-- SYMBOL...]
-A symbol that an object needs is one of the library's own, or one of those behind `--`.
+Usage: early_calls.py NM LIBRARY LIMIT OBJECT... [-- SYMBOL...]
+A symbol that an object needs is one of the library's own, or one of those behind `--`. The library's table has fewer symbols than LIMIT.
 """
 import subprocess
 import sys
@@ -17,10 +17,14 @@ def needed(nm, *args):
 def main():
     args = sys.argv[1:]
     at = args.index("--") if "--" in args else len(args)
-    nm, library, *objects = [path for arg in args[:at] for path in arg.split(";")]  # lists of CMake
+    nm, library, limit, *objects = [path for arg in args[:at] for path in arg.split(";")]  # lists of CMake
     outside = needed(nm, "-D", "--undefined-only", library)
     if "dlvsym" not in outside or not objects:
         print(f"{library} needs {len(outside)} symbols, dlvsym is not one of them; {len(objects)} objects")
+        return 1
+    nr = len(needed(nm, "-D", library))
+    if nr >= int(limit):
+        print(f"{library} has {nr} symbols; lib/librtl/visible.c has an entry for {limit}")
         return 1
     wrong = 0
     for path in objects:

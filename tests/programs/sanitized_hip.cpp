@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// sanitized_hip.cpp - is compiled with sanitizers, which see its host code: kernels and copies with a result, from two threads
+/* SPDX-License-Identifier: MIT */
+/* sanitized_hip.cpp - is compiled with sanitizers, which see its host code: kernels and copies with a result, from two threads */
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -15,11 +15,13 @@ static int work(int n)
 	hipStream_t stream;
 	int *p, value = 0;
 
-	if (hipStreamCreate(&stream) || hipMalloc(&p, sizeof(*p)) || hipMemcpyAsync(p, &value, sizeof(value), hipMemcpyHostToDevice, stream))
+	if (hipStreamCreate(&stream) || hipMalloc(&p, sizeof(*p)) ||
+	    hipMemcpyAsync(p, &value, sizeof(value), hipMemcpyHostToDevice, stream))
 		return -1;
 	for (int i = 0; i < 10; i++)
 		add<<<1, 1, 0, stream>>>(p, n);
-	if (hipMemcpyAsync(&value, p, sizeof(value), hipMemcpyDeviceToHost, stream) || hipStreamSynchronize(stream) || hipFree(p) || hipStreamDestroy(stream))
+	if (hipMemcpyAsync(&value, p, sizeof(value), hipMemcpyDeviceToHost, stream) ||
+	    hipStreamSynchronize(stream) || hipFree(p) || hipStreamDestroy(stream))
 		return -1;
 	return value;
 }

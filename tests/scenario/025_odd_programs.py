@@ -82,4 +82,40 @@ def sanitized_hip_programs_are_traced():
         equal("calls", r.count("rtl_api", "name in ('hipStreamCreate', 'hipMalloc', 'hipLaunchKernel', 'hipStreamSynchronize')"), 26)
 
 
+PRELOADED = {"LD_PRELOAD": LIBRTL, "RTL_MODE": "hip"}
+
+
+def same_names(path, *args, env=None):
+    plain = run(path, *args, status=None, env=env)
+    for mode in ("hip", "lite"):
+        traced = run(path, *args, trace=RTL, rtl_args=("-q", "-m", mode), status=plain.status, env=env)
+        same_lines(f"names in mode {mode}", traced.out, plain.out)
+    traced = run(path, *args, status=plain.status, env={**(env or {}), **PRELOADED})
+    same_lines("names with librtl preloaded", traced.out, plain.out)
+    traced = run(path, *args, status=plain.status, env={**(env or {}), **PRELOADED, "RTL_DISABLE": "1"})
+    same_lines("names where tracing is off", traced.out, plain.out)
+    return plain
+
+
+def same_lines(what, seen, expected):
+    same_counter(what, seen.splitlines(), expected.splitlines())
+
+
+@case
+def weak_references_find_what_they_find_untraced():
+    for env in ({}, {"LD_BIND_NOW": "1"}):
+        plain = same_names(odd("weaknames_linked"), "linked", env=env)
+        at_least("functions that HIP has", plain.out.count(" there\n"), 600)
+        at_least("functions that HIP lacks", plain.out.count(" NULL\n"), 20)
+
+
+@case
+def weak_references_of_loaded_libraries_find_what_they_find_untraced():
+    # a library that is not linked with HIP finds it by the global scope
+    for how, library, strong in (("local", "libweaknames_linked.so", "libweaknames.so"), ("global", "libweaknames_loaded.so", "libstrongname.so")):
+        plain = same_names(odd("weaknames_plain", "gcc"), odd(library), how, odd(strong))
+        contains("HIP", plain.out, "HIP: there")
+        at_least(f"functions that HIP has, {how}", plain.out.count(" there\n"), 300)
+
+
 main()
