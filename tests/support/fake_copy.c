@@ -28,6 +28,7 @@ static hsa_status_t real_async_copy(void *dst, hsa_agent_t dst_agent, const void
 	(void)src_agent;
 	(void)nr;
 	(void)deps;
+	fake_gets_work();
 	if (fake.refuse_copy) {
 		if (fake.in_copy)
 			fake.in_copy();

@@ -143,6 +143,7 @@ struct fake_hsa {
 	size_t batch_stride;	  /* bytes of a batch copy's operation; 0: 128 */
 	uint32_t refuse_op;	  /* 1 + the operation at which a batch copy fails */
 	bool refuse_copy;	  /* hsa_amd_memory_async_copy fails */
+	bool wake_first;	  /* the life thread must not sleep deeply when the GPU gets work */
 	bool copy_by_kernel;	  /* async copies are dispatches on fake.internal */
 	bool copy_at_once;	  /* async copies complete before the call returns */
 	_Atomic bool no_times;	  /* the GPU writes no times */

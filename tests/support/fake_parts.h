@@ -37,6 +37,9 @@ void fake_signal_complete(const struct fake_queue *q, hsa_signal_t s, uint64_t b
 /* The runtime's function `how` stored to a doorbell. */
 void fake_queue_rang(struct fake_queue *q, int64_t value, enum hsa_core_id how);
 
+/* The GPU is about to get packets or a copy. */
+void fake_gets_work(void);
+
 /* Each puts its functions into fake.core and fake.amd; `nr`: entries of the latter. */
 void fake_signal_fill(unsigned nr);
 void fake_queue_fill(unsigned nr);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "event/life.h"
 #include "support/fake_parts.h"
 #include "support/test.h"
 
@@ -83,12 +84,18 @@ static void check_ring(const struct fake_queue *q, uint64_t end)
 			  "packet %llu was announced and is not valid", (unsigned long long)i);
 }
 
+void fake_gets_work(void)
+{
+	CHECK(!fake.wake_first || atomic_load(&life_sleeping) != LIFE_DEEP);
+}
+
 void fake_queue_rang(struct fake_queue *q, int64_t value, enum hsa_core_id how)
 {
 	uint64_t end = (uint64_t)value + 1, was = atomic_load(&q->announced);
 	uint64_t n = atomic_load(&q->nr_rings);
 
 	CHECK(!atomic_load(&q->destroyed));
+	fake_gets_work();
 	q->rings[n % FAKE_NR_RINGS] = (struct fake_ring){ value, how };
 	atomic_store(&q->nr_rings, n + 1);
 	if (!q->lax)
@@ -123,6 +130,7 @@ static void to_ring(struct fake_queue *q, const union fake_packet *packets, uint
 static void writer(const void *packets, uint64_t n)
 {
 	CHECK_NOT_NULL(writing);
+	fake_gets_work();
 	writing->nr_writes++;
 	to_ring(writing, packets, n);
 }

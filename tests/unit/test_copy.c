@@ -707,6 +707,22 @@ TEST(long_operations_of_zeros_are_distinguished_from_short_ones)
 	check_times(2, 2);
 }
 
+TEST(harvester_is_woken_before_copies_are_submitted)
+{
+	struct fake_op ops[2];
+
+	fake_open(NULL, 79);
+	fake.wake_first = true;
+	atomic_store(&life_sleeping, LIFE_DEEP);
+	CHECK_EQ_INT(fake_copy(64, fake_signal(1)), HSA_STATUS_SUCCESS);
+	CHECK_EQ_UINT(atomic_load(&life_sleeping), LIFE_AWAKE);
+	ops[0] = linear(10, fake_signal(1));
+	ops[1] = linear(11, fake_signal(1));
+	atomic_store(&life_sleeping, LIFE_DEEP);
+	CHECK_EQ_INT(FAKE_AMD(memory_async_batch_copy)(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
+	CHECK_EQ_UINT(atomic_load(&life_sleeping), LIFE_AWAKE);
+}
+
 /* Completes the copy of an operation with the times of `id`. */
 static const struct event_copy *copy_one(struct fake_op op, uint32_t id)
 {

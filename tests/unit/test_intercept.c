@@ -77,6 +77,22 @@ TEST(submitted_packet_differs_in_its_signal_only)
 	CHECK_MEM_EQ(got, &p, sizeof(p));
 }
 
+TEST(harvester_is_woken_before_packets_are_written)
+{
+	struct fake_queue *q;
+
+	fake_open_intercept(NULL, 0);
+	q = fake_queue_create(256);
+	fake.wake_first = true;
+	for (uint32_t n = 1; n < 4; n++) {
+		for (uint32_t i = 0; i < n; i++)
+			packets[i] = fake_dispatch(i, none);
+		atomic_store(&life_sleeping, LIFE_DEEP);
+		fake_submit(q, packets, n);
+		CHECK_EQ_UINT(atomic_load(&life_sleeping), LIFE_AWAKE);
+	}
+}
+
 static uint64_t correlation_of(struct fake_queue *q, uint32_t id, uint64_t carried)
 {
 	union fake_packet p = fake_dispatch(id, fake_signal(1));

@@ -91,6 +91,37 @@ TEST(packet_is_submitted_at_its_doorbell)
 	check_all(q, 10);
 }
 
+/* From now on the fake runtime fails the test where the GPU gets work before the life thread is woken. */
+static void fall_asleep(void)
+{
+	fake.wake_first = true;
+	atomic_store(&life_sleeping, LIFE_DEEP);
+}
+
+TEST(harvester_is_woken_before_doorbell)
+{
+	struct fake_queue *q = open_queue(64);
+
+	fake_reserve(q, 1);
+	publish(q, 0);
+	fall_asleep();
+	fake_ring(q, 0);
+	CHECK_EQ_UINT(atomic_load(&life_sleeping), LIFE_AWAKE);
+	/* several packets at one doorbell */
+	fake_reserve(q, 5);
+	publish_all(q, 1, 6);
+	fall_asleep();
+	fake_ring(q, 5);
+	CHECK_EQ_UINT(atomic_load(&life_sleeping), LIFE_AWAKE);
+	/* a second queue, whose handles are not the last used */
+	q = fake_queue_create(64);
+	fake_reserve(q, 1);
+	publish(q, 0);
+	fall_asleep();
+	fake_ring(q, 0);
+	CHECK_EQ_UINT(atomic_load(&life_sleeping), LIFE_AWAKE);
+}
+
 TEST(program_loads_its_own_write_index)
 {
 	struct fake_queue *q = open_queue(64);

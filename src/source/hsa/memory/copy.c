@@ -410,6 +410,8 @@ static struct thread *begin(struct copy_call *call, const struct what *w, hsa_si
 			return NULL;
 	}
 	begin_one(t, call, w, signal, correlation);
+	if (call->info)
+		life_wake(); /* before the copy is submitted, as for packets (interpose.c) */
 	return t;
 }
 
@@ -454,8 +456,6 @@ static void end(struct thread *t, struct copy_call *call, hsa_status_t status)
 	}
 	if (RTL_UNLIKELY(call->is_notified))
 		notify_end(call, status);
-	if (t)
-		life_wake();
 }
 
 /* A copy that was held was given to the runtime. */
@@ -684,6 +684,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 
 		begin_one(t, &calls[i], &w, op->completion_signal, correlation);
 	}
+	life_wake(); /* before the copies are submitted */
 	if (nr > recorded)
 		bus_loss(SPOOL_REASON_inflight_full, nr - recorded);
 	if (RTL_UNLIKELY(copy_held_is_on()))
@@ -693,7 +694,6 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 		end_one(t, &calls[i], status);
 	life_leave(t);
 	notify_batch_end(calls, recorded, status);
-	life_wake();
 	return status;
 }
 

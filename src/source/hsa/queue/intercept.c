@@ -40,6 +40,16 @@ static RTL_INLINE void plan_packet(struct queue *q, struct thread *t, struct pac
 	}
 }
 
+/* The harvester is woken first: a system call behind the packets would delay this thread's next one. Packets that are only passed on need
+ * no harvest. */
+static inline void pass_on(struct queue *q, const union packet *packets, uint64_t n,
+			   hsa_amd_queue_intercept_packet_writer writer)
+{
+	if (inflight_count(&q->inflight))
+		life_wake();
+	writer(packets, n);
+}
+
 static inline void submit_one(struct queue *q, struct thread *t, const union packet *in,
 			      uint64_t index, hsa_amd_queue_intercept_packet_writer writer)
 {
@@ -56,7 +66,7 @@ static inline void submit_one(struct queue *q, struct thread *t, const union pac
 	if (back_pressure_wants_gate(q))
 		n = back_pressure_add_gate(q, out, n);
 	q->pressure->written += n;
-	writer(out, n);
+	pass_on(q, out, n, writer);
 }
 
 /* Makes the batch buffer large enough for `count` packets with those added around them. */
@@ -100,7 +110,7 @@ static RTL_NOINLINE void submit_batch(struct queue *q, struct thread *t, const u
 		q->pressure->written += added;
 		n += added;
 	}
-	writer(q->batch, n);
+	pass_on(q, q->batch, n, writer);
 }
 
 static void on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
@@ -124,12 +134,8 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	else
 		writer(packets, 0);
 	queue_turn_end(q);
-	if (t) {
+	if (t)
 		life_leave(t);
-		/* packets that are only passed on need no harvest */
-		if (inflight_count(&q->inflight))
-			life_wake();
-	}
 }
 
 int intercept_prepare(struct queue *q, uint32_t size)

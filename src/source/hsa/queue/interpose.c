@@ -171,9 +171,11 @@ static RTL_COLD void complete_shared(struct queue *q, const union packet *p, str
 	submit_shared(q, e, completer_add(q, p, inflight_signal(e), e->owner));
 }
 
-/* Publishes everything before `end`, which was instrumented. */
+/* Publishes everything before `end`, which was instrumented. The harvester is woken first: a system call behind the doorbell would
+ * delay the next packet of this thread, whose start event the GPU may have executed already. */
 static inline void advance(struct queue *q, uint64_t end)
 {
+	life_wake();
 	/* relaxed: a thread that compares with it checks again under the turn */
 	atomic_store_explicit(&q->published, end, memory_order_relaxed);
 	real_index_store_write(q, end);
@@ -353,7 +355,6 @@ static RTL_NOINLINE void serve_doorbell(struct queue *q, uint64_t end)
 	q->nr_stuck = 0;
 	if (RTL_UNLIKELY(serve(q, NULL) < end))
 		leave_to_harvester(q, end);
-	life_wake();
 }
 
 typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
@@ -408,6 +409,7 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 	RTL_TESTPOINT("submit_valid");
 	if (RTL_UNLIKELY(!submit_usual(q, p, index, header)))
 		submit_other(q, NULL, p, index);
+	life_wake(); /* before the index and the doorbell, as in advance() */
 	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
 	/* release: the packet is written before the index */
 	atomic_store_explicit(q->write_index, index + 1, memory_order_release);
@@ -415,8 +417,6 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 	RTL_TESTPOINT("turn_end");
 	if (RTL_UNLIKELY(!queue_turn_end(q)))
 		serve_doorbell(q, 0);
-	else
-		life_wake();
 }
 
 void interpose_submit_announced(struct queue *q)
