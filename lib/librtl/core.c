@@ -17,13 +17,7 @@
 #include "source/hsa/agent.h"
 #include "source/hsa/counter/counter.h"
 #include "source/hip/frame.h"
-
-static bool is_named_in(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return value && strstr(value, "librtl.so");
-}
+#include "startenv.h"
 
 /* Libraries that the loader puts in front of every program. */
 static bool is_named_in_system(void)
@@ -36,8 +30,8 @@ static bool is_named_in_system(void)
 
 bool core_is_requested(void)
 {
-	return is_named_in("LD_PRELOAD") || is_named_in("HSA_TOOLS_LIB") ||
-	       is_named_in("ROCPROFILER_REGISTER_LIBRARY") || is_named_in_system();
+	return startenv_names("LD_PRELOAD") || startenv_names("HSA_TOOLS_LIB") ||
+	       startenv_names("ROCPROFILER_REGISTER_LIBRARY") || is_named_in_system();
 }
 
 static void quiet(bool on)
@@ -132,7 +126,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 	hip_boot();
 	if (version != core.version)
 		return NULL;
-	if (!is_named_in("LD_PRELOAD") && !is_named_in("HSA_TOOLS_LIB"))
+	if (!startenv_names("LD_PRELOAD") && !startenv_names("HSA_TOOLS_LIB"))
 		life_leave_sinks_out();
 	return &core;
 }

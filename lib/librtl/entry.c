@@ -35,10 +35,11 @@
 #include "source/rccl/rccl.h"
 #include "source/roctx/range.h"
 #include "source/roctx/selection.h"
+#include "startenv.h"
 #include "visible.h"
 
 static const struct source *const sources[] = { &harvest_source, &range_source, &service_source,
-						NULL };
+						&hsa_init_source, NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 
 /* HSA's runtime is loaded by HIP's first call: now is the time to turn HIP's activity callbacks on. */
@@ -79,6 +80,7 @@ static const struct service_host host = {
 
 static void boot_once(void)
 {
+	startenv_init();
 	env_init();
 	log_init();
 	testpoint_init();
@@ -120,6 +122,7 @@ __attribute__((constructor)) static void start(void)
 
 __attribute__((destructor)) static void stop(void)
 {
+	hsa_init_conclude();
 	life_stop();
 	recorder_last_words();
 }

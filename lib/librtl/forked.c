@@ -32,6 +32,7 @@
 #include "core.h"
 #include "sink/recorder/finish.h"
 #include "source/hip/lookup.h"
+#include "startenv.h"
 
 #define WAIT_STEP_NS 100000
 #define WAIT_STEPS 20000
@@ -97,8 +98,10 @@ static void *load_copy(void)
 {
 	const struct rtl_core *core = NULL;
 	char name[64];
+	struct startenv_loan loan;
 	core_fn core_get;
 	Dl_info own;
+	bool is_lent;
 	struct str s;
 	void *lib;
 	int fd;
@@ -116,8 +119,12 @@ static void *load_copy(void)
 	str_add_uint(&s, (uint64_t)getpid());
 	str_add(&s, "/fd/");
 	str_add_uint(&s, (uint64_t)fd);
+	/* its constructor reads the environment, which the program may have cleared */
+	is_lent = startenv_lend(&loan, false);
 	/* not loaded yet: librtl's own file, needed to trace the child */
 	lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (is_lent)
+		startenv_take_back(&loan);
 	close(fd);
 	if (!lib) {
 		log_info("%s: %s", name, dlerror());

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_init.c - hsa_init() in front of the runtime's, for programs that have librtl by LD_PRELOAD alone, are linked with it, or
- * have it for a face
+/* hsa_init.c - hsa_init() in front of the runtime's, for programs that have librtl by LD_PRELOAD alone, have cleared their
+ * environment, are linked with librtl, or have it for a face
  *
  * ROCr before 5.3 gives its tables only to the libraries that HSA_TOOLS_LIB names; without them a trace would have the HIP calls
  * and none of their operations. The runtime reads the variable within hsa_init(): so the environment names librtl
- * for that time, and is the program's own again when the call returns. Threads that read it meanwhile see one
- * of two whole arrays, which are never freed; a process that another thread starts in that time gets the variable, as it gets LD_PRELOAD.
+ * for that time (startenv.h), and is the program's own again when the call returns. A process that another thread starts in that time
+ * gets the variable, as it gets LD_PRELOAD.
+ *
+ * Where another way to the runtime passes by this function (RTLD_DEEPBIND), its operations are missing, and the trace says so: here, and
+ * in the reader (store/verdict.c).
  *
  * Threads:  any; the first of several at once changes the environment.
  */
@@ -19,16 +22,16 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/env.h"
-#include "base/str.h"
+#include "base/location.h"
+#include "base/notice.h"
 #include "core.h"
+#include "event/bus.h"
 #include "event/life.h"
 #include "source/hip/frame.h"
 #include "source/hip/lookup.h"
-
-#define NAME "HSA_TOOLS_LIB="
-#define VALUE_SIZE 4096
+#include "source/hsa/table/real.h"
+#include "startenv.h"
 
 typedef hsa_status_t (*init_fn)(void);
 
@@ -36,9 +39,6 @@ EXPORT hsa_status_t hsa_init(void);
 
 /* one thread at a time: that of `busy` */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
-static char value[sizeof(NAME) + VALUE_SIZE];
-static char **array;
-static size_t array_size;
 /* faces that may want the tables */
 static _Atomic hsa_init_wants_fn faces[CORE_NR_INITS];
 
@@ -54,27 +54,63 @@ static int find_runtime(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-static init_fn find_next(void)
+/* Also of a runtime that is the dependency of a library that was loaded with local scope. */
+static void *find_in_runtime(const char *name)
 {
 	const char *path = NULL;
 	void *lib, *fn;
+
+	dl_iterate_phdr(find_runtime, (void *)&path);
+	lib = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	fn = lib ? lookup_libc()(lib, name) : NULL;
+	if (lib)
+		dlclose(lib);
+	/* what was not found is no message for the program */
+	dlerror();
+	return fn;
+}
+
+static init_fn find_next(void)
+{
+	void *fn;
 
 	if (!lookup_next)
 		early_find();
 	if (!lookup_next)
 		return NULL;
 	fn = lookup_libc()(RTLD_NEXT, "hsa_init");
-	if (!fn) {
-		/* the dependency of a library that was loaded with local scope */
-		dl_iterate_phdr(find_runtime, (void *)&path);
-		lib = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-		fn = lib ? lookup_libc()(lib, "hsa_init") : NULL;
-		if (lib)
-			dlclose(lib);
-		/* what was not found is no message for the program */
-		dlerror();
-	}
-	return (init_fn)fn;
+	return (init_fn)(fn ? fn : find_in_runtime("hsa_init"));
+}
+
+/* Whether the runtime was initialised, and librtl has no tables of it. */
+static bool is_unseen(void)
+{
+	hsa_status_t (*get_info)(hsa_system_info_t attribute, void *value);
+	uint64_t ticks;
+
+	if (real_ready() || !lookup_next)
+		return false;
+	get_info =
+		(hsa_status_t(*)(hsa_system_info_t, void *))find_in_runtime("hsa_system_get_info");
+	/* fails where the runtime was not initialised */
+	return get_info && get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks) == HSA_STATUS_SUCCESS;
+}
+
+/* A trace without calls of HIP: else the reader counts them. */
+static void stop(uint64_t deadline_ns)
+{
+	(void)deadline_ns;
+	if (is_unseen())
+		bus_loss(SPOOL_REASON_no_tables, 1);
+}
+
+const struct source hsa_init_source = { .name = "runtime", .stop = stop };
+
+void hsa_init_conclude(void)
+{
+	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_OFF &&
+	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() && is_unseen())
+		notice_send(env_str(ENV_SESSION), NOTICE_NO_TABLES, 0);
 }
 
 static bool names_librtl(const char *variable)
@@ -113,73 +149,19 @@ static bool is_half_set_up(void)
 
 	hip_boot();
 	return !getauxval(AT_SECURE) && !env_bool(ENV_DISABLE) &&
-	       (names_librtl("LD_PRELOAD") || life_sinks_come_later() || is_wanted) &&
+	       (core_is_requested() || life_sinks_come_later() || is_wanted) &&
 	       !names_librtl("HSA_TOOLS_LIB") && !names_librtl("ROCPROFILER_REGISTER_LIBRARY");
-}
-
-/* Makes an environment with librtl in front of the tools of HSA_TOOLS_LIB. false: no memory, or too long. */
-static bool make_environment(char **from)
-{
-	const char *old = getenv("HSA_TOOLS_LIB");
-	size_t nr = 0, bytes, at = 0;
-	struct str s;
-
-	while (from[nr])
-		nr++;
-	bytes = (nr + 2) * sizeof(*from);
-	if (bytes > array_size) {
-		/* never freed: a thread may still read the previous one */
-		array = alloc_pages(bytes);
-		array_size = array ? bytes : 0;
-	}
-	str_init(&s, value, sizeof(value));
-	/* by its soname, which is loaded: the path may contain blanks, which the runtime takes for separators */
-	str_add(&s, NAME "librtl.so.1");
-	if (old && *old) {
-		str_add(&s, " ");
-		str_add(&s, old);
-	}
-	if (!array || s.cut)
-		return false;
-	for (size_t i = 0; i < nr; i++)
-		if (strncmp(from[i], NAME, strlen(NAME)) != 0)
-			array[at++] = from[i];
-	array[at++] = value;
-	array[at] = NULL;
-	return true;
-}
-
-/* Another thread has made an environment of its own meanwhile, with what was in ours: the program's entry replaces ours. */
-static void take_out(char **before)
-{
-	char **at = environ;
-	char *old = NULL;
-
-	for (char **var = before; *var; var++)
-		if (strncmp(*var, NAME, strlen(NAME)) == 0)
-			old = *var;
-	while (at && *at && *at != value)
-		at++;
-	if (at && *at && old)
-		*at = old;
-	else
-		for (; at && *at; at++)
-			*at = at[1];
 }
 
 static hsa_status_t init_with_tool(init_fn next)
 {
-	char **before = environ;
+	struct startenv_loan loan;
 	hsa_status_t status;
 
-	if (!before || !make_environment(before))
+	if (!startenv_lend(&loan, true))
 		return next();
-	environ = array;
 	status = next();
-	if (environ == array)
-		environ = before;
-	else
-		take_out(before);
+	startenv_take_back(&loan);
 	return status;
 }
 
@@ -190,7 +172,7 @@ hsa_status_t hsa_init_front(void)
 
 	if (!next)
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
-	/* acquire, release: `array` and `value` */
+	/* acquire, release: what is lent */
 	if (!is_half_set_up() || atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
 		return next();
 	status = init_with_tool(next);

@@ -14,6 +14,7 @@
 enum notice_kind {
 	NOTICE_NO_SPOOL = 1, /* the spool could not be made; `error` is the errno */
 	NOTICE_FORKED,	     /* a forked child uses the GPU, and could not be traced */
+	NOTICE_NO_TABLES, /* HSA's runtime was used and did not load librtl as a tool; there is no spool */
 };
 
 struct notice {

@@ -345,11 +345,33 @@ static uint64_t skipped(struct digest *d)
 			    0;
 }
 
-static bool was_killed(struct digest *d)
+static bool has_loss(struct digest *d, const char *reasons)
+{
+	char *sql =
+		ui_format("SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason IN (%s))", reasons);
+	bool found = d->q->ours && query_number(d->q->db, sql, 0);
+
+	free(sql);
+	return found;
+}
+
+/* Whether the runtime was on the virtual GPU. */
+static bool was_virtual(struct digest *d)
 {
 	return d->q->ours &&
 	       query_number(d->q->db,
-			    "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason = 'killed')", 0);
+			    "SELECT EXISTS (SELECT 1 FROM rtl_info WHERE key = 'library' AND "
+			    "value LIKE '%/vgpu/lib%')",
+			    0);
+}
+
+/* Whether calls of HIP were recorded in each process, had there been any. */
+static bool is_mode_hip(struct digest *d)
+{
+	return d->q->ours &&
+	       !query_number(d->q->db,
+			     "SELECT EXISTS (SELECT 1 FROM rtl_process WHERE mode IS NOT 'hip')",
+			     1);
 }
 
 /* Why there is no operation, and what to do. */
@@ -363,10 +385,16 @@ static char *empty_text(struct digest *d)
 	else if (d->nr_errors && (!has_gpu(d) || d->nr_failed))
 		text = ui_format("No GPU operation was recorded: %s of %s. %s",
 				 summary_more_error_name(&d->errors[0], buf), d->errors[0].function,
-				 has_gpu(d) ?
+				 has_gpu(d) || was_virtual(d) ?
 					 "The program's calls failed; --by error lists them." :
 					 "The runtime found no GPU: 'rtl doctor' says why; 'rtl "
 					 "trace --virtual-gpu' runs without one.");
+	else if (has_loss(d, "'no_tables', 'librtl_missing', 'forked', 'spool_denied'"))
+		text = ui_format(
+			"No GPU operation was recorded: librtl did not see what the program "
+			"did on the GPU; rtl info names the loss.");
+	else if (!has_gpu(d) && was_virtual(d))
+		text = ui_format("No GPU operation was recorded: the runtime was not initialised.");
 	else if (!has_gpu(d))
 		text = ui_format(
 			"No GPU operation was recorded: the runtime found no GPU, or was not "
@@ -376,19 +404,22 @@ static char *empty_text(struct digest *d)
 		text = ui_format(
 			"No GPU operation was recorded: the options of rtl trace left them out; rtl "
 			"info counts them.");
-	else if (!d->nr_calls && was_killed(d))
+	else if (!d->nr_calls && has_loss(d, "'killed'"))
 		text = ui_format("No GPU operation was recorded: the program was killed before it "
 				 "launched anything. Its own messages may say why.");
+	else if (!d->nr_calls && is_mode_hip(d))
+		text = ui_format(
+			"No GPU operation was recorded, and no calls: the program initialised "
+			"the runtime and launched nothing.");
 	else if (!d->nr_calls)
 		text = ui_format(
-			"No GPU operation was recorded, and no calls: the program initialised the "
-			"runtime and launched nothing, or its mode records no calls (rtl trace "
-			"--mode hip).");
+			"No GPU operation was recorded: the program initialised the runtime and "
+			"launched nothing. Its mode records no calls; rtl trace --mode hip does.");
 	else
 		text = ui_format(
 			"No GPU operation was recorded: the program launched nothing in its %llu "
-			"calls. Look at its arguments and its output.",
-			(unsigned long long)d->nr_calls);
+			"call%s. Look at its arguments and its output.",
+			(unsigned long long)d->nr_calls, d->nr_calls == 1 ? "" : "s");
 	return text;
 }
 

@@ -38,6 +38,7 @@ enum what {
 	OUTSIDE, /* has a runtime, and not librtl */
 	DENIED,	 /* has librtl, which has no spool */
 	FORKED,	 /* a forked child of a traced process, which uses the GPU */
+	UNSEEN,	 /* has librtl, which its runtime did not load as a tool */
 };
 
 /* Why it has no librtl. */
@@ -243,7 +244,7 @@ static void classify(struct watch *w, struct process *p)
 	bool has_librtl, has_runtime;
 
 	/* what an earlier program of the process left out stays in the verdict */
-	if (p->what == OUTSIDE || p->what == DENIED || p->what == FORKED)
+	if (p->what > INSIDE)
 		return;
 	if (has_changed(p)) {
 		p->what = NEW;
@@ -343,7 +344,9 @@ static void take_notices(struct watch *w)
 			p = add_process(w, notice.pid);
 		if (!p || p->what > INSIDE)
 			continue;
-		p->what = notice.kind == NOTICE_FORKED ? FORKED : DENIED;
+		p->what = notice.kind == NOTICE_FORKED	  ? FORKED :
+			  notice.kind == NOTICE_NO_TABLES ? UNSEEN :
+							    DENIED;
 		p->error = notice.error;
 		p->uid = notice.uid;
 		note_exe(p);
@@ -422,6 +425,13 @@ static void conclude(const struct watch *w, const struct process *p)
 		reason = SPOOL_REASON_forked;
 		ui_say("process %u (%s) was forked from a traced process and uses the GPU: what it does "
 		       "is not traced; fork before the parent uses HIP, or let the child execute a program",
+		       p->pid, exe);
+		break;
+	case UNSEEN:
+		reason = SPOOL_REASON_no_tables;
+		ui_say("process %u (%s) used the GPU, and its HSA runtime did not load librtl as a tool, so "
+		       "that its kernels and copies are missing: don't remove HSA_TOOLS_LIB from the "
+		       "environment before the program uses the GPU",
 		       p->pid, exe);
 		break;
 	default:

@@ -136,7 +136,9 @@
 	X(replay_shared, LOSS,                                                                     \
 	  "dispatches counted in one pass: their kernel reaches memory that others use")           \
 	X(replay_beside, LOSS, "dispatches counted in one pass: other work could run meanwhile")   \
-	X(replay_refused, LOSS, "dispatches counted in one pass: they can't be run again")
+	X(replay_refused, LOSS, "dispatches counted in one pass: they can't be run again")         \
+	X(no_tables, LOSS,                                                                         \
+	  "kernels and copies of calls that succeeded: the HSA runtime did not load librtl as a tool")
 
 enum spool_reason {
 #define X(name, class, text) SPOOL_REASON_##name,

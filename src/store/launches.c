@@ -13,7 +13,7 @@ void launches_fini(struct launches *l)
 	map_fini(&l->early);
 	alloc_free(l->begins);
 	alloc_free(l->ends);
-	*l = (struct launches){ .is_given_up = true };
+	*l = (struct launches){ .is_given_up = true, .nr_submits = l->nr_submits };
 }
 
 static int put(struct launches *l, struct map *map, uint64_t correlation, uint64_t ns)

@@ -27,6 +27,8 @@ struct launches {
 	uint64_t *ends;
 	size_t nr_begins, cap_begins, nr_ends, cap_ends;
 	bool is_given_up;
+	uint64_t
+		nr_submits; /* calls that succeeded and had to submit work: launches, copies, fills */
 };
 
 /* Zeroed launches are empty ones. */

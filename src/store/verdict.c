@@ -321,16 +321,31 @@ void verdict_add_trace(struct verdict *v, struct index *index)
 		add_end(v, f);
 }
 
-void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing)
+/* A HIP call that submits work succeeds only in a process whose HSA runtime is in use, and from it librtl gets the GPUs before
+ * the first call returns. */
+static bool is_runtime_unseen(const struct load_facts *f, const struct index *index)
+{
+	size_t nr_agents;
+
+	index_agents(index, &nr_agents);
+	return !nr_agents && !f->mem_missing && !f->loss[SPOOL_REASON_bad_chunk].count;
+}
+
+void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing,
+			  uint64_t submits)
 {
 	const struct load_facts *f = load_facts(index_load(index));
 	uint64_t explained = 0;
-	size_t nr_queues;
 
-	/* what is in flight is known when the trace is closed; what HIP's own threads did not submit by then is not. Without
-	 * queues librtl saw the HIP runtime alone */
-	index_queues(index, &nr_queues);
-	if (f->state != LOAD_CLOSED || f->mem_missing || index_has_links(index) || !nr_queues)
+	if (is_runtime_unseen(f, index)) {
+		explained = f->loss[SPOOL_REASON_no_tables].count;
+		verdict_add(v, f->pid, load_reason_name(SPOOL_REASON_no_tables), LOAD_LOSS,
+			    submits > explained ? submits - explained : 0, 0, 0,
+			    load_reason_text(SPOOL_REASON_no_tables));
+		return;
+	}
+	/* what is in flight is known when the trace is closed; what HIP's own threads did not submit by then is not */
+	if (f->state != LOAD_CLOSED || f->mem_missing || index_has_links(index))
 		return;
 	for (unsigned int i = 0; i < SPOOL_MAX_REASONS; i++)
 		if (load_reason_class(i) != LOAD_NOTE)

@@ -42,8 +42,10 @@ void verdict_init(struct verdict *v);
 void verdict_add_trace(struct verdict *v, struct index *index);
 /* The same for a part that is not the last one. */
 void verdict_add_part(struct verdict *v, struct index *index);
-/* `missing`: launches_missing(). More than the trace explains makes the verdict incomplete. After verdict_add_trace(). */
-void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing);
+/* `missing`: launches_missing(). More than the trace explains makes the verdict incomplete, as do `submits`, calls that submitted
+ * work, in a process whose HSA runtime librtl did not see. After verdict_add_trace(). */
+void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missing,
+			  uint64_t submits);
 void verdict_add(struct verdict *v, uint32_t pid, const char *reason, enum load_class class,
 		 uint64_t count, uint64_t first_ns, uint64_t last_ns, const char *text);
 /* Removes `nr` notes of that reason. */

@@ -28,7 +28,7 @@ def lost(r, reason, *said):
 
 
 def traced(*command, status=0, **kwargs):
-    return run(*command, trace=RTL, rtl_args=("--fail-on-loss",), status=status, **kwargs)
+    return run(*command, trace=RTL, status=status, **{"rtl_args": ("--fail-on-loss",), **kwargs})
 
 
 def launcher():
@@ -69,6 +69,41 @@ def forked(how, trace, *args, **env):
 for name, how in (("hsa_was_used", "hsa"), ("range_is_open", "range"), ("hip_was_called", "query"), ("child_was_forked_like_this", "deep")):
     add_case(f"child_of_process_where_{name}_is_traced", functools.partial(forked, how, RTL))
 add_case("child_of_process_where_hsa_was_used_is_traced_tools", functools.partial(forked, "hsa", TOOLS))
+
+
+# ---- programs that clean their environment before they use the GPU -----------------------------
+
+
+for cleaned in ("pop", "set", "clear", "overwrite"):
+    add_case(f"program_that_cleans_its_environment_is_whole_{cleaned}", functools.partial(forked, "work", RTL, f"cleared={cleaned}"))
+add_case("program_that_cleans_its_environment_is_whole_preloaded", functools.partial(forked, "work", TOOLS, "cleared=clear"))
+add_case("forked_child_of_a_cleaned_environment_is_traced", functools.partial(forked, "hsa", RTL, "cleared=clear"))
+
+# The names of the library are found behind librtl's back, and the runtime does not know of it.
+BEHIND = """
+import ctypes, os, sys
+if "marker" in sys.argv:
+    ctypes.CDLL(None).roctxMarkA(b"one")
+for name in ("LD_PRELOAD", "HSA_TOOLS_LIB"):
+    os.unsetenv(name)
+hip = ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
+p = ctypes.c_void_p()
+calls = [hip.hipMalloc(ctypes.byref(p), ctypes.c_size_t(4096))]
+calls += [hip.hipMemset(p, 0, ctypes.c_size_t(4096)) for i in range(10)]
+sys.exit(any(calls))
+"""
+
+
+def behind(mode, lost, *words):
+    """A runtime before 5.3 knows of librtl by the environment alone."""
+    r = traced(sys.executable, "-c", BEHIND, "libamdhip64.so.5", *words, status=123, rtl_args=("--fail-on-loss", "--mode", mode))
+    equal("losses", r.losses(), {"no_tables": lost})
+    lacks("what rtl trace says", r.err, "found no GPU")
+
+
+add_case("calls_of_an_unseen_runtime_are_lost", functools.partial(behind, "hip", 10))
+add_case("unseen_runtime_is_a_loss_without_calls", functools.partial(behind, "standard", 1))
+add_case("unseen_runtime_is_a_loss_of_a_trace_of_markers", functools.partial(behind, "standard", 1, "marker"))
 
 
 @case

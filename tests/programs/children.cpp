@@ -8,6 +8,11 @@
  *	children clone [n=10]              the parent launches n kernels, clones a child that exits at once, launches n + 1
  *	children environment               prints the environment within and after hsa_init(), and that of a child process
  *
+ *	children work [n=10]               no child: launches n kernels
+ *
+ * cleared=HOW: the environment is cleaned before anything else: "pop" removes the two variables by which a tool is loaded, "set" makes
+ * one of them empty, "clear" removes all but the virtual GPU's, "overwrite" writes over them, as programs that set the title of their process do. A last
+ * line says that the environment stayed as it was left.
  * remove=FILE: the parent deletes that file before it forks. Each child launches n kernels; child i launches n + i. Prints a line for each.
  */
 #include "hip_common.hpp"
@@ -96,7 +101,61 @@ static int clone_and_exit()
 	return status;
 }
 
+/* Variables of the virtual GPU: the test needs its log. HIP 5.2 can't start without any variable. */
+static bool is_kept(const char *var)
+{
+	return !strncmp(var, "VGPU_", 5) || !strncmp(var, "HSA_ENABLE_DTIF", 15);
+}
+
+static void clean_environment(const char *how)
+{
+	if (!strcmp(how, "overwrite")) {
+		for (char **var = environ; *var; var++)
+			if (!is_kept(*var))
+				memset(*var, 'x', strlen(*var));
+	} else if (!strcmp(how, "clear")) {
+		char **to = environ;
+
+		for (char **var = environ; *var; var++)
+			if (is_kept(*var))
+				*to++ = *var;
+		*to = nullptr;
+	} else if (!strcmp(how, "pop") || !strcmp(how, "set")) {
+		unsetenv("LD_PRELOAD");
+		unsetenv("HSA_TOOLS_LIB");
+		if (!strcmp(how, "set"))
+			setenv("HSA_TOOLS_LIB", "", 1);
+	}
+}
+
+static unsigned long sum_of_environment()
+{
+	unsigned long sum = 0;
+
+	for (char **var = environ; var && *var; var++)
+		for (const char *at = *var; *at; at++)
+			sum = sum * 31 + static_cast<unsigned char>(*at);
+	return sum;
+}
+
+static int run(int argc, char **argv);
+
 int main(int argc, char **argv)
+{
+	const char *cleared = arg_text(argc, argv, "cleared", "");
+	unsigned long before;
+	int status;
+
+	clean_environment(cleared);
+	before = sum_of_environment();
+	status = run(argc, argv);
+	if (*cleared)
+		printf("environment %s\n",
+		       sum_of_environment() == before ? "unchanged" : "changed");
+	return status;
+}
+
+static int run(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 	long n = arg_num(argc, argv, "n", 10), children = arg_num(argc, argv, "children", 2);
@@ -121,6 +180,8 @@ int main(int argc, char **argv)
 		open_range();
 	else if (!strcmp(how, "query"))
 		(void)hipGetErrorString(hipSuccess);
+	if (!strcmp(how, "work"))
+		return work(n);
 	if (!strcmp(how, "deep")) {
 		printf("status %d\n", in_child([n] {
 			       use_hsa();

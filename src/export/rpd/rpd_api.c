@@ -412,6 +412,8 @@ static int fill_more(struct rpd_process *p, const struct rpd_fn *fn, const struc
 	}
 }
 
+#define SUBMITS (RPD_IN_KERNELAPI | RPD_IN_COPYAPI | RPD_IN_GRAPHLAUNCHAPI)
+
 /* What the call means for the check of launches. 0 or -ENOMEM. */
 static int note_launch(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api)
 {
@@ -427,6 +429,8 @@ static int note_launch(struct rpd_process *p, const struct rpd_fn *fn, const str
 	/* its operations belong to the outer call */
 	if (api->parent)
 		return 0;
+	if (succeeded && fn->in & SUBMITS)
+		p->launches.nr_submits++;
 	return launches_call(&p->launches, api->correlation,
 			     fn->in == RPD_IN_KERNELAPI && succeeded, api->begin_ns);
 }

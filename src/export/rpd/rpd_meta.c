@@ -328,7 +328,8 @@ int rpd_meta_finish(struct rpd_process *p)
 			continue;
 		}
 		verdict_add_trace(to, p->index);
-		verdict_add_launches(to, p->index, launches_missing(&p->launches));
+		verdict_add_launches(to, p->index, launches_missing(&p->launches),
+				     p->launches.nr_submits);
 	}
 	ret = write_process(p);
 	if (ret == 0)
