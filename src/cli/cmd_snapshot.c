@@ -61,9 +61,14 @@ static size_t find_of_pid(const char *text, char ***paths)
 
 static size_t find_of_path(const char *path, char ***paths)
 {
+	char dir[PATH_MAX];
 	struct stat st;
 	ssize_t nr;
 
+	if (stat(path, &st) && session_left_by(path, dir))
+		ui_die(STATUS_FAILED,
+		       "%s: is not written yet; its raw traces are in %s: 'rtl snapshot %s'", path,
+		       dir, dir);
 	if (stat(path, &st))
 		ui_die(STATUS_FAILED, "%s: %s", path, strerror(errno));
 	if (!S_ISDIR(st.st_mode)) {

@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/converter.h"
 #include "cli/paths.h"
+#include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/ui.h"
 #include "store/verdict.h"
@@ -47,10 +48,19 @@ static void report_losses(const char *path)
 
 void report_input(const char *path)
 {
+	char dir[PATH_MAX];
 	struct stat st;
-
 	/* stat(2) opens nothing: a device may act on that, a FIFO waits */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+	int err = stat(path, &st) ? errno : 0;
+
+	if ((err == ENOENT || (!err && S_ISREG(st.st_mode) && !st.st_size)) &&
+	    session_left_by(path, dir))
+		ui_die(STATUS_FAILED,
+		       "%s: %s: the rtl trace that was to write it still runs or was killed, and its raw "
+		       "traces are in %s; 'rtl recover %s-o %s %s' writes it when the program has ended",
+		       path, err ? strerror(err) : "is empty", dir, err ? "" : "--force ", path,
+		       dir);
+	if (!err && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		ui_die(STATUS_INPUT, "%s: is %s; a trace is read from a file: copy it to one", path,
 		       fd_kind(st.st_mode));
 }

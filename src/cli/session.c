@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/pattern.h"
@@ -403,6 +404,36 @@ ssize_t session_find(const char *path, char ***out)
 	if (dir)
 		closedir(dir);
 	return nr;
+}
+
+static bool has_spools(const char *dir)
+{
+	char **spools;
+	ssize_t nr = session_spools(dir, &spools);
+
+	if (nr >= 0)
+		session_free_spools(spools, (size_t)nr);
+	return nr > 0;
+}
+
+bool session_left_by(const char *output, char dir[PATH_MAX])
+{
+	const char *parent = env_str(ENV_SPOOL_DIR), *base = strrchr(output, '/');
+	struct dirent *entry;
+	bool found = false;
+	DIR *list;
+
+	base = base ? base + 1 : output;
+	if (snprintf(dir, PATH_MAX, "%s.spool", output) < PATH_MAX && has_spools(dir))
+		return true;
+	list = *parent ? opendir(parent) : NULL;
+	while (list && !found && (entry = readdir(list)))
+		found = strncmp(entry->d_name, base, strlen(base)) == 0 &&
+			fnmatch(".[0-9]*.spool", entry->d_name + strlen(base), 0) == 0 &&
+			paths_join(dir, parent, entry->d_name) && has_spools(dir);
+	if (list)
+		closedir(list);
+	return found;
 }
 
 int session_check_spool(const char *path, char error[SESSION_ERROR_SIZE])

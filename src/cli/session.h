@@ -41,6 +41,8 @@ void session_leave(struct session *s);
 ssize_t session_spools(const char *dir, char ***out);
 /* The same, and those of sessions in dir: dir/X.spool/Y.rtl. */
 ssize_t session_find(const char *dir, char ***out);
+/* The directory with the raw traces of a run that was to write this output, beside it or in RTL_SPOOL_DIR. false: there is none. */
+bool session_left_by(const char *output, char dir[PATH_MAX]);
 /* Whether a file that is listed by them may be read: a file, not a link to one, and of the directory's owner or this user.
  * 0, or -errno with `error`. Root may plant nothing that it could not read. */
 int session_check_spool(const char *path, char error[SESSION_ERROR_SIZE]);

@@ -37,6 +37,23 @@ class Inputs(Case):
             self.assertIn("No such file", self.rtl(*command, "none", status=1).stderr)
             self.assertIn("empty", self.rtl(*command, "empty", status=1).stderr)
 
+    def test_spool_of_an_output_that_was_not_written_is_named(self):
+        """rtl trace was killed with its program, as mpirun does."""
+        for folder, env in (("x.db.spool", {}), ("raw/x.db.77.spool", {"RTL_SPOOL_DIR": "raw"})):
+            os.makedirs(self.path(folder))
+            spool.sample(2).write(self.path(f"{folder}/1.rtl"))
+            self.assertIn(f"raw traces are in {folder}", self.rtl("snapshot", "x.db", status=1, env=env).stderr)
+            for force in ("", "--force "):
+                for command in READERS:
+                    p = self.rtl(*command, "x.db", status=1, env=env)
+                    self.assertIn(f"raw traces are in {folder}; 'rtl recover {force}-o x.db {folder}' writes it", p.stderr)
+                if not force:
+                    open(self.path("x.db"), "wb").close()
+            self.rtl("recover", "--force", "-o", "x.db", folder)
+            self.assertIn("complete", self.rtl("info", "x.db").stdout)
+            os.unlink(self.path("x.db"))
+            shutil.rmtree(self.path(folder))
+
     def test_link_to_a_trace_is_read(self):
         spool.sample(2).write(self.path("a.rtl"))
         os.symlink("a.rtl", self.path("b"))
