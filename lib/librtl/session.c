@@ -19,6 +19,7 @@
 
 #include "base/compiler.h"
 #include "base/env.h"
+#include "base/fd.h"
 #include "base/lock.h"
 #include "base/str.h"
 #include "core.h"
@@ -347,7 +348,7 @@ RTL_REQUIRES(lock) static rtl_status_t open_trace(struct session *s, const rtl_s
 				     o->directory ? "" : ".spool");
 	if (!good)
 		return RTL_ERROR_ARGUMENT;
-	if (o->database && access(s->database, F_OK) == 0 && !(o->flags & RTL_SESSION_REPLACE))
+	if (o->database && fd_is_taken(s->database) && !(o->flags & RTL_SESSION_REPLACE))
 		return RTL_ERROR_OUTPUT;
 	s->has_trace = true;
 	return status_of(recorder_open(dir, s->database));
@@ -406,12 +407,9 @@ EXPORT rtl_status_t rtl_session_open(const rtl_session_options_t *options, rtl_s
 /* The raw trace of a closed session becomes its database. */
 static rtl_status_t write_database(const struct session *s)
 {
-	/* the program has wanted it; finish_run() leaves existing files alone */
-	if (access(s->database, F_OK) == 0 && unlink(s->database) != 0)
-		return RTL_ERROR_OUTPUT;
-	finish_run(s->path, s->database);
-	return access(s->database, F_OK) == 0 && access(s->path, F_OK) != 0 ? RTL_OK :
-									      RTL_ERROR_OUTPUT;
+	/* a session without RTL_SESSION_REPLACE was not opened if the file was there */
+	finish_run(s->path, s->database, true);
+	return fd_is_taken(s->database) && access(s->path, F_OK) != 0 ? RTL_OK : RTL_ERROR_OUTPUT;
 }
 
 RTL_REQUIRES(lock) static rtl_status_t close_session(struct session *s)

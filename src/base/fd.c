@@ -153,6 +153,13 @@ int fd_read_line(const char *path, char *out, size_t size)
 	return n < 0 ? (int)n : 0;
 }
 
+bool fd_is_taken(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0);
+}
+
 const char *fd_kind(mode_t mode)
 {
 	switch (mode & S_IFMT) {

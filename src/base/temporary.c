@@ -15,12 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/dbfile.h"
 #include "base/fd.h"
 
 #define NR_FILES 4
+#define LOCK_TRIES 1000 /* a millisecond apart */
 
 static struct {
 	volatile sig_atomic_t used;
@@ -130,37 +134,76 @@ static int copy_beside(char path[PATH_MAX + 64], const char *out)
 	return err;
 }
 
+/* Locks the empty file, for which other processes may have a trace as well. Bounded: another program may hold it. */
+static int lock_empty(int fd)
+{
+	static const struct timespec step = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		/* other errors: the file system has no locks */
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			return 0;
+		nanosleep(&step, NULL);
+	}
+	return EBUSY;
+}
+
+/* Replaces an empty file, if it still has the name when it is locked. */
+static int rename_over_empty(const char *path, const char *out)
+{
+	int fd = open(out, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), error;
+	struct stat empty, now;
+
+	if (fd < 0)
+		return errno;
+	error = lock_empty(fd);
+	if (!error && fstat(fd, &empty))
+		error = errno;
+	if (!error && (stat(out, &now) || now.st_dev != empty.st_dev ||
+		       now.st_ino != empty.st_ino || now.st_size))
+		error = EEXIST;
+	if (!error && rename(path, out))
+		error = errno;
+	close(fd);
+	return error;
+}
+
+static int rename_new(const char *path, const char *out)
+{
+	int error = renameat2(AT_FDCWD, path, AT_FDCWD, out, RENAME_NOREPLACE) ? errno : 0;
+
+	/* the file system does not support the flag */
+	if (error == EINVAL)
+		error = access(out, F_OK) == 0 ? EEXIST : rename(path, out) ? errno : 0;
+	return error;
+}
+
 static int publish(const char *path, const char *out, bool replace, bool is_private)
 {
+	struct stat st;
 	int error = 0;
 
 	if (!is_private && chmod(path, mode_by_umask()))
 		return -errno;
-	if (replace ? rename(path, out) :
-		      renameat2(AT_FDCWD, path, AT_FDCWD, out, RENAME_NOREPLACE))
-		error = errno;
-	/* the file system does not support the flag */
-	if (error == EINVAL && !replace)
-		error = access(out, F_OK) == 0 ? EEXIST : rename(path, out) ? errno : 0;
+	if (replace || lstat(out, &st) || !fd_is_taken(out))
+		error = -dbfile_clear(out);
+	if (error)
+		return -error;
+	if (replace)
+		error = rename(path, out) ? errno : 0;
+	else if (access(out, F_OK) == 0 && !fd_is_taken(out))
+		error = rename_over_empty(path, out);
+	else
+		error = rename_new(path, out);
 	if (!error)
 		forget(path);
 	return -error;
 }
 
-bool temporary_is_taken(const char *out)
-{
-	struct stat st;
-
-	return stat(out, &st) == 0 && (!S_ISREG(st.st_mode) || st.st_size > 0);
-}
-
 int temporary_publish(const char *path, const char *out, bool replace, bool is_private)
 {
 	char copy[PATH_MAX + 64];
-	int err;
-
-	replace |= access(out, F_OK) == 0 && !temporary_is_taken(out);
-	err = publish(path, out, replace, is_private);
+	int err = publish(path, out, replace, is_private);
 
 	if (err != -EXDEV || strlen(path) >= sizeof(copy))
 		return err;

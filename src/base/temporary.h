@@ -13,9 +13,7 @@
 int temporary_create(const char *path);
 /* Lists a file that exists already. */
 void temporary_add(const char *path);
-/* Whether a file of that name exists and is more than an empty one, which mktemp(1) makes for the program's output. */
-bool temporary_is_taken(const char *out);
-/* Renames the file to `out`, which may be on another file system; without `replace` an `out` that is taken is -EEXIST. `is_private`: only its owner can read it, else the umask
+/* Renames the file to `out`, and removes the journals of a database that had the name (dbfile.h). `out` may be on another file system; without `replace` an `out` that is taken (fd_is_taken()) is -EEXIST. `is_private`: only its owner can read it, else the umask
  * decides. 0, or -errno: then the file keeps its name. */
 int temporary_publish(const char *path, const char *out, bool replace, bool is_private);
 /* TMPDIR, or /tmp. */

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/converter.h"
 #include "cli/exporter.h"
@@ -235,7 +236,7 @@ static void write_database(struct recover *r)
 	nr = session_remove_temporaries(r->output);
 	if (nr)
 		ui_say("%zu temporary file%s of killed conversions deleted", nr, nr > 1 ? "s" : "");
-	if (r->parsed->values[O_OR_PID].count && !opt.force && access(r->output, F_OK) == 0)
+	if (r->parsed->values[O_OR_PID].count && !opt.force && fd_is_taken(r->output))
 		add_pid_to_output(r);
 	exporter_check_database(r->output, opt.force);
 	ui_progress_start(&progress, "writing the database",

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dbfile.h"
 #include "base/fd.h"
 #include "base/temporary.h"
 #include "cli/commands.h"
@@ -68,16 +69,20 @@ void exporter_check(const char *path, bool force, int status)
 		return;
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		ui_die(status, "%s: is %s; choose another with -o", path, fd_kind(st.st_mode));
-	if (!force && temporary_is_taken(path))
+	if (!force && fd_is_taken(path))
 		ui_die(status, "%s: exists already; use --force to overwrite it, or -o OUT", path);
 	check_writable(path, status);
 }
 
 void exporter_check_database(const char *path, bool force)
 {
+	char error[PATH_MAX + 512];
+
 	if (is_stdout(known_name(path)))
 		ui_die(STATUS_FAILED, "standard output: a database needs a plain file: -o NAME.db");
 	exporter_check(path, force, STATUS_FAILED);
+	if (dbfile_check(path, error, sizeof(error)))
+		ui_die(STATUS_FAILED, "%s", error);
 }
 
 /* Several files in a directory, or with a prefix: which there will be is not known yet. */

@@ -3,15 +3,22 @@
 #include "cli/pmc_database.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 
+#include "base/dbfile.h"
 #include "cli/ui.h"
 #include "store/changed.h"
 
 static int fail(struct pmc_database *d)
 {
-	ui_error("%s: its counters can't be changed: %s", d->path,
-		 d->db ? sqlite3_errmsg(d->db) : "no memory");
+	char error[PATH_MAX + 512];
+
+	if (d->db && dbfile_explain(d->path, sqlite3_extended_errcode(d->db), error, sizeof(error)))
+		ui_error("%s", error);
+	else
+		ui_error("%s: its counters can't be changed: %s", d->path,
+			 d->db ? sqlite3_errmsg(d->db) : "no memory");
 	return -EIO;
 }
 

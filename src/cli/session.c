@@ -22,6 +22,7 @@
 
 #include "base/env.h"
 #include "base/clock.h"
+#include "base/dbfile.h"
 #include "base/fd.h"
 #include "base/pattern.h"
 #include "base/proc.h"
@@ -150,12 +151,15 @@ static int check_output(const struct session *s, bool force, char *error)
 			return fail_session(error, -EINVAL,
 					    "%s: is not a plain file; a database needs one",
 					    s->shown);
-		if (!force && temporary_is_taken(s->output))
+		if (!force && fd_is_taken(s->output))
 			return fail_session(
 				error, -EEXIST,
 				"%s: exists already; use --force to overwrite it, or -o FILE",
 				s->shown);
 	}
+	err = dbfile_check(s->output, error, SESSION_ERROR_SIZE);
+	if (err)
+		return err;
 	paths_dirname(dir, s->output);
 	if (access(dir, W_OK | X_OK))
 		return fail_session(error, -errno, "%s: the directory '%s' can't be written: %s",

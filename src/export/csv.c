@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/fd.h"
 #include "export/csv_internal.h"
 #include "export/output.h"
 #include "query/cause.h"
@@ -290,7 +290,7 @@ static int check_names(struct query *q, const struct target *to)
 			continue;
 		if (name_file(name, to, t))
 			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", to->out);
-		if (!q->opt->force && temporary_is_taken(name))
+		if (!q->opt->force && fd_is_taken(name))
 			return query_fail(q, -EEXIST, "%s: exists; use --force to replace it",
 					  name);
 	}

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/temporary.h"
+#include "base/fd.h"
 #include "export/kineto_internal.h"
 #include "export/output.h"
 #include "rtl_version.h"
@@ -232,7 +232,7 @@ static int write_each(struct query *q, const char *out, const bool *wanted)
 		if (name_file(name, sizeof(name), out, &q->processes[i], ranks))
 			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", out);
 		/* check all names before the first file is written */
-		if (!q->opt->force && temporary_is_taken(name))
+		if (!q->opt->force && fd_is_taken(name))
 			return query_fail(q, -EEXIST, "%s: exists; use --force to replace it",
 					  name);
 	}

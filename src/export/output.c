@@ -14,6 +14,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/dbfile.h"
+#include "base/fd.h"
 #include "base/temporary.h"
 #include "base/testpoint.h"
 
@@ -74,7 +76,7 @@ static int open_output(struct output *o, const char *out, struct query *q)
 	if (stat(out, &st) == 0 && !S_ISREG(st.st_mode))
 		return query_fail(q, -EINVAL,
 				  "%s: is not a regular file; choose another name with -o", out);
-	if (!q->opt->force && temporary_is_taken(out))
+	if (!q->opt->force && fd_is_taken(out))
 		return query_fail(q, -EEXIST, "%s: exists; use --force to replace it, or -o NAME",
 				  out);
 	snprintf(o->tmp, sizeof(o->tmp), "%s.tmp-%ld", out, (long)getpid());
@@ -139,14 +141,27 @@ int output_write(struct query *q, const char *out, int (*fill)(void *arg, struct
 	return ret;
 }
 
-int output_write_file(struct query *q, const char *out, int (*fill)(void *arg, const char *tmp),
-		      void *arg)
+static int check_journals(struct query *q, const char *out)
+{
+	char error[sizeof(q->res->error)];
+	int err = dbfile_check(out, error, sizeof(error));
+
+	return err ? query_fail(q, err, "%s", error) : 0;
+}
+
+int output_write_database(struct query *q, const char *out, int (*fill)(void *arg, const char *tmp),
+			  void *arg)
 {
 	struct output o;
-	int ret = open_output(&o, out, q);
+	int ret = check_journals(q, out);
 
+	if (ret == 0)
+		ret = open_output(&o, out, q);
 	if (ret)
 		return ret;
 	RTL_TESTPOINT("output_begun");
-	return close_output(&o, out, q, fill(arg, o.tmp));
+	ret = fill(arg, o.tmp);
+	if (ret == 0)
+		ret = check_journals(q, out);
+	return close_output(&o, out, q, ret);
 }

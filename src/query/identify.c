@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/dbfile.h"
 #include "base/fd.h"
 #include "event/format.h"
 
@@ -64,7 +65,7 @@ static int identify_tables(const char *path, enum identify_kind *kind, char *err
 		bool rpd = sqlite3_column_int(stmt, 1) == 1;
 
 		*kind = ours && rpd ? IDENTIFY_OURS : rpd ? IDENTIFY_RPD : IDENTIFY_SQLITE;
-	} else {
+	} else if (!db || !dbfile_explain(path, sqlite3_extended_errcode(db), error, size)) {
 		snprintf(error, size,
 			 "%s: the database can't be read: %s; copy it again, or write it "
 			 "again from its spools (rtl recover)",

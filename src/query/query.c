@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/dbfile.h"
 #include "base/temporary.h"
 #include "query/identify.h"
 #include "query/rowfile.h"
@@ -36,7 +37,10 @@ int query_fail_sql(struct query *q)
 int query_fail_db(struct query *q, sqlite3 *db)
 {
 	int rc = sqlite3_extended_errcode(db);
+	char error[sizeof(q->res->error)];
 
+	if (dbfile_explain(q->path, rc, error, sizeof(error)))
+		return query_fail(q, -EBUSY, "%s", error);
 	if (rc == SQLITE_FULL || rc == SQLITE_IOERR_WRITE)
 		return query_fail(
 			q, -ENOSPC,
@@ -49,8 +53,12 @@ int query_fail_db(struct query *q, sqlite3 *db)
 
 int query_prepare(struct query *q, sqlite3_stmt **stmt, const char *sql)
 {
+	char error[sizeof(q->res->error)];
+
 	if (sqlite3_prepare_v2(q->db, sql, -1, stmt, NULL) == SQLITE_OK)
 		return 0;
+	if (dbfile_explain(q->path, sqlite3_extended_errcode(q->db), error, sizeof(error)))
+		return query_fail(q, -EBUSY, "%s", error);
 	return query_fail(q, -EINVAL, "%s: can't be read as a trace: %s", q->path,
 			  sqlite3_errmsg(q->db));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sqlite3.h>
 
+#include "base/dbfile.h"
 #include "store/changed.h"
 
 #define RUNNING_TEXT "the process still runs: later records are missing"
@@ -428,7 +429,8 @@ void verdict_finish(struct verdict *v)
 
 static void set_db_error(struct load_error *err, const char *path, sqlite3 *db, const char *todo)
 {
-	if (err)
+	if (err && (!db || !dbfile_explain(path, sqlite3_extended_errcode(db), err->text,
+					   sizeof(err->text))))
 		snprintf(err->text, sizeof(err->text), "%s: %s%s", path,
 			 db ? sqlite3_errmsg(db) : "out of memory", todo);
 }

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "support/test.h"
 
 static mode_t mode_of(const char *path)
@@ -76,11 +78,49 @@ TEST(empty_output_does_not_exist_and_is_replaced)
 {
 	const char *out = create("out");
 
-	CHECK(!temporary_is_taken(out));
+	CHECK(!fd_is_taken(out));
 	write_byte(create("t"));
 	CHECK_OK(temporary_publish(test_tmpfile("t"), out, false, true));
-	CHECK(temporary_is_taken(out));
-	CHECK(temporary_is_taken("/dev/null"));
+	CHECK(fd_is_taken(out));
+	CHECK(fd_is_taken("/dev/null"));
+}
+
+/* The name of a file of mktemp(1) may be that of several processes. */
+TEST(one_of_many_gets_the_name_of_an_empty_file)
+{
+	enum { ROUNDS = 10, PROCESSES = 6 };
+	char out[512];
+
+	snprintf(out, sizeof(out), "%s", test_tmpfile("out"));
+	for (int round = 0; round < ROUNDS; round++) {
+		int good = 0, go[2], status;
+
+		create("out");
+		CHECK_OK(pipe(go));
+		for (int i = 0; i < PROCESSES; i++) {
+			char name[16], byte;
+
+			snprintf(name, sizeof(name), "t%d", i);
+			write_byte(create(name));
+			if (fork() == 0) {
+				close(go[1]);
+				if (read(go[0], &byte, 1) != 0)
+					_exit(9);
+				_exit(-temporary_publish(test_tmpfile(name), out, false, true));
+			}
+		}
+		close(go[0]);
+		close(go[1]);
+		for (int i = 0; i < PROCESSES; i++) {
+			CHECK(wait(&status) > 0);
+			CHECK(WIFEXITED(status));
+			good += WEXITSTATUS(status) == 0;
+			CHECK(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == EEXIST);
+		}
+		CHECK_EQ_INT(good, 1);
+		CHECK(fd_is_taken(out));
+		CHECK_OK(unlink(out));
+	}
 }
 
 TEST(delete_all_takes_unfinished_files_alone)

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/fd.h"
 #include "export/otf2/otf2_internal.h"
 #include "export/output.h"
 
@@ -78,7 +78,7 @@ static int check_free(const struct otf2_files *f, struct query *q)
 			return query_fail(
 				q, -EEXIST,
 				"%s: is no part of an archive; choose another name with -o", path);
-		if (!q->opt->force && (!*endings[i] || temporary_is_taken(path)))
+		if (!q->opt->force && (!*endings[i] || fd_is_taken(path)))
 			return query_fail(
 				q, -EEXIST,
 				"%s: exists; use --force to replace it, or -o NAME" ENDING, path);

@@ -658,7 +658,7 @@ static int fill_file(void *arg, const char *tmp)
 static int write_file(struct query *q, const char *name)
 {
 	struct rocpd3 r = { .q = q, .out = name };
-	int ret = output_write_file(q, name, fill_file, &r);
+	int ret = output_write_database(q, name, fill_file, &r);
 
 	return ret ? ret : 1;
 }

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "base/pattern.h"
-#include "base/temporary.h"
 #include "export/output.h"
 #include "export/rocprofv3/rocprofv3_internal.h"
 
@@ -144,7 +144,7 @@ static int name_all(struct files *f)
 
 static bool is_there(const struct files *f, const char *name)
 {
-	return f->form->exists ? f->form->exists(f->q, name) : temporary_is_taken(name);
+	return f->form->exists ? f->form->exists(f->q, name) : fd_is_taken(name);
 }
 
 static int check_all(struct files *f)

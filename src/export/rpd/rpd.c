@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/dbfile.h"
+#include "base/fd.h"
 #include "base/temporary.h"
 #include "base/testpoint.h"
 #include "query/transfer.h"
@@ -94,6 +96,14 @@ int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path)
 	return 0;
 }
 
+static int check_journals(struct rpd *r)
+{
+	char error[sizeof(r->res->error)];
+	int err = dbfile_check(r->out, error, sizeof(error));
+
+	return err ? rpd_fail(r, err, "%s", error) : 0;
+}
+
 /* Checks before any work: OUT exists, or can't be a file. */
 static int check_out(struct rpd *r)
 {
@@ -103,22 +113,24 @@ static int check_out(struct rpd *r)
 		return rpd_fail(r, -EINVAL, "%s: is not a file name; choose another with -o",
 				r->out);
 	if (stat(r->out, &st) < 0)
-		return 0;
+		return check_journals(r);
 	if (!S_ISREG(st.st_mode))
 		return rpd_fail(r, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
 				"%s: is %s, a database can't be written there", r->out,
 				S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
-	if (!r->opt->force && temporary_is_taken(r->out))
+	if (!r->opt->force && fd_is_taken(r->out))
 		return rpd_fail(r, -EEXIST, "%s: exists; use --force to replace it, or -o NAME",
 				r->out);
-	return 0;
+	return check_journals(r);
 }
 
 static int rename_output(struct rpd *r)
 {
 	char journal[sizeof(r->tmp) + 16];
-	int err;
+	int err = check_journals(r);
 
+	if (err)
+		return err;
 	/* It is empty. A process that is killed after the file has its name leaves nothing behind. */
 	snprintf(journal, sizeof(journal), "%s-journal", r->tmp);
 	if (r->keeps_state)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/dbfile.h"
 #include "base/temporary.h"
 #include "query/rowfile.h"
 
@@ -24,6 +25,7 @@ int rpd_db_fail(struct rpd *r, const char *what)
 {
 	int rc = r->db ? sqlite3_extended_errcode(r->db) : SQLITE_NOMEM;
 	int sys = r->db ? sqlite3_system_errno(r->db) : 0;
+	char who[DBFILE_HOLDER_SIZE];
 	const char *words = r->db ? sqlite3_errmsg(r->db) : "out of memory";
 
 	switch (rc & 0xff) {
@@ -37,11 +39,12 @@ int rpd_db_fail(struct rpd *r, const char *what)
 	case SQLITE_BUSY:
 		if (rpd_check_stopped(r))
 			return -ECANCELED;
+		if (!dbfile_holder(r->tmp, false, who))
+			snprintf(who, sizeof(who), "another program");
 		return rpd_fail(
 			r, -EIO,
-			"%s: another program has locked the database for a minute; end it, and continue "
-			"with rtl recover",
-			what);
+			"%s: %s has locked the database for a minute; end it, and continue with rtl recover",
+			what, who);
 	case SQLITE_INTERRUPT:
 		return rpd_fail(r, -ECANCELED, "%s: interrupted", what);
 	case SQLITE_CORRUPT:
@@ -98,15 +101,16 @@ static int create_file(struct rpd *r)
 
 int rpd_db_open(struct rpd *r)
 {
-	static const char settings[] = "PRAGMA page_size = 8192;"
-				       "PRAGMA journal_mode = OFF;"
-				       "PRAGMA synchronous = OFF;"
-				       "PRAGMA locking_mode = EXCLUSIVE;"
-				       "PRAGMA cache_size = -16384;"
-				       "PRAGMA temp_store = FILE;"
-				       "PRAGMA foreign_keys = OFF;"
-				       "PRAGMA trusted_schema = OFF;"
-				       "PRAGMA cell_size_check = ON;";
+	static const char settings[] =
+		"PRAGMA page_size = 8192;"
+		"PRAGMA journal_mode = OFF;"
+		"PRAGMA synchronous = OFF;"
+		"PRAGMA main.locking_mode = EXCLUSIVE;" /* inputs are attached, which others may have open */
+		"PRAGMA cache_size = -16384;"
+		"PRAGMA temp_store = FILE;"
+		"PRAGMA foreign_keys = OFF;"
+		"PRAGMA trusted_schema = OFF;"
+		"PRAGMA cell_size_check = ON;";
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
 	int ret = create_file(r);
 

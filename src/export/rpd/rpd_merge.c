@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/dbfile.h"
 #include "query/transfer.h"
 #include "store/changed.h"
 
@@ -80,6 +81,7 @@ static int fail_damaged(struct merge *m, const char *doing)
 {
 	struct rpd *r = m->r;
 	int rc = sqlite3_errcode(r->db) & 0xff;
+	char error[sizeof(r->res->error)];
 	char words[256];
 	char where[256] = "";
 	sqlite3_stmt *stmt = NULL;
@@ -87,6 +89,8 @@ static int fail_damaged(struct merge *m, const char *doing)
 
 	if (rc == SQLITE_FULL || rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT)
 		return rpd_db_fail(r, r->out);
+	if (dbfile_explain(m->path, sqlite3_extended_errcode(r->db), error, sizeof(error)))
+		return rpd_fail(r, -EBUSY, "%s", error);
 	snprintf(words, sizeof(words), "%s", sqlite3_errmsg(r->db));
 	if (rc != SQLITE_CORRUPT && rc != SQLITE_NOTADB)
 		return rpd_fail(r, rc == SQLITE_IOERR ? -EIO : -EINVAL, "%s: %s: %s", m->path,

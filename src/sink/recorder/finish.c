@@ -34,6 +34,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/env.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -246,14 +247,14 @@ static void name_for_pid(char *out, const char *output)
 	str_add(&s, dot);
 }
 
-static bool write_database(struct job *job, const char *disk_path, const char *output)
+static bool write_database(struct job *job, const char *disk_path, const char *output, bool replace)
 {
 	int nr = 0;
 
 	job->argv[nr++] = (char *)(uintptr_t)job->program;
 	job->argv[nr++] = (char *)(uintptr_t) "recover";
 	job->argv[nr++] = (char *)(uintptr_t) "--remove";
-	if (env_bool(ENV_FORCE))
+	if (replace)
 		job->argv[nr++] = (char *)(uintptr_t) "--force";
 	job->argv[nr++] = (char *)(uintptr_t) "-o";
 	job->argv[nr++] = (char *)(uintptr_t)output;
@@ -266,7 +267,7 @@ static bool write_database(struct job *job, const char *disk_path, const char *o
 	       WEXITSTATUS(job->status) == 0;
 }
 
-void finish_run(const char *disk_path, const char *output)
+void finish_run(const char *disk_path, const char *output, bool replace)
 {
 	char program[PATH_MAX];
 	char own[PATH_MAX];
@@ -278,13 +279,14 @@ void finish_run(const char *disk_path, const char *output)
 		return;
 	}
 	name_for_pid(own, output);
-	if (env_bool(ENV_FORCE) || access(output, F_OK) != 0)
-		good = write_database(&job, disk_path, output);
+	replace |= env_bool(ENV_FORCE);
+	if (replace || !fd_is_taken(output))
+		good = write_database(&job, disk_path, output, replace);
 	/* exists already, or since then: another process was faster */
-	if (!good && job.status != -1 && !env_bool(ENV_FORCE) && access(output, F_OK) == 0 &&
+	if (!good && job.status != -1 && !replace && fd_is_taken(output) &&
 	    access(disk_path, F_OK) == 0 && access(own, F_OK) != 0) {
 		output = own;
-		good = write_database(&job, disk_path, output);
+		good = write_database(&job, disk_path, output, false);
 	}
 	if (good)
 		remove_dir(disk_path);

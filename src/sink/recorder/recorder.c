@@ -567,7 +567,7 @@ static void write_database(void)
 	const char *output = is_own ? own_output : location_output();
 
 	if (*output && !is_session())
-		finish_run(spool.header->disk_path, output);
+		finish_run(spool.header->disk_path, output, false);
 }
 
 static void note_end(enum spool_end kind)
