@@ -258,6 +258,17 @@ static void add_list(struct front *f, int option, const char *ours, const char *
 		add_arg(f, ours, rocprofv3_options_join(value(f, option), between));
 }
 
+/* Each dispatch gets all counters, as with rocprofv3, where more than fit are an error. */
+static void add_passes(struct front *f)
+{
+	static const char *const modes[] = { "kernel", "application", NULL };
+	const struct opt_value *mode = value(f, ROCPROFV3_O_REPLAY);
+	bool reruns = mode->count && choose("replay-mode", mode->text, modes) == 1;
+
+	if (value(f, ROCPROFV3_O_PMC)->count)
+		add_arg(f, "--passes", reruns ? "rerun" : "replay");
+}
+
 static void make_trace_line(struct front *f)
 {
 	add_arg(f, "trace", NULL);
@@ -271,6 +282,7 @@ static void make_trace_line(struct front *f)
 	add_list(f, ROCPROFV3_O_INCLUDE, "--kernels", "|");
 	add_list(f, ROCPROFV3_O_EXCLUDE, "--not-kernels", "|");
 	add_list(f, ROCPROFV3_O_PMC, "--pmc", ",");
+	add_passes(f);
 	add_periods(f);
 	front_add_gpus(&f->line, value(f, O_VGPU));
 	add_arg(f, "--", NULL);

@@ -171,9 +171,12 @@ static void put_pass(char **text, const struct plan_pass *pass, bool is_first)
 	}
 }
 
-static void put_kind(char **text, const struct kind *kind, const struct names *names,
-		     bool is_replayed)
+/* Returns the number of passes. */
+static uint32_t put_kind(char **text, const struct kind *kind, const struct names *names,
+			 bool is_replayed)
 {
+	uint32_t nr;
+
 	struct plan plan = { 0 };
 
 	make_plan(kind, names, &plan);
@@ -189,7 +192,9 @@ static void put_kind(char **text, const struct kind *kind, const struct names *n
 	append(text, ui_format("%s:", kind->isa));
 	for (uint32_t i = 0; i < plan.nr; i++)
 		put_pass(text, &plan.passes[i], i == 0);
+	nr = plan.nr;
 	plan_free(&plan);
+	return nr;
 }
 
 /* What the names need of the user's metrics. */
@@ -238,6 +243,7 @@ struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_
 {
 	struct kinds kinds;
 	struct names names;
+	uint32_t nr_passes = 0;
 	char *value;
 
 	find_kinds(&kinds, metrics, is_virtual);
@@ -246,12 +252,16 @@ struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_
 	for (uint32_t i = 1; i < names.nr; i++)
 		append(&value, ui_format(",%s", names.all[i]));
 	for (size_t i = 0; i < kinds.nr; i++) {
+		uint32_t nr;
+
 		append(&value, ui_format(i ? ";" : "="));
-		put_kind(&value, &kinds.all[i], &names, is_replayed);
+		nr = put_kind(&value, &kinds.all[i], &names, is_replayed);
+		nr_passes = nr > nr_passes ? nr : nr_passes;
 	}
 	return (struct pmc_variables){
 		.pmc = check_length(ui_keep(value), "the counters"),
 		.metrics = check_length(put_metrics(&kinds, &names), "the users' metrics"),
+		.nr_passes = nr_passes,
 	};
 }
 

@@ -51,6 +51,7 @@ struct pmc_names {
 struct pmc_variables {
 	const char *pmc;     /* RTL_PMC */
 	const char *metrics; /* RTL_PMC_METRICS, NULL: none are needed */
+	uint32_t nr_passes;  /* of the kind of GPU that needs most */
 };
 
 /* For the names of all sets together, on this machine's GPUs or the virtual one. `is_replayed`: dispatches of several passes are run

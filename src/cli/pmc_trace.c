@@ -64,5 +64,6 @@ void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
 		file.names = (struct pmc_names){ &passes.sets[g->run ? g->run - 1 : 0], 1 };
 	}
 	c->variables = pmc_variables(&file.names, metrics, g->is_virtual, g->replay);
-	c->is_replayed = g->replay;
+	/* replay changes what HIP sees of the GPU: not without need */
+	c->is_replayed = g->replay && c->variables.nr_passes > 1;
 }

@@ -105,11 +105,12 @@ enum rocprofv3_state {
 	X(KFD_DROPPED, 0, "kfd-dropped-events-trace", ROCPROFV3_SWITCH, LACKS, "lost events",                  \
 	  ROCPROFV3_INSTEAD_KFD)                                                                               \
 	X(PMC, 0, "pmc", ROCPROFV3_LIST("NAME"), HAS, "counters and metrics of each kernel",                   \
-	  "All are counted in one run: of several passes the dispatches of a kernel take turns.")              \
-	X(REPLAY, 0, "replay-mode", ROCPROFV3_VALUE("MODE"), LACKS, "how passes are made",                     \
-	  ROCPROFV3_INSTEAD_COUNTERS)                                                                          \
-	X(REPLAY_BETA, 0, "kernel-replay-beta-enabled", ROCPROFV3_SWITCH, LACKS,                               \
-	  "replay of kernels", ROCPROFV3_INSTEAD_COUNTERS)                                                     \
+	  "Of several passes each dispatch runs once for each, and the memory of the GPU is "                  \
+	  "restored in between: rtl trace --passes=replay.")                                                   \
+	X(REPLAY, 0, "replay-mode", ROCPROFV3_VALUE("MODE"), ALSO, "how passes are made",                      \
+	  "kernel (default), or application: the program runs once for each pass.")                            \
+	X(REPLAY_BETA, 0, "kernel-replay-beta-enabled", ROCPROFV3_SWITCH, IDLE,                                \
+	  "replay of kernels", "Has no effect: rtl replays where --pmc needs several passes.")                 \
 	X(SPM_BETA, 0, "spm-beta-enabled", ROCPROFV3_SWITCH, LACKS, "streaming counters",                      \
 	  ROCPROFV3_INSTEAD_COUNTERS)                                                                          \
 	X(SPM, 0, "spm", ROCPROFV3_LIST("NAME"), LACKS, "counters to stream",                                  \

@@ -198,6 +198,23 @@ def passes_take_turns():
     equal("counters", sorted(passes[0] + passes[1]), sorted(names))
 
 
+@case
+def counters_that_a_kernel_never_had_are_a_loss_and_named():
+    """A kernel that is launched once, and counters of two passes: those of the second are missing, and each is named. With replay none is."""
+    names = tuple(f"SQ:{n}" for n in (4, 26, 30, 31, 28, 27, 34, 38, 3, 25, 60, 61))
+    r = pmc("matrix_transpose", names=names, rtl_args=())
+    had = set().union(*counted(r).values())
+    lost = [n for n in names if n not in had]
+    equal("some are missing", 0 < len(lost) < len(names), True)
+    contains("stderr", r.err, f"{len(lost)} of {len(names)} counters are missing")
+    contains("stderr", r.err, ": " + ", ".join(lost))
+    contains("verdict", r.err, "incomplete")
+    equal("loss", r.db().execute("select count from rtl_loss where reason = 'not_counted'").fetchall(), [(len(lost),)])
+    r = pmc("matrix_transpose", names=names, rtl_args=("-q", "--passes", "replay"))
+    equal("counters of each dispatch", {tuple(values) for values in counted(r).values()}, {names})
+    complete(r)
+
+
 def packets_of_counters(r):
     """Those that start, read and stop counters. In other queues the first packet lets kernels count."""
     queues = collections.Counter((p["gpu"], p["queue_id"]) for p in r.log("vendor"))

@@ -22,8 +22,15 @@ def counters(r):
     return out
 
 
-def losses(r):
-    return dict(r.db().execute("select reason, sum(count) from rtl_loss group by reason"))
+def losses(r, names=NAMES):
+    """But for counters that a kernel never had: their number is that of the pairs of kernel and name without a value."""
+    of_kernels = "from rtl_loss_data where text like 'counters missing for a kernel%'"
+    counted = collections.defaultdict(set)
+    for process, kernel, agent, name in r.db().execute("select distinct D.op_id >> 32, D.kernel, D.agent, C.counter from rtl_counter C join rtl_dispatch D on D.op_id = C.op_id"):
+        counted[process, kernel, agent].add(name)
+    equal("counters that a kernel never had", r.db().execute(f"select coalesce(sum(count), 0) {of_kernels}").fetchone()[0],
+          sum(len(set(names) - have) for have in counted.values()))
+    return dict(r.db().execute(f"select reason, sum(count) from rtl_loss_data where id not in (select id {of_kernels}) group by reason"))
 
 
 def check(r, nr_kernels, names=NAMES):
@@ -71,7 +78,7 @@ def dispatches_of_two_gpus_have_the_counters_of_three_passes():
     contains("stderr", r.err, "3 passes for these counters: each dispatch runs 3 times")
     whole = check(r, 2 * 5, names)
     equal("dispatches with all counters", len(whole), r.count("rtl_op_kernel"))
-    equal("losses", losses(r), {})
+    equal("losses", losses(r, names), {})
     equal("GPUs", r.db().execute("select count(distinct agent) from rtl_dispatch where kernel like 'again_%'").fetchone()[0], 2)
     complete(r)
 

@@ -63,7 +63,18 @@ struct rpd_counters {
 	uint32_t shader_engines, xccs;
 };
 
-/* "SQ_WAVES,FETCH_SIZE" */
+/* Takes the next name of "SQ_WAVES,FETCH_SIZE". False: there is none. */
+static bool next_name(const char **at, char name[NAME_SIZE])
+{
+	size_t size = strcspn(*at, ",");
+
+	if (!size)
+		return false;
+	snprintf(name, NAME_SIZE, "%.*s", (int)size, *at);
+	*at += size + ((*at)[size] == ',');
+	return true;
+}
+
 static void read_names(struct rpd_counters *c, const struct index *index)
 {
 	size_t nr;
@@ -75,14 +86,8 @@ static void read_names(struct rpd_counters *c, const struct index *index)
 
 		if (strcmp(infos[i].key, "counters") != 0)
 			continue;
-		while (*at && c->nr_names < MAX_NAMES) {
-			struct counted_name *n = &c->names[c->nr_names++];
-			size_t size = strcspn(at, ",");
-
-			*n = (struct counted_name){ .id = 0 };
-			snprintf(n->name, sizeof(n->name), "%.*s", (int)size, at);
-			at += size + (at[size] == ',');
-		}
+		while (c->nr_names < MAX_NAMES && next_name(&at, c->names[c->nr_names].name))
+			c->nr_names++;
 	}
 }
 
@@ -391,18 +396,10 @@ int rpd_counter_create(struct rpd *r)
 		r->keeps_state ? "" : "TEMP ");
 }
 
-/* Counters whose dispatch is not in the file: it is at the end of the one before (--split), or was lost itself. */
-static int report_unmatched(struct rpd *r, const struct rpd_process *p)
+static int add_loss(struct rpd *r, const struct rpd_process *p, int64_t nr, const char *text)
 {
 	const char *reason = load_reason_name(SPOOL_REASON_not_counted);
-	const char *text = load_reason_text(SPOOL_REASON_not_counted);
 	int64_t last = p->base + p->blocks * RPD_BLOCK - 1;
-	int64_t nr =
-		rpd_db_int(r, 0,
-			   "SELECT count(*) FROM (SELECT queue_id, packet FROM rtl_counted WHERE "
-			   "queue_id BETWEEN %lld AND %lld EXCEPT SELECT queue_id, packet FROM "
-			   "rtl_counted_op)",
-			   (long long)p->base, (long long)last);
 
 	if (!nr)
 		return 0;
@@ -413,6 +410,86 @@ static int report_unmatched(struct rpd *r, const struct rpd_process *p)
 		"rtl_loss_data WHERE id BETWEEN %lld AND %lld), %lld, %Q, %Q, %Q, %lld, 0, 0",
 		(long long)p->base, (long long)p->base, (long long)last, (long long)p->base + 1,
 		reason, load_class_name(LOAD_LOSS), text, (long long)nr);
+}
+
+/* Counters whose dispatch is not in the file: it is at the end of the one before (--split), or was lost itself. */
+static int report_unmatched(struct rpd *r, const struct rpd_process *p)
+{
+	int64_t last = p->base + p->blocks * RPD_BLOCK - 1;
+	int64_t nr =
+		rpd_db_int(r, 0,
+			   "SELECT count(*) FROM (SELECT queue_id, packet FROM rtl_counted WHERE "
+			   "queue_id BETWEEN %lld AND %lld EXCEPT SELECT queue_id, packet FROM "
+			   "rtl_counted_op)",
+			   (long long)p->base, (long long)last);
+
+	return add_loss(r, p, nr, load_reason_text(SPOOL_REASON_not_counted));
+}
+
+/* The names that the user gave, from the database: the spool may be gone. NULL: none. */
+static char *read_asked(struct rpd *r, const struct rpd_process *p)
+{
+	sqlite3_stmt *stmt = NULL;
+	char *asked = NULL;
+
+	if (rpd_db_prepare(
+		    r, &stmt,
+		    "SELECT value FROM rtl_info WHERE process_id = ?1 AND key = 'counters'") < 0)
+		return NULL;
+	sqlite3_bind_int64(stmt, 1, p->base + 1);
+	if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
+		asked = alloc_string((const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	return asked;
+}
+
+/* Kernels that were counted, but never for one of the names: they were launched less often than there are passes, can't be replayed,
+ * or the events of a pass could not be counted. A loss for each kernel and name; the warning has the names. */
+static int report_missing(struct rpd *r, const struct rpd_process *p)
+{
+	long long last = p->base + p->blocks * RPD_BLOCK - 1, base = p->base;
+	char name[NAME_SIZE], *missing = NULL, *asked = read_asked(r, p);
+	const char *at = asked ? asked : "";
+	int64_t nr_kernels, nr = 0;
+	size_t nr_names = 0, nr_missing = 0;
+	int ret;
+
+	nr_kernels = rpd_db_int(r, 0,
+				"SELECT count(DISTINCT kernel_id) FROM rtl_counted_kernel WHERE "
+				"kernel_id BETWEEN %lld AND %lld",
+				base, last);
+	while (nr_kernels && next_name(&at, name)) {
+		int64_t without = nr_kernels -
+				  rpd_db_int(r, 0,
+					     "SELECT count(DISTINCT K.kernel_id) FROM "
+					     "rtl_counted_kernel K JOIN rocpd_string W ON W.id = "
+					     "K.name_id WHERE W.string = %Q AND K.kernel_id "
+					     "BETWEEN %lld AND %lld",
+					     name, base, last);
+		char *more;
+
+		nr_names++;
+		if (without <= 0)
+			continue;
+		nr += without;
+		more = sqlite3_mprintf("%s%s%s", missing ? missing : "", missing ? ", " : "", name);
+		sqlite3_free(missing);
+		missing = more;
+		nr_missing++;
+	}
+	if (nr)
+		rpd_warn(
+			r,
+			"%s: %zu of %zu counters are missing for kernels that were counted in fewer "
+			"passes than there are (rtl trace --passes has other ways): %s",
+			p->path, nr_missing, nr_names, missing ? missing : "");
+	ret = add_loss(
+		r, p, nr,
+		"counters missing for a kernel: it was counted in fewer passes than there are "
+		"(--passes has other ways)");
+	sqlite3_free(missing);
+	alloc_free(asked);
+	return ret;
 }
 
 static int give_counters(struct rpd *r)
@@ -428,14 +505,22 @@ static int give_counters(struct rpd *r)
 		"INSERT INTO rtl_op_counter (op_id, name_id, instance, sample, value) SELECT op_id, "
 		"name_id, instance, sample, value FROM rtl_counted_op WHERE instance >= 0",
 		"CREATE INDEX rtl_counter_op ON rocpd_counter (op_id)",
+		"CREATE TEMP TABLE rtl_counted_kernel AS SELECT DISTINCT S.kernel_id, C.name_id FROM "
+		"rtl_counted_op C JOIN rtl_op_kernel K ON K.op_id = C.op_id JOIN rtl_shape S ON S.id = "
+		"K.shape_id WHERE C.instance < 0",
 	};
 	int ret = 0;
 
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]) && ret == 0; i++)
 		ret = rpd_db_execf(r, statements[i], r->keeps_state ? "" : "temp.");
-	for (size_t i = 0; i < r->nr_processes && ret == 0; i++)
+	for (size_t i = 0; i < r->nr_processes && ret == 0; i++) {
 		ret = report_unmatched(r, r->processes[i]);
-	return ret == 0 ? rpd_db_exec(r, "DROP TABLE rtl_counted_op") : ret;
+		if (ret == 0)
+			ret = report_missing(r, r->processes[i]);
+	}
+	return ret == 0 ?
+		       rpd_db_exec(r, "DROP TABLE rtl_counted_op; DROP TABLE rtl_counted_kernel") :
+		       ret;
 }
 
 int rpd_counter_finish(struct rpd *r)
