@@ -38,9 +38,9 @@
 	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream M ON M.block = O.id "    \
 	">> 32 AND M.name = L.stream "
 
-#define CSV_KERNEL_COLUMNS(agent, kernel)                                                          \
+#define CSV_KERNEL_COLUMNS(agent, queue, kernel)                                                   \
 	SAME("Kind", "'KERNEL_DISPATCH'"), BOTH("Agent_Id", agent, "O.gpuId"),                     \
-		SAME("Queue_Id", "O.queueId"), SAME("Stream_Id", "coalesce(M.number, 0)"),         \
+		BOTH("Queue_Id", queue, "O.queueId"), SAME("Stream_Id", "coalesce(M.number, 0)"),  \
 		OURS("Thread_Id", "T.tid"), SAME("Dispatch_Id", COUNT_FROM_1),                     \
 		BOTH("Kernel_Id", "Y.kernel_id", "O.description_id"),                              \
 		BOTH("Kernel_Name", kernel, "D.string"),                                           \
@@ -55,10 +55,10 @@
 		OURS("Workgroup_Size_Z", "S.group_z"), OURS("Grid_Size_X", "S.grid_x"),            \
 		OURS("Grid_Size_Y", "S.grid_y"), OURS("Grid_Size_Z", "S.grid_z")
 /* rocprofv3's columns of a counter or metric of a dispatch: C is rocpd_counter, W its name. */
-#define CSV_COUNTER_COLUMNS(agent, kernel)                                                         \
+#define CSV_COUNTER_COLUMNS(agent, queue, kernel)                                                  \
 	OURS("Correlation_Id", "O.correlation_id"),                                                \
 		OURS("Dispatch_Id", "dense_rank() OVER (ORDER BY O.start, O.id)"),                 \
-		OURS("Agent_Id", agent), OURS("Queue_Id", "O.queueId"),                            \
+		OURS("Agent_Id", agent), OURS("Queue_Id", queue),                                  \
 		OURS("Process_Id",                                                                 \
 		     "(SELECT os_pid FROM rtl_process P WHERE P.id = T.process_id)"),              \
 		OURS("Thread_Id", "T.tid"), OURS("Grid_Size", "S.grid_x * S.grid_y * S.grid_z"),   \

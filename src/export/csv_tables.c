@@ -100,13 +100,13 @@ static const char results[] = KERNELS
 	"O.id LEFT JOIN rocpd_api A ON A.id = L.api_id ORDER BY P.pid, O.start, O.id";
 
 static const struct csv_column kernel_trace_columns[] = {
-	CSV_KERNEL_COLUMNS("G.agent_index", "Y.demangled"),
+	CSV_KERNEL_COLUMNS("G.agent_index", "O.queueId", "Y.demangled"),
 };
 
 static const char kernel_trace[] = KERNELS CSV_OF_AGENT STREAM "ORDER BY O.start, O.id";
 
 static const struct csv_column counter_columns[] = {
-	CSV_COUNTER_COLUMNS("G.agent_index", "Y.demangled"),
+	CSV_COUNTER_COLUMNS("G.agent_index", "O.queueId", "Y.demangled"),
 };
 
 static const char counters[] = KERNELS CSV_COUNTERS CSV_OF_AGENT "ORDER BY O.start, O.id, C.id";

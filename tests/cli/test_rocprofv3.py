@@ -38,9 +38,10 @@ DISPATCH = ["size", "kind", "operation", "thread_id", "correlation_id", "start_t
 DISPATCH_INFO = ["size", "agent_id", "queue_id", "kernel_id", "dispatch_id", "private_segment_size",
                  "group_segment_size", "workgroup_size", "grid_size"]
 CALL = ["size", "kind", "operation", "correlation_id", "start_timestamp", "end_timestamp", "thread_id"]
-SYMBOL = ["size", "kernel_id", "code_object_id", "kernel_object", "kernarg_segment_size", "kernarg_segment_alignment",
+HIP_CALL = [*CALL, "args", "retval", "stream_id"]
+SYMBOL = ["size", "kernel_id", "code_object_id", "kernel_name", "kernel_object", "kernarg_segment_size", "kernarg_segment_alignment",
           "group_segment_size", "private_segment_size", "sgpr_count", "arch_vgpr_count", "accum_vgpr_count",
-          "kernel_name", "formatted_kernel_name", "demangled_kernel_name", "truncated_kernel_name"]
+          "formatted_kernel_name", "demangled_kernel_name", "truncated_kernel_name"]
 OF_RANGES = 1 << 31  # ranges have correlation ids from here on
 
 ODD = "_Z3odd\"quoted\", 'single'\n\ttab \u00fc\u6f22\U0001f600 \\"
@@ -75,9 +76,15 @@ class Formats(Case):
             return list(csv.DictReader(file))
 
     def dispatches(self, name):
-        """What the database has of each dispatch of the program, in the order of all three formats."""
-        return self.sql(name, "select begin_ns, end_ns, correlation_id, queue, kernel, grid_x, grid_y, grid_z, group_x, group_y, "
+        """What the database has of each dispatch of the program, in the order of all three formats. Queues count from 1 there."""
+        return self.sql(name, "select begin_ns, end_ns, correlation_id, queue + 1, kernel, grid_x, grid_y, grid_z, group_x, group_y, "
                         "group_z from rtl_dispatch where not flags & 32 order by begin_ns, op_id")
+
+    def rocpd(self, name, out="r.db"):
+        self.convert(name, "rocpd3", out, "--force")
+        self.assertEqual(self.sql(out, "pragma integrity_check"), [("ok",)])
+        self.assertEqual(self.sql(out, "pragma foreign_key_check"), [])
+        return out
 
 
 class Csv(Formats):
@@ -154,11 +161,60 @@ class Json(Formats):
             self.assertEqual(list(r["dispatch_info"]), DISPATCH_INFO)
             self.assertEqual(list(r["correlation_id"]), ["internal", "external"])
         for r in records["hip_api"] + records["hsa_api"] + records["marker_api"]:
-            self.assertEqual(list(r), CALL)
+            self.assertEqual(list(r), HIP_CALL if r["kind"] in (5, 6) else CALL)
             self.assertEqual(list(r["correlation_id"]), ["internal", "external", "ancestor"])
         for s in tool["kernel_symbols"]:
             self.assertEqual(list(s), SYMBOL)
         self.assertLessEqual({"pid", "init_time", "fini_time", "command", "node", "config"}, set(tool["metadata"]))
+
+    def test_arrays_are_indexed_by_ids(self):
+        """Entry N is the kernel N, with placeholders at 0 and in gaps; so are code objects and functions of the host. Readers index them."""
+        tool = self.json(self.database(spool.calls()))
+        for key, of in (("kernel_symbols", "kernel_id"), ("code_objects", "code_object_id"), ("host_functions", "host_function_id")):
+            for i, entry in enumerate(tool[key]):
+                self.assertIn(entry[of], (i, 0) if entry["size"] == 0 else (i,), key)
+            self.assertEqual(tool[key][0]["size"], 0, key)
+        for r in tool["buffer_records"]["kernel_dispatch"]:
+            self.assertEqual(tool["kernel_symbols"][r["dispatch_info"]["kernel_id"]]["truncated_kernel_name"], "vadd")
+        self.assertEqual([(f["kernel_id"], f["host_function"]["handle"], f["device_function"], f["truncated_host_function_name"])
+                          for f in tool["host_functions"][1:]], [(1, 0x4000, "_Z4vaddPfS_S_i", "vadd")])
+
+    def test_calls_have_arguments_results_and_streams(self):
+        tool = self.json(self.database(spool.calls()))
+        ops = tool["strings"]["buffer_records"][5]["operations"]
+        calls = [(ops[r["operation"]], {a["name"]: a["value"] for a in r["args"]}, r["retval"]["uint64_t_retval"], r["stream_id"]["handle"])
+                 for r in tool["buffer_records"]["hip_api"]]
+        self.assertEqual(calls[:2], [("hipMalloc", {"ptr": "0x7000", "size": "1048576", "*ptr": "0xdead0000"}, 0, 0),
+                                     ("hipMalloc", {"ptr": "0x7000", "size": str(1 << 50), "*ptr": "0x0"}, 2, 0)])
+        self.assertEqual([c[3] for c in calls if c[0] == "hipLaunchKernel"], [0, 1] * 5)
+        self.assertEqual([c[1]["kind"] for c in calls if c[0] == "hipMemcpyAsync"], ["hipMemcpyHostToDevice"])
+
+    def test_a_stream_has_one_number_for_its_lifetime(self):
+        """A handle that is used again is another stream; one whose making was not recorded is one, too; the default stream is 0."""
+        trace = spool.calls()
+        make = trace.op(901, "hipStreamCreateWithFlags", "stream:p,flags:u,*stream:h")
+        end = trace.op(902, "hipStreamDestroy", "stream:h:stream")
+        copy = trace.op(903, "hipMemcpyAsync", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind,stream:h:stream")
+        at = trace.start + 100_000
+        for i, handle in enumerate((0x55AA, 0x77, 0x77, 0x55AA)):
+            begin = at + i * 1000
+            trace.api(make, begin, begin + 10, (0x7000, 0, handle))
+            own = trace.api(copy, begin + 20, begin + 30, (0x1, 0x2, 100 + i, 1, handle))
+            trace.copy(begin + 40, begin + 50, 100 + i, correlation=own)
+            trace.api(end, begin + 60, begin + 70, (handle,))
+        name = self.database(trace)
+        tool, out = self.json(name), self.rocpd(name)
+        self.convert(name, "rocprofv3-csv", "x")
+        numbers = [2, 3, 4, 5]
+        records = tool["buffer_records"]
+        self.assertEqual([r["stream_id"]["handle"] for r in records["memory_copy"] if r["bytes"] in range(100, 104)], numbers)
+        self.assertEqual({r["stream_id"]["handle"] for r in records["kernel_dispatch"]}, {0, 1})
+        ops = tool["strings"]["buffer_records"][5]["operations"]
+        self.assertEqual([r["stream_id"]["handle"] for r in records["hip_api"] if ops[r["operation"]] == "hipStreamDestroy"], numbers)
+        self.assertEqual(self.sql(out, "select stream_id from memory_copies where size between 100 and 103 order by start"), [(n,) for n in numbers])
+        self.assertEqual(self.sql(out, "select distinct A.stream_id from stream_args A join regions R on R.event_id = A.event_id where R.name "
+                                  "= 'hipStreamDestroy' order by 1"), [(n,) for n in numbers])
+        self.assertEqual(sorted({int(r["Stream_Id"]) for r in self.rows("x_memory_copy_trace.csv")}), [0, 1, *numbers])
 
     def test_what_tracelens_reads(self):
         """It takes the first process; names by kernel_id; the length from init_time and fini_time."""
@@ -172,7 +228,7 @@ class Json(Formats):
             self.assertEqual(symbols[info["kernel_id"]], "vadd")
             self.assertEqual(agents[info["agent_id"]["handle"]]["type"], 2)
             self.assertEqual((info["grid_size"], info["workgroup_size"]), ({"x": 1024, "y": 1, "z": 1}, {"x": 256, "y": 1, "z": 1}))
-            self.assertIn(r["stream_id"]["handle"], (1, 2))
+            self.assertIn(r["stream_id"]["handle"], (0, 1))
             self.assertTrue(tool["metadata"]["init_time"] <= r["start_timestamp"] <= r["end_timestamp"] <= tool["metadata"]["fini_time"])
         self.assertEqual([r["dispatch_info"]["dispatch_id"] for r in tool["buffer_records"]["kernel_dispatch"]], list(range(1, 11)))
 
@@ -226,12 +282,6 @@ class Json(Formats):
 
 
 class Rocpd(Formats):
-    def rocpd(self, name, out="r.db"):
-        self.convert(name, "rocpd3", out, "--force")
-        self.assertEqual(self.sql(out, "pragma integrity_check"), [("ok",)])
-        self.assertEqual(self.sql(out, "pragma foreign_key_check"), [])
-        return out
-
     def test_tables_and_views_are_those_of_schema_3(self):
         out = self.rocpd(self.database(spool.calls()))
         guid = dict(self.sql(out, "select tag, value from rocpd_metadata"))
@@ -279,7 +329,7 @@ class Rocpd(Formats):
                          [("dst", "0x1"), ("src", "0x2"), ("sizeBytes", "4096"), ("kind", "hipMemcpyHostToDevice"), ("stream", "0x55aa")])
         self.assertEqual(self.sql(out, "select count(*) from region_args A join regions R on R.id = A.id where R.name = "
                                   "'hipMemcpyAsync'"), [(5,)])
-        self.assertEqual({s for s, in self.sql(out, "select stream_name from stream_args where arg_value = '0x55aa'")}, {"Stream 2"})
+        self.assertEqual({s for s, in self.sql(out, "select stream_name from stream_args where arg_value = '0x55aa'")}, {"Stream 1"})
 
     def test_summaries_answer(self):
         out = self.rocpd(self.database(spool.calls()))

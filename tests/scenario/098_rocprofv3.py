@@ -96,13 +96,19 @@ def three_formats_equal_log_and_database():
               "streams=2", "devices=2", "copies=3", "roctx=1")
     exact_dispatches(r)
     contains("message", r.err, "the trace is complete")
-    dispatches = r.rows(f"select begin_ns, end_ns, correlation_id, kernel, queue from rtl_dispatch where {KERNELS} order by begin_ns, op_id")
+    # queues count from 1, the runtime's own behind the program's
+    dispatches = r.rows("select D.begin_ns, D.end_ns, D.correlation_id, D.kernel, 1 + (select count(*) from rtl_queue P where not P.internal "
+                        f"and P.queue_id < D.queue) from rtl_dispatch D where {KERNELS} order by D.begin_ns, D.op_id")
     at_least("dispatches", len(dispatches), 200)
     pid = r.value("select os_pid from rtl_process")
 
     tool = read_json(file_of(r, f"out/*/{pid}_results.json"))
     records, kinds = tool["buffer_records"], tool["strings"]["buffer_records"]
-    symbols = {s["kernel_id"]: s for s in tool["kernel_symbols"]}
+    symbols = tool["kernel_symbols"]
+    equal("kernels whose index is not their id", [s["kernel_id"] for i, s in enumerate(symbols) if s["kernel_id"] != i and s["size"]], [])
+    launched = {symbols[k["dispatch_info"]["kernel_id"]]["kernel_name"] for k in records["kernel_dispatch"]}
+    equal("functions of the host of other kernels", {f["device_function"] + ".kd" for f in tool["host_functions"][1:]} - launched, set())
+    at_least("functions of the host", len(tool["host_functions"]), 2)
     agents = {a["id"]["handle"]: a for a in tool["agents"]}
     seen = [(k["start_timestamp"], k["end_timestamp"], k["correlation_id"]["internal"],
              symbols[k["dispatch_info"]["kernel_id"]]["demangled_kernel_name"], k["dispatch_info"]["queue_id"]["handle"])

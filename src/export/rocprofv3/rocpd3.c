@@ -168,12 +168,13 @@ static const char *const described[][2] = {
 	  "INSERT INTO rocpd_info_agent@ (id, nid, pid, type, absolute_index, logical_index, type_index, name, "
 	  "model_name, vendor_name, product_name, user_name, extdata) VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
 	  "?9, ?10, ?11, ?12)" },
-	{ "SELECT Q.queue_id, " PID
-	  ", 'Queue ' || Q.queue_id FROM rtl_queue Q WHERE Q.id BETWEEN ?1 AND ?2",
+	{ "SELECT V.number, " PID
+	  ", 'Queue ' || V.number FROM temp.rocprofv3_queue V WHERE V.id BETWEEN ?1 AND ?2",
 	  "INSERT OR IGNORE INTO rocpd_info_queue@ (id, nid, pid, name) VALUES (?1, 1, ?2, ?3)" },
-	{ "SELECT 0, " PID ", 'Unknown Stream', '{}' UNION ALL SELECT number, " PID
+	{ "SELECT 0, " PID
+	  ", 'Default Stream', json_object('handle', '0x0', 'stream_id', 0) UNION ALL SELECT number, " PID
 	  ", 'Stream ' || number, "
-	  "json_object('handle', name, 'stream_id', number) FROM query_stream WHERE block = ?1 >> 32",
+	  "json_object('handle', name, 'stream_id', number, 'since', since, 'until', until) FROM temp.rocprofv3_stream WHERE process_id = " PROCESS_ID,
 	  "INSERT OR IGNORE INTO rocpd_info_stream@ (id, nid, pid, name, extdata) VALUES (?1, 1, ?2, ?3, ?4)" },
 	{ "SELECT 0, " PID
 	  ", NULL, '', 0, 0, 0, NULL, '{}' WHERE EXISTS (SELECT 1 FROM rtl_kernel_symbol WHERE id "
@@ -310,8 +311,8 @@ static int put_counters(struct rocpd3 *r, int64_t op, int64_t agent)
 /* ---- kernels and copies ---------------------------------------------------------------------- */
 
 static const char kernels_sql[] =
-	"SELECT T.tid, coalesce((SELECT agent_index + 1 FROM rtl_agent WHERE id = Q.agent_id), 0), Y.kernel_id, 0, "
-	"O.queueId, coalesce(M.number, 0), O.start, O.end, S.private_size, S.group_size, S.group_x, S.group_y, "
+	"SELECT T.tid, coalesce((SELECT agent_index + 1 FROM rtl_agent WHERE id = Q.agent_id), 0), Y.kernel_id, 0, " ROCPROFV3_QUEUE
+	", coalesce(M.number, 0), O.start, O.end, S.private_size, S.group_size, S.group_x, S.group_y, "
 	"S.group_z, S.grid_x, S.grid_y, S.grid_z, O.correlation_id, O.roctxId, O.description_id, "
 	"N.name, O.id" ROCPROFV3_KERNELS;
 

@@ -220,9 +220,11 @@ static const struct part {
 	{ "stream_args",
 	  "SELECT A.id AS argument_id, A.event_id, A.position AS arg_position, A.type AS arg_type, A.value AS "
 	  "arg_value, json_extract(M.extdata, '$.stream_id') AS stream_id, M.nid, P.pid, M.name AS stream_name,"
-	  " M.extdata FROM rocpd_arg A JOIN rocpd_info_stream M ON M.guid = A.guid AND json_extract(M.extdata, "
-	  "'$.handle') = A.value JOIN rocpd_info_process P ON P.id = M.pid AND P.guid = M.guid WHERE A.name = "
-	  "'stream'" },
+	  " M.extdata FROM rocpd_arg A JOIN rocpd_region R ON R.event_id = A.event_id AND R.guid = A.guid JOIN "
+	  "rocpd_info_stream M ON M.guid = A.guid AND json_extract(M.extdata, '$.handle') = A.value AND "
+	  "R.\"start\" >= coalesce(json_extract(M.extdata, '$.since'), 0) AND R.\"start\" < "
+	  "coalesce(json_extract(M.extdata, '$.until'), 9223372036854775807) JOIN rocpd_info_process P ON P.id = "
+	  "M.pid AND P.guid = M.guid WHERE A.name = 'stream'" },
 	{ "memory_copies",
 	  "SELECT K.id, K.guid, C.string AS category, K.nid, P.pid, T.tid, K.\"start\", K.\"end\", (K.\"end\" - "
 	  "K.\"start\") AS duration, S.string AS name, R.string AS region_name, K.stream_id, K.queue_id, M.name "

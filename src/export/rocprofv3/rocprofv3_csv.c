@@ -16,16 +16,16 @@
 /* Texts of ranges are looked up only where kernels are named after them. */
 static const struct csv_column kernel_columns[] = {
 	CSV_KERNEL_COLUMNS(
-		"G.number",
+		"G.label", ROCPROFV3_QUEUE,
 		"CASE WHEN O.roctxId AND (SELECT renamed FROM temp.rocprofv3_flags) THEN (SELECT U.string "
 		"FROM rocpd_api R JOIN rocpd_ustring U ON U.id = R.args_id WHERE R.id = O.roctxId) ELSE "
 		"N.name END"),
 };
 static const struct csv_column counter_columns[] = {
-	CSV_COUNTER_COLUMNS("G.number", "N.name"),
+	CSV_COUNTER_COLUMNS("G.label", ROCPROFV3_QUEUE, "N.name"),
 };
 static const struct csv_column copy_columns[] = {
-	CSV_COPY_COLUMNS("F.number", "G.number"),
+	CSV_COPY_COLUMNS("F.label", "G.label"),
 };
 #define PROCESS_ID "(SELECT os_pid FROM rtl_process WHERE ?1 BETWEEN id_first AND id_last)"
 static const struct csv_column call_columns[] = {

@@ -77,7 +77,10 @@ int rocprofv3_counters_make(struct query *q);
  *			    domains that are written
  *	rocprofv3_allocation id, operation, size, address: functions that allocate, and the names of these arguments
  *	rocprofv3_kernel    id (rtl_kernel_symbol), name (as tables show it), truncated
- *	rocprofv3_agent     id (rtl_agent), handle, number (as tables show it), type_index
+ *	rocprofv3_agent     id (rtl_agent), handle, label (as tables show it: "Agent 1", "GPU 0"), type_index
+ *	rocprofv3_queue     id (rtl_queue), number
+ *	rocprofv3_stream    process_id (rtl_process), name: the handle, since, until: times between which it was that stream, number:
+ *			    from 1 in the order of their making. Handles are used again for later streams. The default stream has none
  *	rocprofv3_flags     renamed, domains: of struct rocprofv3_choice
  * and the SQL functions rocprofv3_arg(text of arguments, name): a number, NULL if there is none; rocprofv3_gfx(name of an ISA):
  * its number; rocprofv3_hash(text); rocprofv3_root(x); rocprofv3_truncated(name of a kernel). */
@@ -110,17 +113,23 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 	" FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON S.id = "  \
 	"K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN temp.rocprofv3_kernel N ON " \
 	"N.id = Y.id JOIN rtl_thread T ON T.id = K.thread_id LEFT JOIN rtl_queue Q ON Q.id = "       \
-	"S.queue_id LEFT JOIN temp.rocprofv3_agent G ON G.id = Q.agent_id "
+	"S.queue_id LEFT JOIN temp.rocprofv3_queue V ON V.id = S.queue_id LEFT JOIN "                \
+	"temp.rocprofv3_agent G ON G.id = Q.agent_id "
+/* SQL: a queue as rocprofv3 numbers them: from 1 in the order of their making, the runtime's own behind the program's. */
+#define ROCPROFV3_QUEUE "coalesce(V.number, O.queueId + 1)"
+/* SQL: the call that caused an operation of thread T, and its stream; M.number is NULL for the default stream and where it is unknown. */
+#define ROCPROFV3_STREAM                                                                           \
+	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN rocpd_api B ON B.id = L.api_id LEFT " \
+	"JOIN temp.rocprofv3_stream M ON M.process_id = T.process_id AND M.name = L.stream AND "   \
+	"M.since <= B.start AND M.until > B.start "
 #define ROCPROFV3_KERNELS                                                                          \
 	ROCPROFV3_OF_KERNELS                                                                       \
-	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN query_stream M ON M.block = O.id >> " \
-	"32 AND M.name = L.stream WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
-#define ROCPROFV3_COPIES                                                                             \
-	" FROM rtl_op_copy K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_thread T ON T.id = "   \
-	"K.thread_id LEFT JOIN temp.rocprofv3_agent F ON F.id = K.src_agent_id LEFT JOIN "           \
-	"temp.rocprofv3_agent G ON G.id = K.dst_agent_id LEFT JOIN query_cause L ON L.op_id = O.id " \
-	"LEFT JOIN query_stream M ON M.block = O.id >> 32 AND M.name = L.stream WHERE K.op_id "      \
-	"BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
+	ROCPROFV3_STREAM "WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
+#define ROCPROFV3_COPIES                                                                           \
+	" FROM rtl_op_copy K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_thread T ON T.id = " \
+	"K.thread_id LEFT JOIN temp.rocprofv3_agent F ON F.id = K.src_agent_id LEFT JOIN "         \
+	"temp.rocprofv3_agent G ON G.id = K.dst_agent_id " ROCPROFV3_STREAM                        \
+	"WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id"
 /* Calls of some kinds; and of functions that allocate. */
 #define ROCPROFV3_CALLS(kinds)                                                                         \
 	" FROM rocpd_api A CROSS JOIN temp.rocprofv3_function H ON H.id = A.apiName_id AND H.kind IN " \

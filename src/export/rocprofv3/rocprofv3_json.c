@@ -7,6 +7,7 @@
  * Not here: records (rocprofv3_records.c).
  */
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,6 +19,7 @@
 #define AGENT_SIZE 312 /* of structures of rocprofiler-sdk 1.0 */
 #define CODE_OBJECT_SIZE 88
 #define KERNEL_SYMBOL_SIZE 88
+#define HOST_FUNCTION_SIZE 120
 
 static void put_handle(struct json *j, const char *key, int64_t handle)
 {
@@ -278,28 +280,78 @@ static int put_strings(struct query *q, struct json *j)
 
 /* ---- code ---- */
 
+/* Readers index these arrays by ids, as rocprofv3 does: entry N is N, 0 and gaps are placeholders. An array beyond this many gaps is of a
+ * damaged trace. */
+#define MAX_GAPS (1 << 20)
+
+struct indexed {
+	const char *key, *sql; /* the id is column 0, in order */
+	void (*put)(struct json *j, sqlite3_stmt *row, int64_t id);
+	void (*put_gap)(struct json *j, int64_t id);
+};
+
+static int put_indexed(struct query *q, struct json *j, const struct indexed *x)
+{
+	int64_t next = 0, nr_gaps = 0;
+	sqlite3_stmt *row = NULL;
+	int ret = query_prepare(q, &row, x->sql);
+
+	json_key(j, x->key);
+	json_array(j);
+	if (ret == 0)
+		query_bind_range(q, row);
+	while (ret == 0 && (ret = query_step(q, row)) == 1) {
+		int64_t id = sqlite3_column_int64(row, 0);
+
+		ret = 0;
+		if (id < next)
+			continue;
+		nr_gaps += id - next;
+		if (nr_gaps > MAX_GAPS)
+			ret = query_fail(q, -EINVAL, "%s: %s: the id %lld is not of a trace",
+					 q->path, x->key, (long long)id);
+		for (; ret == 0 && next < id; next++)
+			x->put_gap(j, next);
+		if (ret == 0)
+			x->put(j, row, next++);
+		ret = ret ? ret : j->error;
+	}
+	if (ret == 0 && !next)
+		x->put_gap(j, 0);
+	json_array_end(j);
+	json_bytes(j, "\n", 1);
+	sqlite3_finalize(row);
+	return ret;
+}
+
 static const char objects_sql[] =
 	"SELECT C.code_object_id, coalesce(G.handle, 0), coalesce(G.hsa, 0), coalesce(C.uri, ''), "
 	"coalesce(C.load_base, 0), coalesce(C.load_size, 0), coalesce(C.load_delta, 0) FROM rtl_code_object C "
 	"LEFT JOIN (SELECT A.id, B.handle, A.handle AS hsa FROM rtl_agent A JOIN temp.rocprofv3_agent B ON "
-	"B.id = A.id) G ON G.id = C.agent_id WHERE C.id BETWEEN ?1 AND ?2 ORDER BY C.id";
+	"B.id = A.id) G ON G.id = C.agent_id WHERE C.id BETWEEN ?1 AND ?2 ORDER BY C.code_object_id, C.id";
 
-static void put_object(struct json *j, sqlite3_stmt *row)
+/* row NULL: a placeholder. */
+static void put_object(struct json *j, sqlite3_stmt *row, int64_t id)
 {
 	static const char *const keys[] = { "load_base", "load_size", "load_delta" };
-	const char *uri = query_text(row, 3);
+	const char *uri = row ? query_text(row, 3) : "";
 	bool is_file = strncmp(uri, "file:", 5) == 0;
 
 	json_object(j);
-	json_member_int(j, "size", CODE_OBJECT_SIZE);
-	json_member_int(j, "code_object_id", sqlite3_column_int64(row, 0));
-	put_handle(j, "rocp_agent", sqlite3_column_int64(row, 1));
-	put_handle(j, "hsa_agent", sqlite3_column_int64(row, 2));
+	json_member_int(j, "size", row ? CODE_OBJECT_SIZE : 0);
+	json_member_int(j, "code_object_id", row ? id : 0);
+	put_handle(j, "rocp_agent", row ? sqlite3_column_int64(row, 1) : 0);
+	put_handle(j, "hsa_agent", row ? sqlite3_column_int64(row, 2) : 0);
 	json_member_text(j, "uri", uri);
 	for (int i = 0; i < 3; i++)
-		json_member_int(j, keys[i], sqlite3_column_int64(row, 4 + i));
+		json_member_int(j, keys[i], row ? sqlite3_column_int64(row, 4 + i) : 0);
 	json_member_int(j, "storage_type", is_file ? 1 : *uri ? 2 : 0);
 	json_object_end(j);
+}
+
+static void put_object_gap(struct json *j, int64_t id)
+{
+	put_object(j, NULL, id);
 }
 
 static const char symbols_sql[] =
@@ -307,31 +359,104 @@ static const char symbols_sql[] =
 	"0, coalesce(Y.group_size, 0), coalesce(Y.private_size, 0), coalesce(Y.sgpr_count, 0), "
 	"coalesce(Y.vgpr_count, 0), coalesce(Y.accum_vgpr_count, 0), Y.name, Y.demangled, N.truncated FROM "
 	"rtl_kernel_symbol Y JOIN temp.rocprofv3_kernel N ON N.id = Y.id LEFT JOIN rtl_code_object C ON C.id = "
-	"Y.code_object_id WHERE Y.id BETWEEN ?1 AND ?2 ORDER BY Y.id";
+	"Y.code_object_id WHERE Y.id BETWEEN ?1 AND ?2 ORDER BY Y.kernel_id, Y.id";
 
-static void put_symbol(struct json *j, sqlite3_stmt *row)
+/* row NULL: a placeholder, whose names are "0" at index 0 and "" elsewhere. */
+static void put_symbol(struct json *j, sqlite3_stmt *row, int64_t id)
 {
-	static const char *const keys[] = { "kernel_id",
-					    "code_object_id",
-					    "kernel_object",
-					    "kernarg_segment_size",
-					    "kernarg_segment_alignment",
-					    "group_segment_size",
-					    "private_segment_size",
-					    "sgpr_count",
-					    "arch_vgpr_count",
-					    "accum_vgpr_count" };
-	static const char *const names[] = { "kernel_name", "formatted_kernel_name",
-					     "demangled_kernel_name", "truncated_kernel_name" };
-	static const int columns[] = { 10, 11, 11, 12 };
+	static const char *const keys[] = {
+		"kernel_object",      "kernarg_segment_size", "kernarg_segment_alignment",
+		"group_segment_size", "private_segment_size", "sgpr_count",
+		"arch_vgpr_count",    "accum_vgpr_count"
+	};
+	static const char *const names[] = { "formatted_kernel_name", "demangled_kernel_name",
+					     "truncated_kernel_name" };
+	static const int columns[] = { 11, 11, 12 };
 
 	json_object(j);
-	json_member_int(j, "size", KERNEL_SYMBOL_SIZE);
-	for (int i = 0; i < 10; i++)
-		json_member_int(j, keys[i], sqlite3_column_int64(row, i));
-	for (int i = 0; i < 4; i++)
-		json_member_text(j, names[i], query_text(row, columns[i]));
+	json_member_int(j, "size", row ? KERNEL_SYMBOL_SIZE : 0);
+	json_member_int(j, "kernel_id", row ? id : 0);
+	json_member_int(j, "code_object_id", row ? sqlite3_column_int64(row, 1) : 0);
+	json_member_text(j, "kernel_name", row ? query_text(row, 10) : "");
+	for (int i = 0; i < 8; i++)
+		json_member_int(j, keys[i], row ? sqlite3_column_int64(row, 2 + i) : 0);
+	for (int i = 0; i < 3; i++)
+		json_member_text(j, names[i], row ? query_text(row, columns[i]) : id ? "" : "0");
 	json_object_end(j);
+}
+
+static void put_symbol_gap(struct json *j, int64_t id)
+{
+	put_symbol(j, NULL, id);
+}
+
+/* Functions of the host by which kernels were launched, in the order of their first launch; a trace does not have those that were only
+ * registered. hipLaunchCooperativeKernel() has the function as `f`. */
+static const char functions_sql[] =
+	"WITH launched AS (SELECT L.op_id, A.args_id, N.string AS name, S.kernel_id FROM query_cause L JOIN rocpd_api A "
+	"ON A.id = L.api_id JOIN rocpd_string N ON N.id = A.apiName_id AND N.string GLOB 'hip*Launch*Kernel*' JOIN "
+	"rtl_op_kernel K ON K.op_id = L.op_id JOIN rtl_shape S ON S.id = K.shape_id WHERE L.op_id BETWEEN ?1 AND ?2), "
+	"texts AS (SELECT min(op_id) AS op_id, args_id, name, kernel_id FROM launched GROUP BY args_id, name, kernel_id), "
+	"functions AS (SELECT min(T.op_id) AS op_id, T.kernel_id, coalesce(rocprofv3_arg(U.string, 'function_address'), "
+	"CASE WHEN T.name GLOB 'hipLaunchCooperativeKernel*' THEN rocprofv3_arg(U.string, 'f') END) AS address FROM texts T "
+	"JOIN rocpd_ustring U ON U.id = T.args_id GROUP BY 2, 3) SELECT row_number() OVER (ORDER BY F.op_id), Y.kernel_id, "
+	"coalesce(C.code_object_id, 0), F.address, Y.name, Y.demangled, N.truncated FROM functions F JOIN rtl_kernel_symbol "
+	"Y ON Y.id = F.kernel_id JOIN temp.rocprofv3_kernel N ON N.id = Y.id LEFT JOIN rtl_code_object C ON C.id = "
+	"Y.code_object_id WHERE F.address IS NOT NULL ORDER BY 1";
+
+static void put_function(struct json *j, sqlite3_stmt *row, int64_t id)
+{
+	static const char *const dims[] = { "thread_ids", "block_ids", "block_dims", "grid_dims" };
+	static const char *const names[] = { "formatted_host_function_name",
+					     "demangled_host_function_name",
+					     "truncated_host_function_name" };
+	static const int columns[] = { 5, 5, 6 };
+	const char *device = row ? query_text(row, 4) : "";
+	size_t size = strlen(device);
+
+	if (size > 3 && strcmp(device + size - 3, ".kd") == 0)
+		size -= 3;
+	json_object(j);
+	json_member_int(j, "size", row ? HOST_FUNCTION_SIZE : 0);
+	json_member_int(j, "host_function_id", row ? id : 0);
+	json_member_int(j, "kernel_id", row ? sqlite3_column_int64(row, 1) : 0);
+	json_member_int(j, "code_object_id", row ? sqlite3_column_int64(row, 2) : 0);
+	put_handle(j, "host_function", row ? sqlite3_column_int64(row, 3) : 0);
+	put_handle(j, "modules", 0);
+	json_key(j, "device_function");
+	json_text_size(j, device, size);
+	json_member_int(j, "thread_limit", 0);
+	for (int i = 0; i < 4; i++) {
+		json_key(j, dims[i]);
+		json_object(j);
+		json_member_int(j, "x", 0);
+		json_member_int(j, "y", 0);
+		json_member_int(j, "z", 0);
+		json_object_end(j);
+	}
+	json_member_int(j, "workgroup_size", 0);
+	for (int i = 0; i < 3; i++)
+		json_member_text(j, names[i], row ? query_text(row, columns[i]) : "");
+	json_object_end(j);
+}
+
+static void put_function_gap(struct json *j, int64_t id)
+{
+	put_function(j, NULL, id);
+}
+
+static int put_code(struct query *q, struct json *j)
+{
+	static const struct indexed all[] = {
+		{ "code_objects", objects_sql, put_object, put_object_gap },
+		{ "kernel_symbols", symbols_sql, put_symbol, put_symbol_gap },
+		{ "host_functions", functions_sql, put_function, put_function_gap },
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && ret == 0; i++)
+		ret = put_indexed(q, j, &all[i]);
+	return ret;
 }
 
 /* ---- the file ---- */
@@ -384,10 +509,7 @@ static int put_process(struct query *q, struct json *j)
 	if (ret == 0)
 		ret = put_strings(q, j);
 	if (ret == 0)
-		ret = put_array(q, j, "code_objects", objects_sql, put_object);
-	if (ret == 0)
-		ret = put_array(q, j, "kernel_symbols", symbols_sql, put_symbol);
-	put_empty(j, "host_functions");
+		ret = put_code(q, j);
 	if (ret == 0)
 		ret = put_summaries(q, j);
 	json_key(j, "callback_records");

@@ -322,22 +322,47 @@ static void sql_truncated(sqlite3_context *context, int nr, sqlite3_value **valu
 static const char tables_sql[] =
 	"DROP TABLE IF EXISTS temp.rocprofv3_function; DROP TABLE IF EXISTS temp.rocprofv3_allocation;"
 	"DROP TABLE IF EXISTS temp.rocprofv3_kernel; DROP TABLE IF EXISTS temp.rocprofv3_agent;"
-	"DROP TABLE IF EXISTS temp.rocprofv3_flags;"
+	"DROP TABLE IF EXISTS temp.rocprofv3_flags; DROP TABLE IF EXISTS temp.rocprofv3_queue;"
+	"DROP TABLE IF EXISTS temp.rocprofv3_stream;"
 	"CREATE TEMP TABLE rocprofv3_function (id INTEGER PRIMARY KEY, name TEXT, kind INTEGER, domain TEXT, "
 	"operation INTEGER);"
 	"CREATE TEMP TABLE rocprofv3_allocation (id INTEGER PRIMARY KEY, operation INTEGER, size TEXT, "
 	"address TEXT, hsa INTEGER);"
 	"CREATE TEMP TABLE rocprofv3_kernel (id INTEGER PRIMARY KEY, name TEXT, truncated TEXT);"
-	"CREATE TEMP TABLE rocprofv3_agent (id INTEGER PRIMARY KEY, handle INTEGER, number INTEGER, "
+	"CREATE TEMP TABLE rocprofv3_agent (id INTEGER PRIMARY KEY, handle INTEGER, label TEXT, "
 	"type_index INTEGER);"
+	"CREATE TEMP TABLE rocprofv3_queue (id INTEGER PRIMARY KEY, number INTEGER);"
+	"CREATE TEMP TABLE rocprofv3_stream (process_id INTEGER, name TEXT, since INTEGER, until INTEGER, "
+	"number INTEGER, PRIMARY KEY (process_id, name, since)) WITHOUT ROWID;"
 	"CREATE TEMP TABLE rocprofv3_flags (renamed INTEGER, domains INTEGER)";
 
 /* Handles are those of librocprofiler-sdk: 2048 + the node. */
 static const char agents_sql[] =
 	"INSERT INTO temp.rocprofv3_agent SELECT id, 2048 + coalesce(driver_node, agent_index), CASE ?1 WHEN 1 "
-	"THEN coalesce(driver_node, agent_index) WHEN 2 THEN type_index ELSE agent_index END, type_index FROM "
-	"(SELECT id, driver_node, agent_index, row_number() OVER (PARTITION BY process_id, type ORDER BY "
+	"THEN 'Agent ' || coalesce(driver_node, agent_index) WHEN 2 THEN CASE type WHEN 'OTHER' THEN 'UNK' ELSE "
+	"type END || ' ' || type_index ELSE 'Agent ' || agent_index END, type_index FROM "
+	"(SELECT id, driver_node, agent_index, type, row_number() OVER (PARTITION BY process_id, type ORDER BY "
 	"agent_index) - 1 AS type_index FROM rtl_agent)";
+
+static const char queues_sql[] =
+	"INSERT INTO temp.rocprofv3_queue SELECT id, row_number() OVER (PARTITION BY process_id ORDER BY internal, "
+	"queue_id) FROM rtl_queue";
+
+/* Streams that were made, and handles that were used before the first of that name was made: their making was not recorded. 0x1 is the
+ * legacy default stream. */
+static const char streams_sql[] =
+	"INSERT INTO temp.rocprofv3_stream WITH made AS MATERIALIZED (SELECT P.id AS process_id, printf('0x%x', "
+	"rocprofv3_arg(U.string, '*stream')) AS name, A.\"end\" AS since FROM rocpd_api A JOIN rocpd_ustring U ON U.id "
+	"= A.args_id JOIN rtl_api_data X ON X.api_id = A.id AND X.status = 0 JOIN rtl_process P ON A.id BETWEEN "
+	"P.id_first AND P.id_last WHERE A.apiName_id IN (SELECT id FROM rocpd_string WHERE string GLOB "
+	"'hip*StreamCreate*') AND rocprofv3_arg(U.string, '*stream')), used AS MATERIALIZED (SELECT P.id AS process_id, "
+	"L.stream AS name, min(L.start) AS first FROM (SELECT min(Q.op_id) AS op_id, Q.stream, min(B.start) AS start "
+	"FROM query_cause Q JOIN rocpd_api B ON B.id = Q.api_id WHERE Q.stream NOT IN ('0x0', '0x1') GROUP BY Q.op_id >> "
+	"32, Q.stream) L JOIN rtl_process P ON L.op_id BETWEEN P.id_first AND P.id_last GROUP BY 1, 2), streams AS "
+	"(SELECT process_id, name, since, since AS at FROM made UNION SELECT process_id, name, 0, first FROM used U WHERE "
+	"NOT EXISTS (SELECT 1 FROM made M WHERE M.process_id = U.process_id AND M.name = U.name AND M.since <= U.first)) "
+	"SELECT process_id, name, since, lead(since, 1, 9223372036854775807) OVER (PARTITION BY process_id, name ORDER BY "
+	"since), row_number() OVER (PARTITION BY process_id ORDER BY at, name) FROM streams";
 
 static const char kernels_sql[] =
 	"INSERT INTO temp.rocprofv3_kernel SELECT id, CASE WHEN ?1 THEN name WHEN ?2 THEN "
@@ -398,6 +423,10 @@ int rocprofv3_names_make(struct query *q)
 		ret = query_run(q, tables_sql);
 	if (ret == 0)
 		ret = fill_table(q, agents_sql, (int)choice->index, 0);
+	if (ret == 0)
+		ret = query_run(q, queues_sql);
+	if (ret == 0)
+		ret = query_run(q, streams_sql);
 	if (ret == 0)
 		ret = fill_table(q, kernels_sql, choice->mangled, choice->truncated);
 	if (ret == 0)

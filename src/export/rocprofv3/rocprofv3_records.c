@@ -6,10 +6,14 @@
  */
 #include <string.h>
 
+#include <stdlib.h>
+
+#include "export/call_args.h"
 #include "export/rocprofv3/rocprofv3_internal.h"
 
 /* Sizes of structures of rocprofiler-sdk 1.0. */
 #define CALL_SIZE 64
+#define HIP_CALL_SIZE 176
 #define COPY_SIZE 96
 #define DISPATCH_SIZE 184
 #define DISPATCH_INFO_SIZE 72 /* without its reserved bytes */
@@ -68,7 +72,7 @@ static void put_dim(struct json *j, const char *key, sqlite3_stmt *row, int firs
 
 static const char dispatches_sql[] =
 	"SELECT O.correlation_id, " EXTERNAL
-	", T.tid, O.start, O.end, coalesce(G.handle, 0), O.queueId, "
+	", T.tid, O.start, O.end, coalesce(G.handle, 0), " ROCPROFV3_QUEUE ", "
 	"Y.kernel_id, S.private_size, S.group_size, S.group_x, S.group_y, S.group_z, S.grid_x, S.grid_y, S.grid_z, "
 	"coalesce(M.number, 0), O.id, coalesce(Y.vgpr_count, 0), coalesce(Y.accum_vgpr_count, 0), "
 	"coalesce(Y.sgpr_count, 0)" ROCPROFV3_KERNELS;
@@ -107,13 +111,73 @@ static void put_dispatch(struct json *j, sqlite3_stmt *row, uint64_t number)
 
 static void put_call(struct json *j, sqlite3_stmt *row, uint64_t number)
 {
+	int64_t kind = sqlite3_column_int64(row, 0);
+	bool is_hip = kind == ROCPROFV3_KIND_HIP_RUNTIME || kind == ROCPROFV3_KIND_HIP_COMPILER;
+
 	(void)number;
-	put_head(j, CALL_SIZE, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1));
+	put_head(j, is_hip ? HIP_CALL_SIZE : CALL_SIZE, kind, sqlite3_column_int64(row, 1));
 	put_correlation(j, sqlite3_column_int64(row, 2), 0);
 	put_member(j, "ancestor", sqlite3_column_int64(row, 3));
 	json_object_end(j);
 	put_times(j, row, 4);
 	put_member(j, "thread_id", sqlite3_column_int64(row, 6));
+}
+
+/* The stream is that of the call's argument; its name is as cause.c finds it. */
+static const char hip_calls_sql[] =
+	"SELECT H.kind, H.operation, coalesce(X.correlation_id, 0), coalesce(X.parent_id, 0), A.start, A.\"end\", A.tid, "
+	"U.string, X.status, coalesce((SELECT M.number FROM temp.rocprofv3_stream M WHERE M.process_id = (SELECT id FROM "
+	"rtl_process WHERE ?1 BETWEEN id_first AND id_last) AND M.name = query_stream_of(U.string, H.name) AND M.since <= "
+	"A.start AND M.until > A.start), 0) FROM rocpd_api A CROSS JOIN temp.rocprofv3_function H ON H.id = A.apiName_id "
+	"AND H.kind IN (" ROCPROFV3_HIP_KINDS
+	") LEFT JOIN rocpd_ustring U ON U.id = A.args_id LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id BETWEEN ?1 "
+	"AND ?2 ORDER BY A.start, A.id";
+
+static void put_arg(struct json *j, const struct call_arg *a)
+{
+	json_object(j);
+	json_member_text(j, "type", "");
+	JSON_KEY(j, "name");
+	json_text_size(j, a->name, a->name_size);
+	JSON_KEY(j, "value");
+	json_text_size(j, a->value, a->value_size);
+	json_object_end(j);
+}
+
+/* The parameters in their order, then what pointers pointed to ("*ptr"). A trace has no types. Returns the value that the call
+ * returned, if it is no status. */
+static int64_t put_args(struct json *j, const char *text)
+{
+	bool is_form = call_args_is_form(text);
+	int64_t returned = 0;
+	struct call_arg a;
+
+	JSON_KEY(j, "args");
+	json_array(j);
+	for (int pointed = 0; pointed < 2 && is_form; pointed++)
+		for (const char *at = text; (at = call_args_next(at, &a)) != NULL;) {
+			if (a.name_size == 6 && memcmp(a.name, "return", 6) == 0)
+				returned = (int64_t)strtoull(a.value, NULL, 0);
+			else if (a.name_size && (*a.name == '*') == pointed)
+				put_arg(j, &a);
+		}
+	json_array_end(j);
+	return returned;
+}
+
+static void put_hip_call(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	int64_t value;
+
+	put_call(j, row, number);
+	value = put_args(j, query_text(row, 7));
+	if (sqlite3_column_type(row, 8) != SQLITE_NULL)
+		value = sqlite3_column_int64(row, 8);
+	JSON_KEY(j, "retval");
+	json_object(j);
+	put_member(j, "uint64_t_retval", value);
+	json_object_end(j);
+	put_handle(j, "stream_id", sqlite3_column_int64(row, 9));
 }
 
 /* roctxMarkA, roctxRangePushA, roctxRangeStartA */
@@ -305,7 +369,7 @@ int rocprofv3_records_write(struct query *q, struct json *j)
 		uint32_t domains;
 	} records[] = {
 		{ "kernel_dispatch", dispatches_sql, put_dispatch, ROCPROFV3_KERNEL },
-		{ "hip_api", CALLS(ROCPROFV3_HIP_KINDS), put_call, ROCPROFV3_HIP },
+		{ "hip_api", hip_calls_sql, put_hip_call, ROCPROFV3_HIP },
 		{ "hsa_api", CALLS(ROCPROFV3_HSA_KINDS), put_call, ROCPROFV3_HSA },
 		{ "marker_api", markers_sql, put_call, ROCPROFV3_MARKER },
 		{ "rccl_api", CALLS(ROCPROFV3_RCCL_KINDS), put_call, ROCPROFV3_RCCL },
