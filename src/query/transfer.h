@@ -49,7 +49,9 @@ void transfer_apply(struct query *q, int64_t *op);
 			  "'copy engine ' || K.engine WHEN O.correlation_id IN (SELECT correlation_id FROM "        \
 			  "rtl_op_runtime) THEN 'kernel of ROCr' ELSE 'copy engine' END AS means FROM rtl_op_copy " \
 			  "K JOIN rocpd_op O ON O.id = K.op_id UNION ALL SELECT B.id, CASE WHEN B.kernel GLOB "     \
-			  "'__amd_rocclr_fill*' THEN 'Fill' ELSE CASE C.kind WHEN 0 THEN 'HostToHost' WHEN 1 "      \
+			  "'__amd_rocclr_fill*' THEN 'Fill' WHEN C.srcDevice >= 0 AND C.dstDevice >= 0 AND "        \
+			  "C.srcDevice <> C.dstDevice THEN 'PeerToPeer' ELSE CASE C.kind WHEN 0 THEN "              \
+			  "'HostToHost' WHEN 1 "                                                                    \
 			  "THEN 'HostToDevice' WHEN 2 THEN 'DeviceToHost' WHEN 3 THEN 'DeviceToDevice' ELSE "       \
 			  "'Unknown' END END, CASE WHEN N.string LIKE '%3D%' THEN NULL WHEN C.size > 0 THEN "       \
 			  "C.size / P.n + CASE WHEN B.id = P.first THEN C.size % P.n ELSE 0 END WHEN C.width * "    \

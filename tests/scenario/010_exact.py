@@ -138,6 +138,29 @@ def copies(gpus, mode):
 
 
 @case
+def copies_have_the_agents_that_the_program_named():
+    """Linear, of two and three dimensions, between GPUs, with the default direction, by HSA's blocking call. Those that a HIP does by kernels
+    are dispatches, with a kind where the call names the GPUs."""
+    r = run("copyways", trace=RTL, gpus=2, rtl_args=("-q", "--hsa"), env={"VGPU_EXEC": "auto"})
+    contains("output", r.out, "copyways: 0 wrong")
+    named = {int(size): (kind, *("CPU 0" if end == "c" else f"GPU {end}" for end in ends))
+             for size, kind, *ends in re.findall(r"^copy (\d+) (\S+) (\S+) (\S+)$", r.out, re.M)}
+    at_least("copies", len(named), 15)
+    seen = {size: what for size, *what in r.rows("select bytes, kind, src, dst from rtl_copy")}
+    for size, what in named.items():
+        if size in seen:
+            equal(f"copy of {size} bytes", tuple(seen[size]), what)
+        else:
+            kinds = r.rows("select kind, means like '__amd_rocclr_copyBuffer%' from rtl_transfer where bytes = ?", size)
+            equal(f"copies of {size} bytes by kernels", len(kinds), 1)
+            equal("means", kinds[0][1], 1)
+            if size in (200000, 200001):
+                equal(f"kind of the copy of {size} bytes", kinds[0][0], what[0])
+    equal("copies by the blocking call", {50001, 50002, 50003, 50004} - set(seen), set())
+    complete(r)
+
+
+@case
 def copies_on_one_gpu_are_exact():
     copies(1, "standard")
 

@@ -685,11 +685,19 @@ static hsa_status_t internal_register(hsa_amd_runtime_queue_notifier fn, void *d
 static hsa_status_t pointer_info(const void *p, hsa_amd_pointer_info_t *info,
 				 void *(*alloc)(size_t size), uint32_t *nr, hsa_agent_t **agents)
 {
-	(void)p;
 	(void)alloc;
 	(void)nr;
 	(void)agents;
 	CHECK_EQ_UINT(info->size, sizeof(*info));
+	for (unsigned i = 0; i < fake.nr_memory; i++) {
+		const struct fake_memory *m = &fake.memory[i];
+
+		if ((uintptr_t)p - (uintptr_t)m->base >= m->size)
+			continue;
+		info->type = (hsa_amd_pointer_type_t)m->type;
+		info->agentOwner = fake_agent(m->agent);
+		return HSA_STATUS_SUCCESS;
+	}
 	info->type = HSA_EXT_POINTER_TYPE_HSA;
 	info->agentOwner = fake_agent(fake.in_device ? 1 : 0);
 	return HSA_STATUS_SUCCESS;

@@ -210,6 +210,52 @@ TEST(rect_copy_has_bytes_of_its_range)
 	CHECK_EQ_UINT(copy_at(0)->kind, REC_COPY_D2H);
 }
 
+/* Neither call names an agent of the memory: it is that of the runtime's table. */
+TEST(agents_of_rect_and_blocking_copies_are_those_that_have_the_memory)
+{
+	static char host[64], locked[64], gpu[2][64];
+	const struct {
+		void *dst, *src;
+		hsa_amd_copy_direction_t dir;
+		uint32_t dst_agent, src_agent, kind;
+	} all[] = {
+		{ gpu[0], host, hsaHostToDevice, 1, 0, REC_COPY_H2D },
+		{ locked, gpu[1], hsaDeviceToHost, 0, 2, REC_COPY_D2H },
+		{ gpu[1], gpu[0], hsaDeviceToDevice, 2, 1, REC_COPY_P2P },
+		{ gpu[1], gpu[1] + 32, hsaDeviceToDevice, 2, 2, REC_COPY_D2D },
+		{ host, locked, hsaHostToHost, 0, 0, REC_COPY_H2H },
+	};
+	const unsigned nr = sizeof(all) / sizeof(all[0]);
+
+	fake_open(NULL, 0);
+	fake.copy_at_once = true;
+	fake.memory[0] = (struct fake_memory){ gpu[0], 64, HSA_EXT_POINTER_TYPE_HSA, 1 };
+	fake.memory[1] = (struct fake_memory){ gpu[1], 64, HSA_EXT_POINTER_TYPE_IPC, 2 };
+	fake.memory[2] = (struct fake_memory){ locked, 64, HSA_EXT_POINTER_TYPE_LOCKED, 1 };
+	fake.memory[3] = (struct fake_memory){ host, 64, HSA_EXT_POINTER_TYPE_UNKNOWN, 2 };
+	fake.nr_memory = 4;
+	for (unsigned i = 0; i < nr; i++) {
+		hsa_pitched_ptr_t dst = { .base = all[i].dst }, src = { .base = all[i].src };
+		hsa_dim3_t range = { 1 + i, 1, 1 };
+
+		CHECK_EQ_INT(copy_rect(&dst, NULL, &src, NULL, &range, fake_agent(1), all[i].dir, 0,
+				       NULL, fake_signal(1)),
+			     HSA_STATUS_SUCCESS);
+		CHECK_EQ_INT(copy_blocking(all[i].dst, all[i].src, 17 + i), HSA_STATUS_SUCCESS);
+	}
+	CHECK_EQ_INT(copy_fill(gpu[1], 7, 15), HSA_STATUS_SUCCESS);
+	fake_harvest();
+	for (unsigned i = 0; i < 2 * nr; i++) {
+		const struct event_copy *c = copy_of(i < nr ? 1 + i : 17 + i - nr);
+
+		CHECK_EQ_UINT(c->dst_agent, all[i % nr].dst_agent);
+		CHECK_EQ_UINT(c->src_agent, all[i % nr].src_agent);
+		CHECK_EQ_UINT(c->kind, all[i % nr].kind);
+	}
+	CHECK_EQ_UINT(copy_of(60)->dst_agent, 2);
+	CHECK_EQ_UINT(copy_of(60)->src_agent, AGENT_NONE);
+}
+
 TEST(blocking_copy_has_times_of_its_call)
 {
 	char from[32] = "bytes", to[32] = "";

@@ -24,7 +24,7 @@
 struct agent {
 	_Atomic uint64_t handle;    /* release: the other fields are set before it */
 	_Atomic uint64_t last_tick; /* relaxed: any recent value is good enough */
-	bool is_gpu, is_left_out;
+	bool is_gpu, is_cpu, is_left_out;
 	uint32_t bdf, node;
 	struct agent_line kept; /* set by agent_keep_clocks() */
 };
@@ -101,6 +101,7 @@ static hsa_status_t add(hsa_agent_t a, void *data)
 		agents[i].node = node;
 		agents[i].bdf = bdf;
 		agents[i].is_gpu = type == HSA_DEVICE_TYPE_GPU;
+		agents[i].is_cpu = type == HSA_DEVICE_TYPE_CPU;
 		describe(a, i, type);
 	}
 	/* pairs with the acquire in agent_index(): the fields come before the handle */
@@ -130,6 +131,17 @@ uint32_t agent_index(hsa_agent_t agent)
 bool agent_is_gpu(uint32_t index)
 {
 	return index < AGENT_MAX && agents[index].is_gpu;
+}
+
+uint32_t agent_host(void)
+{
+	/* acquire: pairs with the release in add() */
+	uint32_t n = atomic_load_explicit(&nr_agents, memory_order_acquire);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (agents[i].is_cpu)
+			return i;
+	return AGENT_NONE;
 }
 
 bool agent_is_left_out(uint32_t index)

@@ -20,6 +20,8 @@ void agent_scan(void);
 /* HOT-ish: index of an agent, AGENT_NONE if unknown. No lock. */
 uint32_t agent_index(hsa_agent_t agent);
 bool agent_is_gpu(uint32_t index);
+/* The first CPU; AGENT_NONE: there is none. */
+uint32_t agent_host(void);
 /* Whether the user leaves out operations of this GPU (filter.h). */
 bool agent_is_left_out(uint32_t index);
 hsa_agent_t agent_handle(uint32_t index);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <time.h>
 
+#include <hsa/hsa_ext_amd.h>
+
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/testpoint.h"
@@ -259,11 +261,40 @@ static uint32_t kind_of(uint32_t dst, uint32_t src)
 	return to ? REC_COPY_H2D : from ? REC_COPY_D2H : REC_COPY_H2H;
 }
 
+/* The agent that has the memory: where a call names none, or the one that copies. Memory of the host that the runtime does not know, or
+ * that a program has locked, is the first CPU's: the runtime names an agent of locked memory that need not have it. */
+static RTL_COLD uint32_t owner_of(const void *address)
+{
+	hsa_amd_pointer_info_t info = { .size = sizeof(info) };
+	uint32_t agent = AGENT_NONE;
+
+	if (!address || !real.hsa_amd_pointer_info ||
+	    real.hsa_amd_pointer_info(address, &info, NULL, NULL, NULL) != HSA_STATUS_SUCCESS)
+		return AGENT_NONE;
+	if (info.type != HSA_EXT_POINTER_TYPE_UNKNOWN && info.type != HSA_EXT_POINTER_TYPE_LOCKED)
+		agent = agent_index(info.agentOwner);
+	return agent == AGENT_NONE ? agent_host() : agent;
+}
+
 struct what {
 	uint64_t bytes;
 	const void *dst, *src;
 	uint32_t dst_agent, src_agent, kind, engine;
 };
+
+/* Of a copy whose call names neither: sets the agents, and a kind that they contradict: the runtime's direction does not tell one GPU from
+ * two. */
+static RTL_COLD void find_owners(struct what *w)
+{
+	uint32_t dst = owner_of(w->dst), src = owner_of(w->src);
+
+	if (dst == AGENT_NONE || src == AGENT_NONE)
+		return;
+	w->dst_agent = dst;
+	w->src_agent = src;
+	if (w->kind == REC_COPY_UNKNOWN || w->kind == REC_COPY_D2D)
+		w->kind = kind_of(dst, src);
+}
 
 static void describe(struct copy *c, const struct thread *t, const struct what *w)
 {
@@ -576,6 +607,8 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 		w.bytes = (uint64_t)range->x * range->y * range->z;
 		w.dst = dst->base;
 		w.src = src->base;
+		if (life_on())
+			find_owners(&w);
 	}
 	return submit(&w, &a, num_dep_signals, dep_signals);
 }
@@ -714,8 +747,8 @@ static void emit_blocking(struct thread *t, const struct copy_call *call, const 
 				       .marker = t->marker,
 				       .dst = (uint64_t)(uintptr_t)w->dst,
 				       .src = (uint64_t)(uintptr_t)w->src,
-				       .dst_agent = AGENT_NONE,
-				       .src_agent = AGENT_NONE,
+				       .dst_agent = w->dst_agent,
+				       .src_agent = w->src_agent,
 				       .kind = w->kind,
 				       .engine = UINT32_MAX,
 				       .tid = t->tid,
@@ -727,9 +760,14 @@ hsa_status_t copy_blocking(void *dst, const void *src, size_t size)
 {
 	struct what w = { size, dst, src, AGENT_NONE, AGENT_NONE, REC_COPY_UNKNOWN, UINT32_MAX };
 	struct copy_call call;
-	struct thread *t = begin(&call, &w, (hsa_signal_t){ 0 });
-	uint64_t begin_ns = t ? clock_now_ns() : 0;
 	hsa_status_t status;
+	struct thread *t;
+	uint64_t begin_ns;
+
+	if (life_on())
+		find_owners(&w);
+	t = begin(&call, &w, (hsa_signal_t){ 0 });
+	begin_ns = t ? clock_now_ns() : 0;
 
 	if (RTL_UNLIKELY(copy_held_is_on()))
 		copy_held_enter();
@@ -746,9 +784,14 @@ hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count)
 	struct what w = { count * sizeof(value), ptr,	    NULL, AGENT_NONE, AGENT_NONE,
 			  REC_COPY_FILL,	 UINT32_MAX };
 	struct copy_call call;
-	struct thread *t = begin(&call, &w, (hsa_signal_t){ 0 });
-	uint64_t begin_ns = t ? clock_now_ns() : 0;
 	hsa_status_t status;
+	struct thread *t;
+	uint64_t begin_ns;
+
+	if (life_on())
+		w.dst_agent = owner_of(ptr);
+	t = begin(&call, &w, (hsa_signal_t){ 0 });
+	begin_ns = t ? clock_now_ns() : 0;
 
 	if (RTL_UNLIKELY(copy_held_is_on()))
 		copy_held_enter();
