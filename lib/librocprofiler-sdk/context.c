@@ -82,6 +82,66 @@ static void switch_contexts(uint64_t mask, bool on)
 	dispatch_update();
 }
 
+/* What only a runtime shows whose tables librtl has. */
+static bool needs_tables(uint32_t kind)
+{
+	switch (kind) {
+	case ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API:
+	case ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API:
+	case ROCPROFILER_CALLBACK_TRACING_HSA_IMAGE_EXT_API:
+	case ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API:
+	case ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT:
+	case ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH:
+	case ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY:
+	case ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY:
+#if ROCPROFILER_SDK_ABI > 0
+	case ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION:
+#endif
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool buffer_needs_tables(uint32_t kind)
+{
+	switch (kind) {
+	case ROCPROFILER_BUFFER_TRACING_HSA_CORE_API:
+	case ROCPROFILER_BUFFER_TRACING_HSA_AMD_EXT_API:
+	case ROCPROFILER_BUFFER_TRACING_HSA_IMAGE_EXT_API:
+	case ROCPROFILER_BUFFER_TRACING_HSA_FINALIZE_EXT_API:
+	case ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH:
+	case ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY:
+	case ROCPROFILER_BUFFER_TRACING_MEMORY_COPY:
+#if ROCPROFILER_SDK_ABI > 0
+	case ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION:
+#endif
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether HSA's runtime was in use before this library came, and the context has only services that need its tables. */
+static bool sees_nothing(const struct context *c)
+{
+	uint32_t nr_blind = 0;
+
+	if (!registration_is_too_late())
+		return false;
+	for (uint32_t kind = 0; kind < SDK_NR_KINDS; kind++) {
+		if (c->services[kind].fn && !needs_tables(kind))
+			return false;
+		nr_blind += c->services[kind].fn != NULL;
+	}
+	for (uint32_t kind = 0; kind < SDK_NR_BUFFER_KINDS; kind++) {
+		if (atomic_load(&c->buffers[kind]) && !buffer_needs_tables(kind))
+			return false;
+		nr_blind += atomic_load(&c->buffers[kind]) != NULL;
+	}
+	return nr_blind || count_has(c);
+}
+
 EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t context_id)
 {
 	struct context *c = context_find(context_id);
@@ -93,6 +153,8 @@ EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t c
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (atomic_load(&context_active) & bit_of(c))
 		return ROCPROFILER_STATUS_SUCCESS;
+	if (sees_nothing(c))
+		return ROCPROFILER_STATUS_ERROR_HSA_NOT_LOADED;
 	status = count_start(c);
 	if (status != ROCPROFILER_STATUS_SUCCESS)
 		return status;

@@ -387,6 +387,11 @@ EXPORT rocprofiler_status_t rocprofiler_configure_callback_dispatch_profile_coun
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
+bool count_has(const struct context *c)
+{
+	return atomic_load(&has_service) & bit_of(c);
+}
+
 rocprofiler_status_t count_start(struct context *c)
 {
 	uint64_t none = 0;

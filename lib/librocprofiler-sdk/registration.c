@@ -264,6 +264,26 @@ static void initialize(int i)
 	atomic_store(&current, -1);
 }
 
+static _Thread_local bool is_in_runtime;
+
+bool registration_is_in_runtime(void)
+{
+	return is_in_runtime;
+}
+
+/* What a tool would see of the GPU comes by HSA's tables, which the runtime passes on once, when it starts. */
+bool registration_is_too_late(void)
+{
+	static _Atomic bool is_said;
+
+	if (is_in_runtime || !the_core || !the_core->hsa_is_past())
+		return false;
+	if (!atomic_exchange(&is_said, true))
+		log_warn(
+			"HSA's runtime was started before this library was loaded: tools see HIP's calls, and no kernel, copy, code object or call of HSA. Link the program with librocprofiler-sdk, or set LD_PRELOAD=librocprofiler-sdk.so.1 or HSA_TOOLS_LIB=librocprofiler-sdk.so.1");
+	return true;
+}
+
 /* From the first of new clients on. The caller has set `phase` to -1. */
 static void bring_up(int from)
 {
@@ -271,6 +291,11 @@ static void bring_up(int from)
 
 	for (int i = from; i < nr; i++)
 		configure(i);
+	for (int i = from; i < nr; i++)
+		if (clients[i].takes_part) {
+			registration_is_too_late();
+			break;
+		}
 	for (int i = from; i < nr; i++)
 		initialize(i);
 }
@@ -439,13 +464,6 @@ static void show_hsa(const struct hsa_mirror_root *root)
 	effects_runtime(EFFECTS_HSA, major * UINT64_C(10000) + minor * UINT64_C(100), 0);
 }
 
-static _Thread_local bool is_in_runtime;
-
-bool registration_is_in_runtime(void)
-{
-	return is_in_runtime;
-}
-
 /* HSA's runtime is being initialised. Whether a tool takes part. */
 static bool on_runtime(void)
 {
@@ -504,8 +522,10 @@ __attribute__((constructor)) static void start(void)
 	const char *now = getenv("ROCPROFILER_LIBRARY_CTOR");
 
 	/* the program's kernels are registered after this */
-	if (sdk_core())
+	if (sdk_core()) {
+		sdk_core()->rebind();
 		host_functions_listen(sdk_core());
+	}
 	if (now && *now && strcmp(now, "0") != 0)
 		registration_first_use();
 }

@@ -65,6 +65,8 @@ static inline bool registration_is_over(void)
 int registration_current(void);
 /* Whether HSA's runtime is initialising itself on this thread: it can't be asked then. */
 bool registration_is_in_runtime(void);
+/* Whether HSA's runtime was started before librtl could get its tables; the first time a message says so. */
+bool registration_is_too_late(void);
 
 extern RTL_HIDDEN _Atomic bool registration_is_done;
 /* Whether a tool is named, or is among the libraries that are loaded. */
@@ -328,6 +330,8 @@ void code_object_end(void);
 bool count_is_configured(void);
 /* The context becomes active: what it counts is counted from now on. An error: it does not become active. */
 rocprofiler_status_t count_start(struct context *c);
+/* Whether the context counts dispatches. */
+bool count_has(const struct context *c);
 void count_stop(struct context *c);
 /* Waits, 1 s at most each, until the dispatches that are being counted have their results, and these are shown. */
 void count_settle(void);

@@ -14,6 +14,7 @@
 #include "event/pause.h"
 #include "forked.h"
 #include "hsa_wrap_gen.h"
+#include "rebind.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/counter/counter.h"
 #include "source/hip/frame.h"
@@ -55,6 +56,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.hip_find = hip_find,
 		.host_function_listen = host_function_listen,
 		.be_copy = forked_be_copy,
+		.rebind = rebind_all,
 		.quiet = quiet,
 		.table_add_layer = table_add_layer,
 		.submit_listen = submit_listen,
@@ -101,6 +103,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.rccl_real = rccl_real,
 		.hsa_init_as_tool = hsa_init_as_tool,
 		.hsa_init = hsa_init_front,
+		.hsa_is_past = hsa_init_is_past,
 		.set_api_table = register_set_api_table,
 		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,

@@ -74,6 +74,8 @@ struct rtl_core {
 	bool (*host_function_listen)(host_function_fn fn); /* host_function.h */
 	/* this librtl is the copy, in a forked child, of the one at `path` (forked.h) */
 	void (*be_copy)(const char *path);
+	/* rebind.h: from the face's constructor */
+	void (*rebind)(void);
 	/* calls of this thread are suppressed from now on, or traced again */
 	void (*quiet)(bool on);
 
@@ -143,6 +145,8 @@ struct rtl_core {
 	void (*hsa_init_as_tool)(hsa_init_wants_fn wants);
 	/* librtl's hsa_init(), for a library that the loader searches before the runtime */
 	hsa_status_t (*hsa_init)(void);
+	/* Whether HSA's runtime has been initialised before librtl could get its tables. Not within hsa_init() */
+	bool (*hsa_is_past)(void);
 	/* register.c: the tables of HIP or HSA were offered to the face */
 	int (*set_api_table)(const char *name, uint64_t version, uint64_t instance, void **tables,
 			     uint64_t nr_tables);
@@ -189,6 +193,8 @@ hsa_status_t hsa_init_front(void);
 extern const struct source hsa_init_source;
 /* At the process's end: says to rtl trace if the process has no trace because its runtime was initialised without librtl. */
 void hsa_init_conclude(void);
+/* Whether the runtime was initialised, and librtl has no tables of it. Any thread. */
+bool hsa_init_is_past(void);
 int register_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			   uint64_t nr_tables);
 

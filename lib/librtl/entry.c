@@ -22,6 +22,7 @@
 #include "event/pause.h"
 #include "forked.h"
 #include "hsa_wrap_gen.h"
+#include "rebind.h"
 #include "sink/recorder/recorder.h"
 #include "source/api/call.h"
 #include "source/api/live.h"
@@ -118,6 +119,9 @@ __attribute__((constructor)) static void start(void)
 {
 	visible_start();
 	boot();
+	/* linked, or needed by a face: the loader may have bound the program's calls past it */
+	if (!core_is_requested())
+		rebind_all();
 }
 
 __attribute__((destructor)) static void stop(void)

@@ -82,12 +82,13 @@ static init_fn find_next(void)
 	return (init_fn)(fn ? fn : find_in_runtime("hsa_init"));
 }
 
-/* Whether the runtime was initialised, and librtl has no tables of it. */
-static bool is_unseen(void)
+bool hsa_init_is_past(void)
 {
 	hsa_status_t (*get_info)(hsa_system_info_t attribute, void *value);
 	uint64_t ticks;
 
+	if (!lookup_next)
+		early_find();
 	if (real_ready() || !lookup_next)
 		return false;
 	get_info =
@@ -100,7 +101,7 @@ static bool is_unseen(void)
 static void stop(uint64_t deadline_ns)
 {
 	(void)deadline_ns;
-	if (is_unseen())
+	if (hsa_init_is_past())
 		bus_loss(SPOOL_REASON_no_tables, 1);
 }
 
@@ -109,7 +110,7 @@ const struct source hsa_init_source = { .name = "runtime", .stop = stop };
 void hsa_init_conclude(void)
 {
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_OFF &&
-	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() && is_unseen())
+	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() && hsa_init_is_past())
 		notice_send(env_str(ENV_SESSION), NOTICE_NO_TABLES, 0);
 }
 

@@ -26,12 +26,12 @@
 #include "event/life.h"
 #include "event/pause.h"
 #include "operations.h"
+#include "rebind.h"
 #include "sink/recorder/finish.h"
 #include "sink/recorder/recorder.h"
 #include "source/hip/frame.h"
 #include "source/hip/lookup.h"
 #include "source/hsa/completion/harvest.h"
-#include "source/hsa/table/real.h"
 
 #define MAX_SESSIONS 4u
 #define NAP_NS 100000
@@ -195,7 +195,7 @@ RTL_REQUIRES(lock) static rtl_status_t want_calls(void)
 
 /* ---- the process ------------------------------------------------------------------------------ */
 
-/* Whether the program's calls of `name` reach librtl; true if there is no such function. */
+/* Whether the program's calls of `name` reach librtl, by the loader's order or by new references; true if there is no such function. */
 static bool is_in_front(const char *name)
 {
 	void *fn;
@@ -204,21 +204,7 @@ static bool is_in_front(const char *name)
 		early_find();
 	fn = lookup_next ? lookup_libc()(RTLD_DEFAULT, name) : NULL;
 	dlerror();
-	return !fn || hip_is_ours(fn);
-}
-
-/* Whether HSA has been initialised past librtl. */
-static bool is_used_already(void)
-{
-	hsa_status_t (*get_info)(hsa_system_info_t attribute, void *value);
-	uint64_t value[4];
-
-	if (real_ready() || !lookup_next)
-		return false;
-	get_info = (hsa_status_t(*)(hsa_system_info_t, void *))lookup_libc()(RTLD_DEFAULT,
-									     "hsa_system_get_info");
-	dlerror();
-	return get_info && get_info(HSA_SYSTEM_INFO_TIMESTAMP, value) == HSA_STATUS_SUCCESS;
+	return !fn || hip_is_ours(fn) || rebind_is_done();
 }
 
 static rtl_status_t prepare(void)
@@ -234,7 +220,7 @@ static rtl_status_t prepare(void)
 		return RTL_ERROR_DISABLED;
 	if (!is_in_front("hsa_init") && !core_is_requested())
 		return RTL_ERROR_NOT_IN_FRONT;
-	if (is_used_already())
+	if (hsa_init_is_past())
 		return RTL_ERROR_TOO_LATE;
 	/* else the process is recorded from its start */
 	if (!core_is_requested()) {

@@ -52,6 +52,15 @@ def c_program_records_two_phases():
 
 
 @case
+def hip_before_librtl_in_the_order_of_libraries_changes_nothing():
+    path = example("embed_cpp")
+    r = run(path, 10, env={"VGPU_EXEC": None, "LD_PRELOAD": "libamdhip64.so.5"})
+    contains("stdout", r.out, f"kernel {ADD}: 11\n")
+    contains("stdout", r.out, "call hipLaunchKernel: 11 begun, 11 ended\n")
+    equal("stderr", r.err, "")
+
+
+@case
 def cpp_program_gets_callbacks():
     path = example("embed_cpp")
     r = run(path, 10, env={"VGPU_EXEC": None})
