@@ -28,7 +28,6 @@ HEAP = {name: "the heap is not ours; instead: alloc_pages()" for name in (
 EXCEPTIONS = {
     **{("src/base/alloc.c", call): "what the command line has" for call in HEAP},
     ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
-    ("src/event/filter.c", "free"): "what the C++ library's demangler returns",
     ("src/source/hsa/queue/queue_calls.c", "abort"): "on behalf of the runtime, which would have",
     ("src/sink/recorder/finish.c", "sigaction"): "resets handlers in a child of its own",
 }

@@ -14,7 +14,7 @@
 
 #include "fork_guard.h"
 #include "hsa_events.h"
-#include "store/demangle.h"
+#include "base/demangle.h"
 
 #define NR_BUCKETS 4096u
 

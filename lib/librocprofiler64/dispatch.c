@@ -26,7 +26,7 @@
 #include "../face/relay.h"
 #include "base/log.h"
 #include "queues.h"
-#include "store/demangle.h"
+#include "base/demangle.h"
 
 #define MAX_QUEUES 65536u
 #define SETTLE_NS UINT64_C(1000000000)

@@ -14,7 +14,7 @@
 #include "base/compiler.h"
 #include "cli/ui.h"
 #include "query/label.h"
-#include "store/demangle.h"
+#include "base/demangle.h"
 #include "store/map.h"
 
 /* names of kernels and functions; more strings are messages of markers */

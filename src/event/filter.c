@@ -3,27 +3,24 @@
  *
  * Owns:     the compiled expressions; set in init, constant afterwards.
  * Threads:  any; regexec() takes a lock of the C library's own, per expression.
- * Memory:   the C library's regular expressions and the demangler use the program's malloc(), when librtl and code objects
- *           are loaded, and only with these options.
+ * Memory:   the C library's regular expressions use the program's malloc(), when librtl and code objects are loaded, and
+ *           only with these options.
  * Fails:    an expression without memory leaves nothing out, with a warning.
  */
 #define LOG_TOPIC "filter"
 #include "event/filter.h"
 
-#include <dlfcn.h>
 #include <regex.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/capture.h"
+#include "base/demangle.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "event/special.h"
 
-/* The demangler needs stack in proportion to the name. */
-#define DEMANGLE_MAX 4096u
 #define NAME_MAX_SIZE 65536u
 
 struct expression {
@@ -31,11 +28,8 @@ struct expression {
 	bool is_set;
 };
 
-typedef char *(*demangle_fn)(const char *name, char *buffer, size_t *size, int *status);
-
 static struct expression kernels, not_kernels, calls;
 bool filter_has_kernels, filter_has_gpus, filter_has_calls;
-static _Atomic demangle_fn demangle;
 
 static bool compile(struct expression *e, enum env_id id)
 {
@@ -61,63 +55,29 @@ void filter_init(void)
 	special_set(SPECIAL_FILTERED, filter_has_kernels || filter_has_gpus);
 }
 
-void filter_find_demangler(void)
-{
-	void *lib, *fn = NULL;
-
-	if (!filter_has_kernels || atomic_load_explicit(&demangle, memory_order_relaxed))
-		return;
-	/* RTLD_NOLOAD: librtl loads no library */
-	lib = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	if (lib) {
-		fn = dlsym(lib, "__cxa_demangle");
-		dlclose(lib);
-	}
-	if (!fn)
-		fn = dlsym(RTLD_DEFAULT, "__cxa_demangle");
-	if (!fn) {
-		/* the program must not find our failure */
-		dlerror();
-		log_warn(
-			"no C++ demangler is loaded: kernels are selected by their mangled names alone");
-	}
-	/* relaxed: a constant; the runtime that has it stays loaded */
-	atomic_store_explicit(&demangle, (demangle_fn)fn, memory_order_relaxed);
-}
-
-/* NULL: it has no other name. The caller calls free(). */
-static char *readable(const char *name)
-{
-	demangle_fn fn = atomic_load_explicit(&demangle, memory_order_relaxed);
-	int status = 0;
-
-	if (!fn || strncmp(name, "_Z", 2) != 0 || strlen(name) > DEMANGLE_MAX)
-		return NULL;
-	return fn(name, NULL, NULL, &status);
-}
-
 bool filter_leaves_out_kernel(const char *name)
 {
 	size_t size = name ? strnlen(name, NAME_MAX_SIZE) : 0;
 	char *mangled, *nice;
-	bool out;
+	bool has_nice, out;
 
 	if (!filter_has_kernels)
 		return false;
 	mangled = name ? alloc_pages(size + 1) : NULL;
+	nice = mangled ? alloc_pages(DEMANGLE_OUT) : NULL;
 	if (mangled) {
 		memcpy(mangled, name, size);
 		mangled[size] = '\0';
 		if (size > 3 && strcmp(mangled + size - 3, ".kd") == 0)
 			mangled[size - 3] = '\0';
 	}
-	nice = mangled ? readable(mangled) : NULL;
-	out = (kernels.is_set && !matches(&kernels, mangled) && !matches(&kernels, nice)) ||
+	has_nice = nice && demangle_to(mangled, nice, DEMANGLE_OUT) > 0;
+	out = (kernels.is_set && !matches(&kernels, mangled) &&
+	       !(has_nice && matches(&kernels, nice))) ||
 	      (not_kernels.is_set &&
-	       (matches(&not_kernels, mangled) || matches(&not_kernels, nice)));
-	free(nice);
-	if (mangled)
-		alloc_pages_free(mangled, size + 1);
+	       (matches(&not_kernels, mangled) || (has_nice && matches(&not_kernels, nice))));
+	alloc_pages_free(nice, DEMANGLE_OUT);
+	alloc_pages_free(mangled, size + 1);
 	return out;
 }
 

@@ -17,14 +17,10 @@
 /* Reads RTL_KERNELS, RTL_NOT_KERNELS, RTL_CALLS, RTL_GPUS. After env_init(), before threads. */
 void filter_init(void);
 
-/* Finds the demangler of the C++ library that the GPU runtime uses: without it mangled names alone are compared. Takes
- * the loader's lock. */
-void filter_find_demangler(void);
-
 /* Whether any kernel may be left out; set in filter_init(), constant after. */
 extern RTL_HIDDEN bool filter_has_kernels, filter_has_gpus, filter_has_calls;
 
-/* Whether dispatches of the kernel are left out: its mangled name without ".kd", or its demangled name, does not match
+/* Whether dispatches of the kernel are left out: its mangled name without ".kd", or its demangled name (demangle.h), does not match
  * RTL_KERNELS, or one of them matches RTL_NOT_KERNELS. NULL: a kernel without a name, which matches nothing. */
 bool filter_leaves_out_kernel(const char *name);
 bool filter_leaves_out_call(const char *function);

@@ -14,6 +14,7 @@
  *	transfer.h	 copies and fills by kernels of HIP
  *	critical.h	 the critical path
  *	label.h		 short, readable names
+ *	apart.h		 labels that tell kernels apart
  *	near.h		 names that are like a text, for messages
  */
 #ifndef RTL_QUERY_QUERY_H

@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "records_index_gen.h"
-#include "store/demangle.h"
+#include "base/demangle.h"
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
@@ -384,6 +384,56 @@ static int sort_list(struct index_list *list, size_t item_size)
 	return 0;
 }
 
+/* As demangled: without ".kd". */
+static size_t name_size(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 3 && strcmp(name + n - 3, ".kd") == 0 ? n - 3 : n;
+}
+
+static bool same_name(const struct store_kernel *a, const struct store_kernel *b)
+{
+	size_t n = name_size(a->name);
+
+	return n == name_size(b->name) && memcmp(a->name, b->name, n) == 0;
+}
+
+/* Demangling loses what is no part of the source's text: static or not, which of a function's local types. Everything that counts kernels does
+ * so by their readable names. So of those of different mangled names that read alike the first keeps its name, and the others get
+ * the mangled one behind it. After sorting: the first is the same in each part of a trace. */
+static int tell_apart(struct index *index)
+{
+	struct store_kernel *kernels = index->kernels.items;
+	struct map names = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; i < index->kernels.nr && ret == 0; i++) {
+		struct store_kernel *k = &kernels[i];
+		uint64_t hash = map_hash(k->demangled, strlen(k->demangled)), first;
+		size_t size = strlen(k->demangled) + strlen(k->name) + 4;
+		char *both;
+
+		if (!map_get(&names, hash, &first)) {
+			ret = map_put(&names, hash, i);
+			continue;
+		}
+		if (same_name(&kernels[first], k) ||
+		    strcmp(kernels[first].demangled, k->demangled) != 0)
+			continue;
+		both = alloc_heap(size);
+		if (!both) {
+			ret = -ENOMEM;
+			break;
+		}
+		snprintf(both, size, "%s [%.*s]", k->demangled, (int)name_size(k->name), k->name);
+		alloc_free((char *)(uintptr_t)k->demangled);
+		k->demangled = both;
+	}
+	map_fini(&names);
+	return ret;
+}
+
 static int compare_clock(const void *a, const void *b)
 {
 	const struct store_clock *x = a, *y = b;
@@ -403,7 +453,8 @@ int index_meta_finish(struct index *index)
 	    sort_list(&index->queues, sizeof(struct store_queue)) < 0 ||
 	    sort_list(&index->code_objects, sizeof(struct store_code_object)) < 0 ||
 	    sort_list(&index->kernels, sizeof(struct store_kernel)) < 0 ||
-	    sort_list(&index->threads, sizeof(struct store_thread)) < 0 || index_op_sort(index) < 0)
+	    sort_list(&index->threads, sizeof(struct store_thread)) < 0 ||
+	    index_op_sort(index) < 0 || tell_apart(index) < 0)
 		return -ENOMEM;
 	if (index->clocks.nr)
 		qsort(index->clocks.items, index->clocks.nr, sizeof(struct store_clock),

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -93,17 +94,14 @@ class Summary(Reader):
 
     def test_long_names_fit_the_terminal(self):
         db = self.sample(names=(LONG, "k\x1b[31mred\n"))
-        whole = subprocess.run(["c++filt", LONG], capture_output=True, text=True, check=False).stdout.strip() \
-            if shutil.which("c++filt") else None
         rows = json.loads(self.rtl("summary", db, "-f", "json").stdout)
         name = max((r["name"] for r in rows), key=len)
         self.assertGreater(len(name), 3000)
-        if whole:
-            self.assertEqual(name, whole)
+        self.assertEqual(name, f"void vadd<{', '.join(re.findall('Li([0-9]+)E', LONG))}>(float*)")
         self.assertIn(name, self.rtl("summary", db, "--by", "kernel", "--wide").stdout)
         for line in self.rtl("summary", db, "--by", "kernel", env={"COLUMNS": "100"}).stdout.splitlines():
             self.assertLessEqual(len(line), 100)
-        self.assertIn("...\n", self.rtl("summary", db, "--by", "kernel", env={"COLUMNS": "100"}).stdout)
+        self.assertIn("vadd<...>\n", self.rtl("summary", db, "--by", "kernel", env={"COLUMNS": "100"}).stdout)
         self.assertNotIn("\x1b", self.rtl("summary", db).stdout)
 
     def test_rpd_database_is_summarised(self):

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Formats of viewers: pftrace, read by protobuf's own reader, OTF2, read by its library, speedscope and folded; every count and time equal to the database"""
 import collections
+import csv
+import io
 import json
 import re
 import shutil
@@ -418,6 +420,43 @@ class Folded(Viewers):
         self.assertEqual(found, {("process 77", "thread 78", "step", "hipLaunchKernel", "gemm"): 2000})
         for form in ("pftrace", "speedscope"):
             self.convert("rpd.db", form, "t.out")
+
+
+class Kernels(Viewers):
+    """Kernels of different mangled names stay apart, however they read: overloads, local types of one name, names of one beginning."""
+
+    NAMES = ("_Z5scalePf", "_Z5scalePd", "_ZZ1fvE1k", "_ZZ1fvE1k_0", "_Z3addPfDF16b", "_Z3addPfDF16bi", "_ZL1kPi", "_Z1kPi", "alone",
+             f"_ZN171{'a' * 171}1fEPi", f"_ZN171{'a' * 171}1gEPi")
+
+    def trace(self):
+        s = spool.Spool()
+        s.agent(gpu=False, name="cpu")
+        s.agent()
+        s.queue(1)
+        for i, name in enumerate(self.NAMES):
+            s.dispatch(s.kernel(name), 0, s.start + 31_000 + 1000 * i, s.start + 31_001 + 1001 * i)
+        return s
+
+    def test_each_kernel_is_one_row_and_one_region(self):
+        nr = len(self.NAMES)
+        db = self.database(self.trace())
+        for source in (db, "t.rtl"):
+            rows = list(csv.DictReader(io.StringIO(self.rtl("summary", source, "--by", "kernel", "-f", "csv").stdout)))
+            self.assertEqual(sorted(int(r["total_ns"]) for r in rows), list(range(1, nr + 1)), source)
+            self.assertEqual(len({r["name"] for r in rows}), nr, source)
+        self.assertEqual(len(set(self.sql(db, "SELECT kernel FROM rtl_dispatch"))), nr)
+        for name in ("k(int*)", "k(int*) [_Z1kPi]", "f()::k", "f()::k [_ZZ1fvE1k_0]", "add(float*, std::bfloat16_t, int)", "alone"):
+            self.assertEqual(len(self.sql(db, "SELECT kernel FROM rtl_dispatch WHERE kernel = ?", name)), 1, name)
+        with open(self.convert(db, "speedscope", "t.json"), encoding="utf-8") as file:
+            frames = [f["name"] for f in json.load(file)["shared"]["frames"]]
+        self.assertEqual(len(frames), nr)
+        self.assertEqual(len(set(frames)), nr)
+        self.assertLess({"alone", "scale(float*)", "scale(double*)"}, set(frames))
+        with open(self.convert(db, "folded", "t.folded"), encoding="utf-8") as file:
+            self.assertEqual(sorted(int(line.rsplit(" ", 1)[1]) for line in file), list(range(1, nr + 1)))
+        if shutil.which("otf2-print"):
+            text = subprocess.run(["otf2-print", "-G", self.convert(db, "otf2", "t.otf2")], capture_output=True, check=True, text=True).stdout
+            self.assertEqual(len(set(re.findall(r'^REGION .*?Name: "(.*?)"', text, re.M))), nr, text)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,13 @@ TEST(other_kernels_are_left_out)
 	CHECK(filter_leaves_out_kernel(""));
 }
 
+TEST(kernels_are_selected_by_the_names_that_are_shown)
+{
+	with("RTL_KERNELS", "^add\\(float\\*, std::bfloat16_t\\)$");
+	CHECK(!filter_leaves_out_kernel("_Z3addPfDF16b.kd"));
+	CHECK(filter_leaves_out_kernel("_Z3addPfDF16bi.kd"));
+}
+
 TEST(kernel_that_both_expressions_match_is_left_out)
 {
 	setenv("RTL_NOT_KERNELS", "_b", 1);

@@ -12,7 +12,7 @@
 #include "export/otf2/otf2_internal.h"
 #include "export/rocprofv3/rocprofv3_internal.h"
 #include "export/tracks.h"
-#include "query/label.h"
+#include "query/apart.h"
 
 struct writer {
 	struct query *q;
@@ -27,6 +27,7 @@ struct writer {
 	int64_t pid, tid;
 	bool open;
 	uint64_t nr_untimed;
+	struct apart apart_names;
 	sqlite3_stmt *label, *symbol, *type, *stream, *call, *args;
 };
 
@@ -164,10 +165,10 @@ static int region_of_op(struct writer *w, const int64_t *op, uint32_t *region)
 		return otf2_archive_region(&w->archive, query_look_up(w->type, op[OP_TYPE]),
 					   OTF2_REGION_ROLE_DATA_TRANSFER, region);
 	return otf2_archive_region(&w->archive,
-				   label_kernel(label,
-						query_look_up(w->order == ROWS_RUNTIME ? w->symbol :
-											 w->label,
-							      op[OP_NAME])),
+				   apart_label(&w->apart_names, label,
+					       query_look_up(w->order == ROWS_RUNTIME ? w->symbol :
+											w->label,
+							     op[OP_NAME])),
 				   OTF2_REGION_ROLE_FUNCTION, region);
 }
 
@@ -267,6 +268,8 @@ int otf2_write(struct query *q, const char *out)
 	int ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));
 
 	if (ret == 0)
+		ret = apart_read(&w.apart_names, q);
+	if (ret == 0)
 		ret = otf2_files_create(&files, q, out);
 	if (ret == 0) {
 		ret = otf2_archive_open(&w.archive, q, files.tmp, files.name);
@@ -283,5 +286,6 @@ int otf2_write(struct query *q, const char *out)
 			 (unsigned long long)w.nr_untimed);
 	tracks_fini_lanes(&w.track.lanes);
 	tracks_fini_lanes(&w.apart);
+	apart_fini(&w.apart_names);
 	return ret;
 }

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "store/args.h"
-#include "store/demangle.h"
+#include "base/demangle.h"
 
 #define NR_SETS 4096u /* a cache, by hash: sets of WAYS */
 #define WAYS 4u

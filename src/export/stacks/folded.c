@@ -16,7 +16,7 @@
 #include "export/json.h"
 #include "export/output.h"
 #include "export/tracks.h"
-#include "query/label.h"
+#include "query/apart.h"
 #include "store/map.h"
 
 /* A stack: its innermost frame, and the stack that it is in. */
@@ -39,6 +39,7 @@ struct writer {
 	uint64_t nr_untimed;
 	int64_t last_id; /* of the row that was looked up last */
 	uint32_t last_stack;
+	struct apart apart_names;
 	sqlite3_stmt *call, *args, *put, *get, *label, *type;
 };
 
@@ -201,9 +202,9 @@ static int take_op(void *arg, const int64_t *op)
 	}
 	if (ret == 0)
 		ret = stack_of(w, stack,
-			       op[OP_COPY] ?
-				       query_look_up(w->type, op[OP_TYPE]) :
-				       label_kernel(label, query_look_up(w->label, op[OP_NAME])),
+			       op[OP_COPY] ? query_look_up(w->type, op[OP_TYPE]) :
+					     apart_label(&w->apart_names, label,
+							 query_look_up(w->label, op[OP_NAME])),
 			       &stack);
 	if (ret == 0)
 		w->stacks[stack].ns += (uint64_t)(op[OP_END] - op[OP_START]);
@@ -268,6 +269,8 @@ int folded_write(struct query *q, const char *out)
 	if (ret == 0)
 		ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));
 	if (ret == 0)
+		ret = apart_read(&w.apart_names, q);
+	if (ret == 0)
 		ret = output_write(q, out, fill, &w);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(*all[i].stmt);
@@ -277,5 +280,6 @@ int folded_write(struct query *q, const char *out)
 	alloc_free(w.stacks);
 	map_fini(&w.of_name);
 	map_fini(&w.of_parent);
+	apart_fini(&w.apart_names);
 	return ret;
 }

@@ -15,7 +15,7 @@
 #include "export/json.h"
 #include "export/output.h"
 #include "export/tracks.h"
-#include "query/label.h"
+#include "query/apart.h"
 #include "rtl_version.h"
 #include "store/map.h"
 
@@ -49,6 +49,7 @@ struct writer {
 	enum rows_order order;
 	int64_t pid, tid;
 	bool open;
+	struct apart apart_names;
 	sqlite3_stmt *label, *symbol, *type, *stream, *call, *args;
 };
 
@@ -282,11 +283,15 @@ static int frame_of_op(struct writer *w, const int64_t *op, uint64_t *frame)
 	char label[LABEL_SIZE];
 
 	if (w->order == ROWS_RUNTIME)
-		return frame_of(w, label_kernel(label, query_look_up(w->symbol, op[OP_NAME])),
+		return frame_of(w,
+				apart_label(&w->apart_names, label,
+					    query_look_up(w->symbol, op[OP_NAME])),
 				frame);
 	if (op[OP_COPY])
 		return frame_of(w, query_look_up(w->type, op[OP_TYPE]), frame);
-	return frame_of(w, label_kernel(label, query_look_up(w->label, op[OP_NAME])), frame);
+	return frame_of(w,
+			apart_label(&w->apart_names, label, query_look_up(w->label, op[OP_NAME])),
+			frame);
 }
 
 static int take_op(void *arg, const int64_t *op)
@@ -397,6 +402,8 @@ int speedscope_write(struct query *q, const char *out)
 	int ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));
 
 	if (ret == 0)
+		ret = apart_read(&w.apart_names, q);
+	if (ret == 0)
 		ret = output_write(q, out, fill, &w);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(*all[i].stmt);
@@ -407,5 +414,6 @@ int speedscope_write(struct query *q, const char *out)
 	map_fini(&w.names);
 	tracks_fini_lanes(&w.track.lanes);
 	tracks_fini_lanes(&w.apart);
+	apart_fini(&w.apart_names);
 	return ret;
 }

@@ -482,7 +482,6 @@ void code_object_unload(hsa_executable_t executable)
 
 void code_object_init(void)
 {
-	filter_find_demangler();
 	memset(&loader, 0, sizeof(loader));
 	if (!real.hsa_system_get_major_extension_table ||
 	    real.hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
