@@ -4,13 +4,42 @@
 
 Every literal name in the script's global part is exported with its node's version, every exported
 name is in the script (patterns count), the SONAME is the expected one, NEEDED is within the list,
-and the library can't be unloaded (NODELETE) and is bound at load (NOW).
+and the library can't be unloaded (NODELETE) and is bound at load (NOW). It uses no cancellation point of libc: a thread of the
+program with a pending pthread_cancel() would end in it, with locks taken (src/base/sys.h).
 """
 import argparse
 import fnmatch
 import re
 import subprocess
 import sys
+
+
+# of libc, as glibc has them
+CANCELLATION_POINTS = set("""
+accept accept4 aio_suspend clock_nanosleep close connect copy_file_range creat epoll_pwait epoll_wait fallocate fallocate64 fdatasync
+fsync getrandom lockf mq_receive mq_send msgrcv msgsnd msync nanosleep open open64 openat openat64 pause poll ppoll pread pread64 preadv
+pselect pthread_cond_timedwait pthread_cond_wait pthread_join pthread_testcancel pwrite pwrite64 pwritev read readv recv recvfrom recvmmsg
+recvmsg select sem_clockwait sem_timedwait sem_wait send sendmsg sendto sigpause sigsuspend sigtimedwait sigwait sigwaitinfo sleep splice
+sync_file_range system tcdrain tee usleep vmsplice wait wait3 wait4 waitid waitpid write writev
+fclose fflush fgets fopen fprintf fputc fputs fread fwrite getline mkostemp mkstemp pclose popen printf vfprintf
+""".split())
+# name: why no cancellation can end a thread there
+NOT_CANCELLED = {
+    "pthread_cond_wait": "lock_wait(): under a lock, where cancellation is off",
+    "pthread_cond_timedwait": "lock_wait_until(): the same",
+    "pthread_join": "between sys_cancel_off() and sys_cancel_on()",
+    "mkostemp": "temporary.c: of the command rtl; the library has no caller",
+    "sem_wait": "relay.c: on a thread of the library's own",
+    "sem_clockwait": "the same",
+}
+# that read files by stdio: between sys_cancel_off() and sys_cancel_on(), or under a lock
+STDIO = {"fclose", "fgets", "fopen", "fprintf", "fputc", "fread", "fwrite"}
+STDIO_USERS = {"librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler64.so.1"}
+
+
+def cancellation_points(nm, lib, soname):
+    used = {line.split()[-1].partition("@")[0] for line in run(nm, "-D", "--undefined-only", lib).splitlines()}
+    return sorted((used & CANCELLATION_POINTS) - set(NOT_CANCELLED) - (STDIO if soname in STDIO_USERS else set()))
 
 
 def parse_map(path):
@@ -98,6 +127,9 @@ def main():
             errors.append(f"not linked -z {flag.lower()}")
     if re.search(r"\(TEXTREL\)", dynamic):
         errors.append("has text relocations")
+
+    for name in cancellation_points(args.nm, args.library, args.soname):
+        errors.append(f"uses {name}(), a cancellation point: base/sys.h has a function without")
 
     for e in errors:
         print(f"{args.library}: {e}")

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "../librtl/core.h"
+#include "base/sys.h"
 #include "fork_guard.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -159,7 +160,7 @@ static void wait_until_filled(const _Atomic uint8_t *mark)
 		if (i < 1000)
 			RTL_RELAX();
 		else
-			nanosleep(&pause, NULL);
+			sys_nap(&pause);
 	}
 }
 
@@ -214,7 +215,7 @@ void buffer_relieve_slowly(void)
 	const struct timespec nap = { .tv_nsec = STALLED_NS / 10 };
 
 	for (int i = 0; i < 10 && !is_delivering; i++) {
-		nanosleep(&nap, NULL);
+		sys_nap(&nap);
 		if (!atomic_load_explicit(&buffer_nr_pressed, memory_order_relaxed))
 			return;
 	}

@@ -17,6 +17,7 @@
 
 #include "../librtl/core.h"
 #include "base/lock.h"
+#include "base/sys.h"
 #include "buffer.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -127,7 +128,9 @@ void buffer_thread_end(struct buffer_thread *t)
 	t->stop = true;
 	pthread_cond_signal(&t->work);
 	lock_drop(&t->lock);
+	sys_cancel_off();
 	pthread_join(t->thread, NULL);
+	sys_cancel_on();
 	free(t);
 }
 

@@ -6,6 +6,7 @@
  * Hot path: relay_send(): no lock.
  */
 #include "relay.h"
+#include "base/sys.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -126,7 +127,7 @@ void relay_relieve(const struct relay *r)
 			     atomic_load_explicit(&r->nr_delivered, memory_order_relaxed) >
 		     FAR_BEHIND;
 	     i++)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 }
 
 void relay_settle(struct relay *r, uint64_t ns)
@@ -140,5 +141,5 @@ void relay_settle(struct relay *r, uint64_t ns)
 	for (uint64_t waited = 0;
 	     waited < ns && atomic_load_explicit(&r->nr_delivered, memory_order_acquire) < sent;
 	     waited += NAP_NS)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 }

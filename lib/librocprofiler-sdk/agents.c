@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sys.h"
+
 #define NODES "/sys/class/kfd/kfd/topology/nodes"
 #define MAX_NODES 256u
 
@@ -41,9 +43,11 @@ static char *value_of(char *line, const char *name)
 /* The model of the processor whose APIC has this number; the last one's if none has. */
 static void find_cpu_model(uint32_t apic, char *out, size_t size)
 {
-	FILE *f = fopen("/proc/cpuinfo", "re");
 	char line[1024], *value;
+	FILE *f;
 
+	sys_cancel_off();
+	f = fopen("/proc/cpuinfo", "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		value = value_of(line, "model name");
 		if (value)
@@ -54,6 +58,7 @@ static void find_cpu_model(uint32_t apic, char *out, size_t size)
 	}
 	if (f)
 		fclose(f);
+	sys_cancel_on();
 }
 
 static void name_gpu(struct agent_node *n)

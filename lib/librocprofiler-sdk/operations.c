@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "base/sys.h"
 #include "effects.h"
 
 #define MAX_AGENTS 256u
@@ -136,7 +137,7 @@ void operations_settle(void)
 		open_before = open;
 		ids_before = nr_ids;
 		sdk_core()->harvest_flush();
-		nanosleep(&nap, NULL);
+		sys_nap(&nap);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sys.h"
 #include "agents.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -36,10 +37,12 @@ static bool is_of(char *line, uint32_t device, uint32_t revision, char **name)
 
 static bool find(const char *list, uint32_t device, uint32_t revision, char *to, size_t size)
 {
-	FILE *f = fopen(list, "re");
 	bool found = false;
 	char line[256], *name;
+	FILE *f;
 
+	sys_cancel_off();
+	f = fopen(list, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
 		found = is_of(line, device, revision, &name);
 		if (found)
@@ -47,6 +50,7 @@ static bool find(const char *list, uint32_t device, uint32_t revision, char *to,
 	}
 	if (f)
 		fclose(f);
+	sys_cancel_on();
 	return found;
 }
 

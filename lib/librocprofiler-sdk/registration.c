@@ -22,6 +22,7 @@
 #include "../face/fork_guard.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "effects.h"
 #include "sdk.h"
 
@@ -330,7 +331,7 @@ static void wait_for_start(void)
 	for (int i = 0; i < WAIT_MS; i++) {
 		if (atomic_load_explicit(&registration_is_done, memory_order_acquire))
 			return;
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 	}
 }
 
@@ -425,7 +426,7 @@ EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_fu
 	for (int i = 0; i < WAIT_MS && status == ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	     i++) {
 		if (i)
-			nanosleep(&pause, NULL);
+			sys_nap(&pause);
 		if (atomic_load(&phase) == 1)
 			status = add_late(configure_func);
 	}

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "agents.h"
+
+#include "base/sys.h"
 _Static_assert(offsetof(struct agent_node, agent) == 0, "the table has offsets in either");
 
 #define FILE_SIZE 8192u
@@ -107,11 +109,15 @@ static const struct field link_fields[] = {
 /* false: there is no such file, or it can't be read. */
 static bool read_text(const char *path, char text[FILE_SIZE])
 {
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(text, 1, FILE_SIZE - 1, f) : 0;
+	size_t n;
+	FILE *f;
 
+	sys_cancel_off();
+	f = fopen(path, "re");
+	n = f ? fread(text, 1, FILE_SIZE - 1, f) : 0;
 	if (f)
 		fclose(f);
+	sys_cancel_on();
 	text[n] = '\0';
 	return f != NULL;
 }

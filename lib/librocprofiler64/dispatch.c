@@ -25,6 +25,7 @@
 #include "../face/pending.h"
 #include "../face/relay.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "queues.h"
 #include "base/demangle.h"
 
@@ -159,7 +160,7 @@ static void nap(void)
 {
 	const struct timespec t = { .tv_nsec = NAP_NS };
 
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	sys_nap(&t);
 }
 
 void dispatch_settle(void)

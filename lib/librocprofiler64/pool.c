@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "queues.h"
+#include "base/sys.h"
 
 #define MAGIC UINT64_C(0x726f637031706f6f)
 #define ALIGN 64u
@@ -248,7 +249,7 @@ EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *pool)
 		is_busy = p->is_handling;
 		lock_drop(&p->lock);
 		if (is_busy)
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 	}
 	free_pool(p);
 	return HSA_STATUS_SUCCESS;
@@ -299,7 +300,7 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *pool,
 	NEED(entry);
 	while (!(e = take_free(p, &may_add)) && !may_add) {
 		handle(p);
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 		waited_ns += NAP_NS;
 		if (waited_ns > settings.timeout)
 			return FAIL("wait",

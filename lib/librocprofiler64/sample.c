@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "source/hsa/queue/packet.h"
+#include "base/sys.h"
 #include "queues.h"
 
 #define SLICE_NS UINT64_C(100000000)
@@ -27,7 +28,7 @@ static void nap(void)
 {
 	const struct timespec t = { .tv_nsec = NAP_NS };
 
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
+	sys_nap(&t);
 }
 
 static bool is_over(uint64_t *waited_ns)

@@ -29,6 +29,7 @@
 #include "base/log.h"
 #include "base/notice.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "core.h"
 #include "sink/recorder/finish.h"
 #include "source/hip/lookup.h"
@@ -55,7 +56,7 @@ void forked_be_copy(const char *path)
 /* A file in memory with the contents of `path`. The descriptor, or -errno. */
 static int file_in_memory(const char *path)
 {
-	int from = open(path, O_RDONLY | O_CLOEXEC), fd = -1, err = 0;
+	int from = sys_open(path, O_RDONLY | O_CLOEXEC, 0), fd = -1, err = 0;
 	struct stat st;
 
 	if (from < 0)
@@ -71,16 +72,15 @@ static int file_in_memory(const char *path)
 			err = n ? -errno : -EIO;
 		st.st_size -= n;
 	}
-	close(from);
+	sys_close(from);
 	if (err && fd >= 0)
-		close(fd);
+		sys_close(fd);
 	return err ? err : fd;
 }
 
 /* A limit of the size of files must not end the child. */
 static int file_without_signal(const char *path)
 {
-	const struct timespec none = { 0, 0 };
 	sigset_t limit, old;
 	int fd;
 
@@ -89,7 +89,7 @@ static int file_without_signal(const char *path)
 	pthread_sigmask(SIG_BLOCK, &limit, &old);
 	fd = file_in_memory(path);
 	if (fd < 0 && !sigismember(&old, SIGXFSZ))
-		sigtimedwait(&limit, NULL, &none);
+		sys_take_signal(&limit);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return fd;
 }
@@ -125,7 +125,7 @@ static void *load_copy(void)
 	lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (is_lent)
 		startenv_take_back(&loan);
-	close(fd);
+	sys_close(fd);
 	if (!lib) {
 		log_info("%s: %s", name, dlerror());
 		return NULL;
@@ -159,7 +159,7 @@ static void *copy_of_child(void)
 		if (of == self)
 			return copy;
 		if (of == -self) {
-			nanosleep(&step, NULL);
+			sys_nap(&step);
 			continue;
 		}
 		if (!atomic_compare_exchange_strong_explicit(&owner, &of, -self,

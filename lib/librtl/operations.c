@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/lock.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "event/life.h"
 
@@ -258,7 +259,7 @@ static void *deliver_all(void *arg)
 	prctl(PR_SET_NAME, "rtl-deliver");
 	while (atomic_load_explicit(&is_wanted, memory_order_acquire)) {
 		operations_deliver();
-		nanosleep(&nap, NULL);
+		sys_nap(&nap);
 	}
 	return arg;
 }
@@ -312,8 +313,10 @@ int operations_want(bool on, operations_fn fn)
 	if (on && !err)
 		return 0;
 	atomic_store_explicit(&is_wanted, false, memory_order_release);
+	sys_cancel_off();
 	if (has_thread)
 		pthread_join(thread, NULL);
+	sys_cancel_on();
 	has_thread = false;
 	if (is_attached)
 		bus_detach(&sink);

@@ -22,6 +22,7 @@
 #include "base/fd.h"
 #include "base/lock.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "core.h"
 #include "event/life.h"
 #include "event/pause.h"
@@ -101,7 +102,7 @@ static void wait_for_callbacks(struct session *s)
 	const struct timespec nap = { 0, NAP_NS };
 
 	while (atomic_load(&s->nr_running))
-		nanosleep(&nap, NULL);
+		sys_nap(&nap);
 }
 
 static void notify(const struct live_call *call, uint32_t phase)

@@ -4,6 +4,7 @@
  * Threads:  any.
  */
 #include "base/fd.h"
+#include "base/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +56,7 @@ static int move_up(int fd)
 		return fd;
 	if (high < 0)
 		high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	close(fd);
+	sys_close(fd);
 	return high < 0 ? -EMFILE : high;
 }
 
@@ -64,7 +65,7 @@ int fd_open(const char *path, int flags, mode_t mode)
 	int fd;
 
 	do
-		fd = open(path, flags | O_CLOEXEC, mode);
+		fd = sys_open(path, flags | O_CLOEXEC, mode);
 	while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : move_up(fd);
 }
@@ -81,7 +82,7 @@ int fd_pwrite(int fd, const void *data, size_t size, uint64_t offset)
 	const char *p = data;
 
 	while (size) {
-		ssize_t n = pwrite(fd, p, size, (off_t)offset);
+		ssize_t n = sys_pwrite(fd, p, size, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -101,7 +102,7 @@ int fd_pread(int fd, void *out, size_t size, uint64_t offset)
 	char *p = out;
 
 	while (size) {
-		ssize_t n = pread(fd, p, size, (off_t)offset);
+		ssize_t n = sys_pread(fd, p, size, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -121,12 +122,12 @@ ssize_t fd_read_file(const char *path, void *out, size_t size)
 	int err = 0;
 
 	do /* O_NONBLOCK: a FIFO has no data and does not wait for a writer */
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		return -errno;
 	while (done < size) {
-		ssize_t n = read(fd, (char *)out + done, size - done);
+		ssize_t n = sys_read(fd, (char *)out + done, size - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -136,7 +137,7 @@ ssize_t fd_read_file(const char *path, void *out, size_t size)
 			break;
 		done += (size_t)n;
 	}
-	close(fd);
+	sys_close(fd);
 	if (err)
 		return err;
 	if (done < size)

@@ -5,6 +5,7 @@
  * Threads:  any.
  */
 #include "base/lock.h"
+#include "base/sys.h"
 
 #ifdef RTL_DEBUG_CHECKS
 #include <stdint.h>
@@ -20,7 +21,7 @@ static void broken(const char *what, enum lock_rank rank)
 	int n = snprintf(line, sizeof(line), "rtl: lock of rank %d %s; held: 0x%llx\n", (int)rank,
 			 what, (unsigned long long)held);
 
-	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
+	if (n > 0 && sys_write(STDERR_FILENO, line, (size_t)n) < 0)
 		n = 0;
 	__builtin_trap();
 }

@@ -4,7 +4,7 @@
  * All locks in librtl and the faces are of this type. RTL_GUARDED_BY() marks the data that a lock
  * guards, RTL_REQUIRES() the functions that are called under it; clang checks both (preset tsa).
  * Debug builds check the order on each thread and end the process on a violation. A thread holds
- * only one lock of each rank.
+ * only one lock of each rank. A thread that has a lock is not cancelled, whatever it calls.
  *
  * Threads:  any.
  * Fails:    never; a thread does not take a lock twice.
@@ -15,6 +15,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <time.h>
+
+#include "base/sys.h"
 
 enum lock_rank {
 	LOCK_DELIVERY,	      /* librtl/operations.c: calls the program's callbacks under it */
@@ -122,6 +124,7 @@ static inline bool lock_try(struct lock *l) RTL_TRIES(l); /* false: another thre
 RTL_NO_TSA static inline void lock_take(struct lock *l)
 {
 	lock_check_take(l->rank);
+	sys_cancel_off();
 	pthread_mutex_lock(&l->mutex);
 }
 
@@ -129,6 +132,7 @@ RTL_NO_TSA static inline void lock_drop(struct lock *l)
 {
 	pthread_mutex_unlock(&l->mutex);
 	lock_check_drop(l->rank);
+	sys_cancel_on();
 }
 
 /* Waits, possibly with a spurious wake-up; the lock is released meanwhile. */
@@ -161,6 +165,7 @@ RTL_NO_TSA static inline bool lock_try(struct lock *l)
 {
 	if (pthread_mutex_trylock(&l->mutex) != 0)
 		return false;
+	sys_cancel_off();
 	lock_check_take(l->rank);
 	return true;
 }

@@ -20,6 +20,7 @@
 
 #include "base/env.h"
 #include "base/pattern.h"
+#include "base/sys.h"
 
 #define LINE_SIZE 1024
 #define MAX_TOPICS 16
@@ -126,16 +127,17 @@ static void put(const char *line, size_t size)
 
 	/* opened for each line: the program may have closed a descriptor kept open; O_NONBLOCK: a FIFO without a reader */
 	if (*file_path) {
-		fd = open(file_path,
-			  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+		fd = sys_open(file_path,
+			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+			      0600);
 		if (fd < 0)
 			return;
 	}
 	do
-		n = write(fd, line, size);
+		n = sys_write(fd, line, size);
 	while (n < 0 && errno == EINTR);
 	if (fd != STDERR_FILENO)
-		close(fd);
+		sys_close(fd);
 }
 
 void log_write(enum log_level level, const char *topic, _Atomic unsigned *site, const char *fmt,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "base/sys.h"
 
 #define NOTICE_MAGIC UINT32_C(0x4e4c5452) /* "RTLN" */
 
@@ -46,9 +47,9 @@ void notice_send(const char *session, enum notice_kind kind, int error)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd >= 0) {
-		sendto(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT,
-		       (const struct sockaddr *)&address, length);
-		close(fd);
+		sys_sendto(fd, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT,
+			   (const struct sockaddr *)&address, length);
+		sys_close(fd);
 	}
 	errno = saved;
 }
@@ -66,7 +67,7 @@ int notice_open(const char *session)
 	    bind(fd, (const struct sockaddr *)&address, length) == 0)
 		return fd;
 	err = -errno;
-	close(fd);
+	sys_close(fd);
 	return err;
 }
 
@@ -83,7 +84,7 @@ bool notice_next(int fd, struct notice *out)
 	for (;;) {
 		header.msg_control = control;
 		header.msg_controllen = sizeof(control);
-		n = recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		n = sys_recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

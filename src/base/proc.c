@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/sys.h"
 
 /* fields of /proc/PID/stat */
 enum { STAT_COMM = 2, STAT_NR_THREADS = 20, STAT_START_TICKS = 22 };
@@ -110,11 +111,11 @@ bool proc_maps(uint32_t pid, uint64_t start_ticks, const char *part)
 	if (!matches(name, start_ticks))
 		return true;
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
+	fd = sys_open(name, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return true;
 	while (!found && length < sizeof(text) / 2 &&
-	       (n = read(fd, text + kept, sizeof(text) - kept)) > 0) {
+	       (n = sys_read(fd, text + kept, sizeof(text) - kept)) > 0) {
 		any = true;
 		found = memmem(text, kept + (size_t)n, part, length) != NULL;
 		/* it may go on in what is read next */
@@ -124,6 +125,6 @@ bool proc_maps(uint32_t pid, uint64_t start_ticks, const char *part)
 			kept = length - 1;
 		}
 	}
-	close(fd);
+	sys_close(fd);
 	return found || !any || n < 0;
 }

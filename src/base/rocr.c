@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/sys.h"
 
 #define NAME "libhsa-runtime64.so.1"
 
@@ -81,15 +82,16 @@ bool rocr_read(struct rocr *out, const char *path)
 	int fd;
 
 	memset(out, 0, sizeof(*out));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO may be in LD_LIBRARY_PATH */
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+		      0); /* a FIFO may be in LD_LIBRARY_PATH */
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0) {
-		close(fd);
+		sys_close(fd);
 		return false;
 	}
 	text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
+	sys_close(fd);
 	if (text == MAP_FAILED)
 		return false;
 #define HAS(word) (memmem(text, (size_t)st.st_size, word, sizeof(word) - 1) != NULL)

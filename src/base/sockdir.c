@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "base/sys.h"
 
 bool sockdir_path(uid_t uid, const char *runtime_dir, unsigned int i, char out[SOCKDIR_SIZE])
 {
@@ -66,13 +67,13 @@ static int open_below(int parent, const char *name, uid_t uid, bool create)
 		fchmodat(parent, name, 0700, 0);
 	else if (create && errno != EEXIST)
 		return -errno;
-	fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = sys_openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0) /* a link, or a file */
 		return errno == ENOTDIR || errno == ELOOP ? -EPERM : -errno;
 	if (!is_private(fd, uid))
 		err = -EPERM;
 	if (err)
-		close(fd);
+		sys_close(fd);
 	return err ? err : fd;
 }
 
@@ -89,11 +90,11 @@ int sockdir_open(const char *path, uid_t uid, bool create)
 	str_add_n(&s, path, (size_t)(name - path));
 	if (s.cut)
 		return -ENAMETOOLONG;
-	parent = open(*above ? above : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	parent = sys_open(*above ? above : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 	if (parent < 0)
 		return -errno;
 	fd = is_safe_parent(parent, uid) ? open_below(parent, name + 1, uid, create) : -EPERM;
-	close(parent);
+	sys_close(parent);
 	return fd;
 }
 

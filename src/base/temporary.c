@@ -22,6 +22,7 @@
 
 #include "base/dbfile.h"
 #include "base/fd.h"
+#include "base/sys.h"
 
 #define NR_FILES 4
 #define LOCK_TRIES 1000 /* a millisecond apart */
@@ -56,7 +57,7 @@ int temporary_create(const char *path)
 
 	unlink(path);
 	temporary_add(path);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		int err = -errno;
 
@@ -80,7 +81,7 @@ int temporary_unnamed(const char *prefix)
 	char name[PATH_MAX];
 	int fd;
 
-	fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	fd = sys_open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	/* not every file system has files without a name; kernels before 3.11 take it for a directory */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd < 0 ? -errno : fd;
@@ -107,7 +108,7 @@ static int copy_bytes(int from, int to)
 	ssize_t n;
 	int err;
 
-	while ((n = pread(from, buffer, sizeof(buffer), (off_t)offset)) > 0) {
+	while ((n = sys_pread(from, buffer, sizeof(buffer), (off_t)offset)) > 0) {
 		err = fd_pwrite(to, buffer, (size_t)n, offset);
 		if (err)
 			return err;
@@ -119,15 +120,15 @@ static int copy_bytes(int from, int to)
 /* Makes a file beside `out` of one on another file system. `path` gets its name. */
 static int copy_beside(char path[PATH_MAX + 64], const char *out)
 {
-	int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), to, err;
+	int from = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0), to, err;
 
 	if (from < 0)
 		return -errno;
 	snprintf(path, PATH_MAX + 64, "%s.tmp-%ld", out, (long)getpid());
 	to = temporary_create(path);
 	err = to < 0 ? to : copy_bytes(from, to);
-	close(from);
-	if (to >= 0 && close(to) && !err)
+	sys_close(from);
+	if (to >= 0 && sys_close(to) && !err)
 		err = -errno;
 	if (err && to >= 0)
 		temporary_delete(path);

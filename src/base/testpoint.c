@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/env.h"
 
@@ -69,7 +71,8 @@ void testpoint_hit(const char *name)
 
 	if (!wanted || strncmp(wanted, name, size) != 0 || (wanted[size] && wanted[size] != ':'))
 		return;
-	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
+	/* again after a signal, with what remains */
+	while (syscall(SYS_nanosleep, &ts, &ts) != 0 && errno == EINTR)
 		;
 	errno = saved;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/sys.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -59,7 +60,7 @@ static int take_one_by_one(void)
 		return -errno;
 	size = table_size();
 	for (unsigned int fd = FIRST; fd < size; fd++)
-		close((int)fd);
+		sys_close((int)fd);
 	return size ? 0 : -ENOSYS;
 }
 

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/str.h"
+#include "base/sys.h"
 
 #define BACKLOG 16
 #define NEW_SUFFIX ".new"
@@ -96,14 +97,14 @@ int server_open(struct server *s, int dir_fd, const char *dir, const char *name)
 
 static void drop(struct server_client *c)
 {
-	close(c->fd);
+	sys_close(c->fd);
 	c->fd = -1;
 }
 
 void server_close(struct server *s)
 {
 	if (s->fd >= 0)
-		close(s->fd);
+		sys_close(s->fd);
 	s->fd = -1;
 	for (int i = 0; i < SERVER_CLIENTS; i++)
 		if (s->clients[i].fd >= 0)
@@ -140,18 +141,18 @@ static bool may_ask(const struct server *s, int fd)
 static int take_client(struct server *s)
 {
 	const struct timespec nap = { 0, NO_MEMORY_NAP_NS };
-	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = sys_accept(s->fd, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct server_client *c;
 
 	if (fd < 0 && (errno == EBADF || errno == EINVAL || errno == ENOTSOCK))
 		return -errno;
 	if (fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 		return -EAGAIN;
 	}
 	if (!may_ask(s, fd)) {
-		close(fd);
+		sys_close(fd);
 		return 0;
 	}
 	c = entry(s);
@@ -164,13 +165,13 @@ static void serve(struct server *s, struct server_client *c)
 {
 	_Alignas(8) unsigned char message[CONTROL_MAX_SIZE];
 	struct control_reply reply;
-	ssize_t n = recv(c->fd, message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t n = sys_recv(c->fd, message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0) {
 		s->answer(message, (size_t)n, &reply);
-		send(c->fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
+		sys_send(c->fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
 	drop(c);
 }
@@ -199,7 +200,7 @@ int server_step(struct server *s, int timeout_ms)
 	fds[SERVER_CLIENTS] = (struct pollfd){ .fd = s->fd, .events = POLLIN };
 	for (int i = 0; i < SERVER_CLIENTS; i++)
 		fds[i] = (struct pollfd){ .fd = s->clients[i].fd, .events = POLLIN };
-	if (poll(fds, ARRAY_SIZE(fds), wait_ms(s, timeout_ms)) < 0)
+	if (sys_poll(fds, ARRAY_SIZE(fds), wait_ms(s, timeout_ms)) < 0)
 		return errno == EINTR || errno == ENOMEM || errno == EAGAIN ? 0 : -errno;
 	now = now_ns();
 	for (int i = 0; i < SERVER_CLIENTS; i++) {

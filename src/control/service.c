@@ -25,6 +25,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "control/message.h"
 #include "control/own_table.h"
 #include "control/server.h"
@@ -175,7 +176,7 @@ static void settle(void)
 	uint64_t until = clock_read_ns(CLOCK_MONOTONIC) + SETTLE_NS;
 
 	while (host->is_busy() && life_on() && clock_read_ns(CLOCK_MONOTONIC) < until)
-		nanosleep(&step, NULL);
+		sys_nap(&step);
 }
 
 static void open_or_close(void)
@@ -414,7 +415,7 @@ static int open_in(struct server *s, const char *dir, const char *name)
 	if (fd < 0)
 		return fd;
 	err = server_open(s, fd, dir, name);
-	close(fd);
+	sys_close(fd);
 	if (err)
 		return err;
 	str_init(&text, path, sizeof(path));
@@ -443,7 +444,7 @@ static void wait_for_start(void)
 	const struct timespec step = { 0, 1000000 };
 
 	while (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_STARTING)
-		nanosleep(&step, NULL);
+		sys_nap(&step);
 }
 
 static void *control_main(void *arg)

@@ -45,6 +45,7 @@
 #include "base/clock.h"
 #include "base/crc.h"
 #include "base/fd.h"
+#include "base/sys.h"
 #include "base/testpoint.h"
 #include "event/carry.h"
 #include "event/rest.h"
@@ -106,7 +107,8 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
  * owners. A file system for all users may hold anything under that name. The descriptor or -errno. */
 static int open_memory_half(const struct spool_header *disk, int disk_fd, int flags, off_t *size)
 {
-	int fd = open(disk->mem_path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd =
+		sys_open(disk->mem_path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st, disk_st;
 	int err = 0;
 
@@ -119,7 +121,7 @@ static int open_memory_half(const struct spool_header *disk, int disk_fd, int fl
 	else if (st.st_uid != disk_st.st_uid && st.st_uid != geteuid())
 		err = -EPERM;
 	if (err) {
-		close(fd);
+		sys_close(fd);
 		return err;
 	}
 	*size = st.st_size;
@@ -142,7 +144,7 @@ static void remove_leftover(const struct spool_header *disk, int disk_fd)
 			unlink(disk->mem_path);
 		munmap(mem, SPOOL_HEADER_SIZE);
 	}
-	close(fd);
+	sys_close(fd);
 }
 
 static int map_memory_half(struct drain *d, const struct spool_header *disk, int disk_fd)
@@ -157,7 +159,7 @@ static int map_memory_half(struct drain *d, const struct spool_header *disk, int
 	h = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
 		err = -errno;
-	close(fd);
+	sys_close(fd);
 	if (err)
 		return err;
 	if (!is_sane(h, (uint64_t)size) ||
@@ -186,11 +188,11 @@ int drain_open(struct drain *d, const char *disk_path)
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
+		sys_close(fd);
 		return -EINVAL;
 	}
 	do
-		n = pread(fd, disk.bytes, sizeof(disk.bytes), 0);
+		n = sys_pread(fd, disk.bytes, sizeof(disk.bytes), 0);
 	while (n < 0 && errno == EINTR);
 	err = n < 0 ? -errno : 0;
 	if (!err && (n != (ssize_t)sizeof(disk.bytes) || disk.header.magic != SPOOL_MAGIC ||
@@ -204,7 +206,7 @@ int drain_open(struct drain *d, const char *disk_path)
 	if (!err)
 		err = map_memory_half(d, &disk.header, fd);
 	if (err) {
-		close(fd);
+		sys_close(fd);
 		return err;
 	}
 	drain_set_fd(d, fd);
@@ -219,7 +221,7 @@ void drain_close(struct drain *d)
 	if (d->header)
 		munmap(d->header, d->size);
 	if (d->disk_fd >= 0)
-		close(d->disk_fd);
+		sys_close(d->disk_fd);
 	d->header = NULL;
 	d->disk_fd = -1;
 	d->mapped_here = false;
@@ -510,8 +512,8 @@ static void punch(const struct drain *d, uint64_t from, uint64_t to)
 	from = (from + SPOOL_PAGE - 1) / SPOOL_PAGE * SPOOL_PAGE;
 	to = to / SPOOL_PAGE * SPOOL_PAGE;
 	if (from < to)
-		fallocate(d->disk_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
-			  (off_t)(to - from));
+		sys_fallocate(d->disk_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+			      (off_t)(to - from));
 }
 
 /* Gives the payload of superseded chunks back; their heads stay, by which readers skip them. */
@@ -522,7 +524,7 @@ static void punch_carried(const struct drain *d, uint64_t at, uint64_t kept_from
 	for (uint32_t i = 0; i < CHUNK_CARRIED_MAX; i++) {
 		uint32_t size;
 
-		if (pread(d->disk_fd, &head, sizeof(head), (off_t)at) != sizeof(head) ||
+		if (sys_pread(d->disk_fd, &head, sizeof(head), (off_t)at) != sizeof(head) ||
 		    head.magic != CHUNK_MAGIC || head.seq != CHUNK_CARRIED(kept_from, i))
 			return;
 		size = atomic_load_explicit(&head.committed, memory_order_relaxed);
@@ -544,7 +546,8 @@ static int64_t evict_commit(struct drain *d, uint64_t offset)
 
 	if (!holds(d))
 		return -EBUSY;
-	if (from < upto && pread(d->disk_fd, &head, sizeof(head), (off_t)offset) == sizeof(head) &&
+	if (from < upto &&
+	    sys_pread(d->disk_fd, &head, sizeof(head), (off_t)offset) == sizeof(head) &&
 	    head.magic == CHUNK_MAGIC && head.seq == CHUNK_CARRIED(upto, 0)) {
 		uint64_t was = old, first = from;
 

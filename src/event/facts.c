@@ -21,6 +21,7 @@
 #include "base/location.h"
 #include "base/rank.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "rtl_version.h"
 
@@ -176,11 +177,11 @@ void facts_libraries(void)
 {
 	size_t used = 0;
 	ssize_t n;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return;
-	while ((n = read(fd, work + used, sizeof(work) - 1 - used)) > 0) {
+	while ((n = sys_read(fd, work + used, sizeof(work) - 1 - used)) > 0) {
 		char *line = work;
 		char *end;
 
@@ -201,7 +202,7 @@ void facts_libraries(void)
 			used = 0;
 		memmove(work, line, used);
 	}
-	close(fd);
+	sys_close(fd);
 }
 
 void facts_clock(void)

@@ -29,6 +29,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/location.h"
+#include "base/sys.h"
 #include "event/special.h"
 #include "base/testpoint.h"
 #include "event/block.h"
@@ -337,14 +338,13 @@ static void signals_block(sigset_t *old)
 
 static void signals_restore(const sigset_t *old)
 {
-	struct timespec none = { 0, 0 };
 	sigset_t ours;
 
 	/* signals that librtl's own writes may have raised */
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGXFSZ);
 	if (!sigismember(old, SIGXFSZ))
-		sigtimedwait(&ours, NULL, &none);
+		sys_take_signal(&ours);
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
@@ -389,7 +389,7 @@ static void wait_for_starter(void)
 		return;
 	while (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_STARTING &&
 	       clock_read_ns(CLOCK_MONOTONIC) < end_ns)
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 }
 
 bool life_start(void)
@@ -418,9 +418,11 @@ bool life_start(void)
 	in_hook = self->in_hook;
 	self->in_hook = true;
 	signals_block(&old);
+	sys_cancel_off();
 	good = start();
 	RTL_TESTPOINT("life_starting");
 	life_set_state(good ? LIFE_ON : LIFE_STOPPED);
+	sys_cancel_on();
 	signals_restore(&old);
 	self->in_hook = in_hook;
 	errno = saved;
@@ -487,8 +489,10 @@ void life_stop(void)
 	self = thread_get();
 	self->in_hook = true;
 	signals_block(&old);
+	sys_cancel_off();
 	stop();
 	life_set_state(LIFE_STOPPED);
+	sys_cancel_on();
 	signals_restore(&old);
 	self->in_hook = false;
 	errno = saved;

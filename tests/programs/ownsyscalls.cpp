@@ -71,7 +71,8 @@ static const char *find_library()
 	while (i < nr && frames[i] != (void *)own_return)
 		i++;
 	for (i++; i < nr; i++) {
-		const char *name = dladdr(frames[i], &info) && info.dli_fname ? info.dli_fname : "?";
+		const char *name = dladdr(frames[i], &info) && info.dli_fname ? info.dli_fname :
+										"?";
 		const char *slash = strrchr(name, '/');
 
 		name = slash ? slash + 1 : name;
@@ -114,7 +115,8 @@ static bool handle_sigsys()
 		unsigned long flags;
 		void (*restorer)();
 		unsigned long mask;
-	} action = { on_syscall, SA_SIGINFO | SA_NODEFER | 0x04000000 /* SA_RESTORER */, own_return, 0 };
+	} action = { on_syscall, SA_SIGINFO | SA_NODEFER | 0x04000000 /* SA_RESTORER */, own_return,
+		     0 };
 
 	return syscall(SYS_rt_sigaction, SIGSYS, &action, nullptr, 8) == 0;
 }
@@ -137,7 +139,8 @@ int main(int argc, char **argv)
 		k<<<1, 64, 0, stream>>>(nullptr);
 	HIP(hipStreamSynchronize(stream));
 	find_library(); /* its first call loads the unwinder */
-	if (!handle_sigsys() || prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, own_begin, own_end - own_begin, &selector) != 0) {
+	if (!handle_sigsys() || prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, own_begin,
+				      own_end - own_begin, &selector) != 0) {
 		printf("unavailable\n");
 		return 0;
 	}

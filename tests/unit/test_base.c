@@ -2,6 +2,7 @@
 /* test_base.c - clock, CRC, strings, allocation, descriptors, locks */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "base/fd.h"
 #include "base/lock.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "support/test.h"
 
 TEST(clock_is_boottime_by_default)
@@ -203,4 +205,80 @@ TEST(locks_out_of_order_abort_debug_build)
 #else
 	SKIP("the checks are not built in");
 #endif
+}
+
+/* ---- cancellation ---------------------------------------------------------------------------- */
+
+static struct lock outer_lock = LOCK_INIT(LOCK_RECORDER), inner_lock = LOCK_INIT(LOCK_META);
+static int got_to;
+
+static void *use_system_calls(void *arg)
+{
+	const struct timespec nap = { 0, 1000 };
+	char text[16];
+	int fd;
+
+	pthread_cancel(pthread_self());
+	fd = sys_open("/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
+	CHECK_GE_INT(fd, 0);
+	CHECK_EQ_INT(sys_read(fd, text, sizeof(text)), sizeof(text));
+	CHECK_EQ_INT(sys_pread(fd, text, 1, 0), 1);
+	CHECK_EQ_INT(sys_poll(NULL, 0, 1), 0);
+	CHECK_OK(sys_close(fd));
+	CHECK_EQ_INT(sys_write(-1, text, 1), -1);
+	CHECK_EQ_INT(errno, EBADF);
+	CHECK_EQ_INT(sys_waitpid(-1, NULL, WNOHANG), -1);
+	CHECK_EQ_INT(errno, ECHILD);
+	sys_nap(&nap);
+	got_to = 1;
+	pthread_testcancel();
+	got_to = 2;
+	return arg;
+}
+
+TEST(own_system_calls_are_no_cancellation_points)
+{
+	pthread_t thread;
+	void *result;
+
+	CHECK_OK(pthread_create(&thread, NULL, use_system_calls, NULL));
+	CHECK_OK(pthread_join(thread, &result));
+	CHECK(result == PTHREAD_CANCELED);
+	CHECK_EQ_INT(got_to, 1);
+}
+
+static void *use_locks(void *arg)
+{
+	pthread_cancel(pthread_self());
+	lock_take(&outer_lock);
+	CHECK(lock_try(&inner_lock));
+	pthread_testcancel();
+	got_to = 1;
+	lock_drop(&outer_lock); /* in any order */
+	pthread_testcancel();
+	got_to = 2;
+	sys_cancel_off();
+	lock_drop(&inner_lock);
+	pthread_testcancel();
+	got_to = 3;
+	sys_cancel_on();
+	pthread_testcancel();
+	got_to = 4;
+	return arg;
+}
+
+TEST(thread_with_a_lock_is_not_cancelled)
+{
+	pthread_t thread;
+	void *result;
+
+	CHECK_OK(pthread_create(&thread, NULL, use_locks, NULL));
+	CHECK_OK(pthread_join(thread, &result));
+	CHECK(result == PTHREAD_CANCELED);
+	CHECK_EQ_INT(got_to, 3);
+	/* free again */
+	CHECK(lock_try(&outer_lock));
+	CHECK(lock_try(&inner_lock));
+	lock_drop(&inner_lock);
+	lock_drop(&outer_lock);
 }

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/barrier.h"
+#include "base/sys.h"
 #include "base/testpoint.h"
 #include "event/block.h"
 #include "event/life.h"
@@ -237,7 +238,7 @@ static uint32_t close_idle(bool last)
 		atomic_store_explicit(&bufs[i].lane.revoked, 1, memory_order_relaxed);
 	/* an owner seen as not busy after this sees `revoked` before it looks at its chunk */
 	if (!barrier_all())
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 	for (uint32_t i = 0; i < used; i++) {
 		struct buf *b = &bufs[i];
 		/* acquire: pairs with the release that ends a record. A busy owner may be waiting for this thread */
@@ -263,13 +264,13 @@ void buf_pass_all(void)
 
 	/* a record that begins after this is written by an owner that has seen it */
 	if (!barrier_all())
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 	for (int tries = 0; i < used && tries < PASS_TRIES; tries++) {
 		/* acquire: pairs with the release that ends a record */
 		while (i < used && !atomic_load_explicit(&bufs[i].lane.busy, memory_order_acquire))
 			i++;
 		if (i < used)
-			nanosleep(&pause, NULL);
+			sys_nap(&pause);
 	}
 }
 
@@ -281,7 +282,7 @@ bool buf_close_all(void)
 		RTL_TESTPOINT("buf_close");
 		if (i == CLOSE_TRIES)
 			return false;
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 	}
 	return true;
 }
@@ -304,7 +305,7 @@ void buf_wait(struct buf *b)
 		if (i < 200)
 			RTL_RELAX();
 		else
-			nanosleep(&pause, NULL);
+			sys_nap(&pause);
 	}
 }
 

@@ -37,6 +37,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "base/sys.h"
 
 #define STACK_SIZE ((size_t)64 << 10)
 #define WAIT_MIN_NS UINT64_C(60000000000)
@@ -154,13 +155,13 @@ RTL_FOREIGN_STACK static int wait_for(pid_t pid, uint64_t wait_ns)
 	int status;
 
 	for (;;) {
-		pid_t got = waitpid(pid, &status, WNOHANG);
+		pid_t got = sys_waitpid(pid, &status, WNOHANG);
 
 		if (got == pid)
 			return status;
 		if ((got < 0 && errno != EINTR) || clock_read_ns(CLOCK_MONOTONIC) >= end_ns)
 			return -1;
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 		if (pause.tv_nsec < 10000000)
 			pause.tv_nsec += pause.tv_nsec / 4;
 	}
@@ -174,7 +175,7 @@ RTL_FOREIGN_STACK static int keeper_main(void *arg)
 	int fd;
 
 	reset_signals();
-	fd = open("/dev/null", O_RDWR);
+	fd = sys_open("/dev/null", O_RDWR, 0);
 	if (fd >= 0) {
 		for (int i = 0; i < 3; i++)
 			dup2(fd, i);
@@ -210,7 +211,7 @@ static void run_job(struct job *job)
 	if (pid < 0)
 		shared->err = errno;
 	else
-		waitpid(pid, NULL, __WALL);
+		sys_waitpid(pid, NULL, __WALL);
 	*job = *shared;
 out:
 	if (shared != MAP_FAILED)

@@ -29,6 +29,7 @@
 #include "base/location.h"
 #include "base/notice.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "event/block.h"
 #include "event/drain.h"
 #include "event/facts.h"
@@ -228,7 +229,7 @@ static bool make_space(const struct thread *t, enum event_kind kind)
 			return has_space();
 		if (step == FIRST_STEP && has_space())
 			return true;
-		nanosleep(&pause, NULL); /* another thread is preparing slots */
+		sys_nap(&pause); /* another thread is preparing slots */
 	}
 	made = spool_prepare(&spool, step) > 0;
 	atomic_store_explicit(&ticking, 0, memory_order_release);
@@ -542,10 +543,10 @@ static void quiet(void)
 	/* seq_cst: before the barrier, which every writer passes after its store to `busy` */
 	atomic_store(&page->mode, MODE_OVER);
 	if (!barrier_all())
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 	pause.tv_nsec /= 10;
 	for (int i = 0; i < QUIET_TRIES && buf_any_busy(); i++)
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 }
 
 /* Drains everything that is left. true: the trace is closed. */
@@ -644,7 +645,7 @@ static void stop_ticks(void)
 
 	/* acquire: pairs with the release in tick() */
 	while (atomic_exchange_explicit(&ticking, 1, memory_order_acquire))
-		nanosleep(&pause, NULL);
+		sys_nap(&pause);
 }
 
 static void allow_ticks(void)

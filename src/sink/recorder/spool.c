@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/sys.h"
 #include "event/slot.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -39,7 +40,7 @@
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
-		close(*fd);
+		sys_close(*fd);
 	*fd = -1;
 }
 
@@ -54,7 +55,7 @@ static int create_file(const char *path, dev_t *dev, ino_t *ino)
 	if (fstat(fd, &st) != 0) {
 		int err = -errno;
 
-		close(fd);
+		sys_close(fd);
 		unlink(path);
 		return err;
 	}
@@ -80,7 +81,7 @@ static uint64_t own_start_ticks(void)
 
 static void random_id(uint64_t id[2])
 {
-	if (getrandom(id, 16, GRND_NONBLOCK) == 16)
+	if (sys_getrandom(id, 16, GRND_NONBLOCK) == 16)
 		return;
 	/* early in the boot, or an old kernel: unique on this host suffices */
 	id[0] = clock_read_ns(CLOCK_REALTIME) * UINT64_C(0x9e3779b97f4a7c15);
@@ -123,7 +124,7 @@ static int allocate(int fd, uint64_t offset, uint64_t bytes)
 	static const char zeros[SPOOL_PAGE];
 	int err = 0;
 
-	if (fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
+	if (sys_fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
 		return 0;
 	if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO)
 		return -errno;
@@ -413,7 +414,8 @@ static bool is_ours(const struct spool *s, int fd)
 	uint64_t id[2];
 
 	return fd_is(fd, s->disk_dev, s->disk_ino) &&
-	       pread(fd, id, sizeof(id), offsetof(struct spool_header, trace_id)) == sizeof(id) &&
+	       sys_pread(fd, id, sizeof(id), offsetof(struct spool_header, trace_id)) ==
+		       sizeof(id) &&
 	       memcmp(id, s->header->trace_id, sizeof(id)) == 0;
 }
 
@@ -436,7 +438,7 @@ int spool_disk_fd(struct spool *s)
 static void close_own(int *fd, dev_t dev, ino_t ino)
 {
 	if (*fd >= 0 && fd_is(*fd, dev, ino))
-		close(*fd);
+		sys_close(*fd);
 	*fd = -1;
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/compiler.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/join.h"
 #include "hip_ops_gen.h"
 #include "source/hip/frame.h"
@@ -197,7 +198,7 @@ void tracer_settle(void)
 	int saved = errno;
 
 	for (int i = 0; i < SETTLE_STEPS && is_pending(phases); i++)
-		nanosleep(&step, NULL);
+		sys_nap(&step);
 	/* some commands are never reported: do not wait for them again */
 	for (uint32_t p = 0; p < 2; p++)
 		if (is_pending(phases & 1u << p))

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/sys.h"
 #include "event/block.h"
 #include "event/bus.h"
 #include "event/corr.h"
@@ -320,7 +321,7 @@ void collect_give_up(struct queue *q)
 			queue_unlock(q);
 			return;
 		}
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	}
 }
 

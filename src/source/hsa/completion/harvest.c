@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/sys.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/join.h"
@@ -151,7 +152,7 @@ void harvest_wait_tick(void)
 	const struct timespec nap = { .tv_nsec = 20000 };
 
 	while (atomic_load(&ticking))
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 }
 
 static uint64_t look_once(void)
@@ -196,7 +197,7 @@ static bool lock_soon(struct queue *q)
 		if (round < COMPLETED_SPINS)
 			RTL_RELAX();
 		else
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 	}
 	return false;
 }
@@ -208,6 +209,7 @@ void harvest_flush(void)
 
 	if (!life_enter(&t))
 		return;
+	sys_cancel_off(); /* under harvest locks */
 	for (uint32_t i = 0; i < n && real_ready(); i++) {
 		struct queue *q = queue_at(i);
 
@@ -220,6 +222,7 @@ void harvest_flush(void)
 	}
 	if (real_ready())
 		copy_harvest_completed(COMPLETED_NAPS);
+	sys_cancel_on();
 	life_leave(t);
 }
 
@@ -270,7 +273,7 @@ static void drain(uint64_t deadline_ns)
 
 	counter_finish(deadline_ns);
 	while (look_once() && clock_now_ns() < deadline_ns)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 }
 
 /* Destroys the free signals and librtl's own queue: they are made again when needed. */
@@ -293,6 +296,7 @@ void harvest_before_close(uint64_t deadline_ns)
 {
 	uint32_t n = queue_count();
 
+	sys_cancel_off();
 	drain(deadline_ns);
 	agent_emit_clocks();
 	agent_keep_clocks();
@@ -302,6 +306,7 @@ void harvest_before_close(uint64_t deadline_ns)
 		if (atomic_load_explicit(&q->live, memory_order_acquire) && !q->intercepted)
 			give_back(q);
 	}
+	sys_cancel_on();
 }
 
 void harvest_stop(uint64_t deadline_ns)
@@ -344,7 +349,9 @@ hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 		return status;
 	if (shared_times_any()) {
 		if (life_enter(&t)) {
+			sys_cancel_off();
 			look_once(); /* the operation may not have been harvested yet */
+			sys_cancel_on();
 			life_leave(t);
 		}
 		shared_times_find(signal_of(signal), &time->start, &time->end);

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/sys.h"
 #include "event/block.h"
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/harvest.h"
@@ -43,7 +44,7 @@ static bool wait_for(struct queue *q, bool (*try_fn)(struct queue *q), uint64_t 
 		if (round < SPINS)
 			RTL_RELAX();
 		else if (clock_read_ns(CLOCK_MONOTONIC) < deadline_ns)
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 		else
 			return false;
 	}

@@ -10,6 +10,7 @@
 
 #include <time.h>
 
+#include "base/sys.h"
 #include "source/hsa/completion/copy_times.h"
 
 /* A queue without profiling writes no times. A dropped value without times may also be a write in
@@ -91,7 +92,7 @@ static uint32_t lock_any(struct inflight *e)
 		if (state != INFLIGHT_BUSY && lock(e, state))
 			return state;
 		if (round % 1024 == 0) /* the other thread was preempted */
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 		else
 			RTL_RELAX();
 	}

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "event/life.h"
 #include "event/filter.h"
@@ -693,7 +694,7 @@ void counter_hold_off(uint32_t agent)
 	l = pmc_lane_of(agent);
 	while (l && atomic_load(&l->state) == LANE_REPLAYING && clock_now_ns() < deadline_ns) {
 		life_kick();
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	}
 }
 
@@ -715,7 +716,7 @@ int counter_reserve(uint32_t agent, uint64_t wait_ns)
 		return -EBUSY;
 	l = pmc_lane_of(agent);
 	while (l && atomic_load(&l->state) > LANE_WAITING && clock_now_ns() < deadline_ns)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	if (!l || atomic_load(&l->state) <= LANE_WAITING)
 		return 0;
 	atomic_store(&reserved[agent], false);
@@ -855,7 +856,7 @@ void counter_settle(uint64_t wait_ns)
 
 	while (counter_is_busy() && clock_now_ns() < deadline_ns) {
 		counter_hand_over();
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	}
 }
 

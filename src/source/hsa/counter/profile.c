@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "source/hsa/completion/signal.h"
 #include "source/hsa/table/real.h"
@@ -230,7 +231,7 @@ bool profile_wait(hsa_signal_t done)
 	for (unsigned round = 0; round < WAIT_ROUNDS; round++) {
 		if (signal_value(signal_of(done)) == 0)
 			return true;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	}
 	return false;
 }

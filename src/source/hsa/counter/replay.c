@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/thread.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/code/code_object.h"
@@ -651,7 +652,7 @@ static bool wait_copy(const struct replay *r, uint64_t deadline_ns)
 	const struct timespec nap = { .tv_nsec = 50000 };
 
 	while (signal_value(signal_of(r->done)) > 0 && clock_now_ns() < deadline_ns)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	return is_complete(r);
 }
 

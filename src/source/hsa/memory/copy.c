@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/sys.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/corr.h"
@@ -224,7 +225,7 @@ static bool take_busy(uint64_t rounds)
 	while (atomic_exchange_explicit(&busy, true, memory_order_acquire)) {
 		if (!rounds--)
 			return false;
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	}
 	return true;
 }

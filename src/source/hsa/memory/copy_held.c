@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/life.h"
 #include "source/hsa/completion/signal.h"
 #include "source/hsa/memory/copy_table.h"
@@ -185,7 +186,7 @@ void copy_held_enter(void)
 		if (!atomic_load(&nr_replays) || clock_now_ns() > deadline_ns)
 			return;
 		atomic_fetch_sub(&nr_calls, 1);
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 	}
 }
 

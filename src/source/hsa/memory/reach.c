@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/lock.h"
+#include "base/sys.h"
 #include "event/event.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/table/real.h"
@@ -249,7 +250,7 @@ static void lock_settled(const void *address) RTL_ACQUIRES(lock)
 	lock_take(&lock);
 	while (is_kept(address) && clock_now_ns() < deadline_ns) {
 		lock_drop(&lock);
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 		lock_take(&lock);
 	}
 }

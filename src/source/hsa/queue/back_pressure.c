@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/sys.h"
 #include "event/life.h"
 #include "source/hsa/completion/poll.h"
 #include "source/hsa/table/real.h"
@@ -96,7 +97,7 @@ void back_pressure_pause(unsigned round)
 		for (int i = 0; i < 64; i++)
 			RTL_RELAX();
 	else
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 }
 
 static bool wait_for_space(struct queue *q, uint64_t n)
@@ -141,7 +142,7 @@ void back_pressure_release(struct queue *q)
 	 * waiting */
 	atomic_store(&q->failed, true);
 	while (q->pressure && atomic_load(&q->pressure->waiting))
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 }
 
 static bool make_gate(struct back_pressure_gate *g)

@@ -13,6 +13,7 @@
 
 #include "base/compiler.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/table/real.h"
 
@@ -72,7 +73,7 @@ bool completer_ready(struct queue *q)
 		if (round < 16)
 			RTL_RELAX();
 		else
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 	}
 	return false;
 }

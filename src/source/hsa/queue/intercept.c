@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "event/life.h"
 #include "source/hsa/queue/back_pressure.h"
@@ -119,9 +120,12 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	struct queue *q = data;
 	struct thread *t = NULL;
 
+	sys_cancel_off();
 	/* the harvester may be destroying signals */
-	if (!queue_turn_wait(q))
+	if (!queue_turn_wait(q)) {
+		sys_cancel_on();
 		return; /* a failed queue, as in submit_one() */
+	}
 	/* Not ON (exit, fork): nothing is recorded, but the ring must not overflow. */
 	if (!life_enter(&t)) {
 		t = NULL;
@@ -136,6 +140,7 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 	queue_turn_end(q);
 	if (t)
 		life_leave(t);
+	sys_cancel_on();
 }
 
 int intercept_prepare(struct queue *q, uint32_t size)

@@ -18,6 +18,7 @@
 
 #include "base/compiler.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "base/testpoint.h"
 #include "event/bus.h"
 #include "event/life.h"
@@ -192,6 +193,8 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 	struct thread *entered = NULL;
 	struct inflight *shared;
 
+	/* under the turn: signals and librtl's own queue are made by the runtime, and clients are called */
+	sys_cancel_off();
 	if (!t && life_enter(&entered))
 		t = entered;
 	if (!t)
@@ -201,6 +204,7 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 		complete_shared(q, p, shared);
 	if (entered)
 		life_leave(entered);
+	sys_cancel_on();
 }
 
 /* The end of the slots that are free for their packets, at most `end`. */
@@ -352,9 +356,11 @@ static RTL_NOINLINE bool take_turn_slow(struct queue *q, uint64_t end)
 /* The general doorbell, under the turn. */
 static RTL_NOINLINE void serve_doorbell(struct queue *q, uint64_t end)
 {
+	sys_cancel_off(); /* clients of counters are asked under the turn */
 	q->nr_stuck = 0;
 	if (RTL_UNLIKELY(serve(q, NULL) < end))
 		leave_to_harvester(q, end);
+	sys_cancel_on();
 }
 
 typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
@@ -861,14 +867,15 @@ void interpose_detach(struct queue *q)
 	const struct timespec nap = { .tv_nsec = 20000 };
 	uint64_t from, asked;
 
+	sys_cancel_off();
 	counter_hold_off(q->agent);
 	/* The holder submits a few packets at most. The bound is for a thread that was cancelled
-	 * there. */
+	 * asynchronously there, or whose client's callback did not return. */
 	for (unsigned round = 0; round < DETACH_ROUNDS && !queue_turn_try(q); round++) {
 		if (round < 1024)
 			RTL_RELAX();
 		else
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 	}
 	from = atomic_load_explicit(&q->published, memory_order_relaxed);
 	asked = q->asked;
@@ -887,7 +894,8 @@ void interpose_detach(struct queue *q)
 	/* seq_cst, both: pairs with may_be_past() */
 	atomic_store(&q->turn, QUEUE_ENDING);
 	for (unsigned round = 0; round < DETACH_ROUNDS && atomic_load(&q->nr_lookers); round++)
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
+	sys_cancel_on();
 }
 
 void interpose_reattach(struct queue *q, hsa_queue_t *hsa)

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "event/thread.h"
 
@@ -56,7 +57,7 @@ void queue_lock(struct queue *q)
 	const struct timespec nap = { .tv_nsec = 20000 };
 
 	while (!queue_try_lock(q))
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		sys_nap(&nap);
 }
 
 bool queue_turn_soon(struct queue *q)
@@ -78,7 +79,7 @@ bool queue_turn_wait(struct queue *q)
 		if (atomic_load_explicit(&q->turn, memory_order_relaxed) >= QUEUE_ENDING)
 			return false;
 		if (round % 256 == 0)
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			sys_nap(&nap);
 		else
 			RTL_RELAX();
 	}

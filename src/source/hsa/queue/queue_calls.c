@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "event/life.h"
 #include "source/hsa/agent.h"
@@ -74,7 +75,7 @@ static void default_error(hsa_status_t status, const hsa_queue_t *source)
 		real.hsa_status_string(status, &what);
 	n = snprintf(text, sizeof(text), "Queue at %p inactivated due to async error:\n\t%s\n",
 		     (const void *)source, what);
-	if (n < 0 || write(STDERR_FILENO, text, strnlen(text, sizeof(text))) < 0)
+	if (n < 0 || sys_write(STDERR_FILENO, text, strnlen(text, sizeof(text))) < 0)
 		n = 0; /* as the runtime does: the process ends anyway */
 	harvest_on_fault(NULL, NULL);
 	abort();
@@ -168,7 +169,7 @@ static struct queue *take_plain(const hsa_queue_t *hsa)
 
 /* `hsa`, for which `q` was opened (NULL: opening failed), is about to be returned to the program.
  * `by_functions`: as in interpose_attach(), and with the program's own error callback. */
-static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, bool by_functions)
+static void attach_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, bool by_functions)
 {
 	struct queue *known = queue_find(hsa);
 
@@ -193,6 +194,13 @@ static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, 
 		keep_plain(q, hsa);
 	else if (q)
 		close_queue(q);
+}
+
+static void interpose_new(struct queue *q, hsa_agent_t agent, hsa_queue_t *hsa, bool by_functions)
+{
+	sys_cancel_off(); /* a queue is made and attached, or neither */
+	attach_new(q, agent, hsa, by_functions);
+	sys_cancel_on();
 }
 
 static hsa_status_t create_intercepted(struct queue *q, hsa_agent_t agent, uint32_t size,
