@@ -102,7 +102,7 @@ bool startenv_names(const char *variable)
 	return (now && strstr(now, "librtl.so")) || find_kept(variable, strlen(variable));
 }
 
-/* An entry of the program's own that has no place in what is lent: ours is there. */
+/* An entry of the program's own that is not lent: ours is, in its stead. */
 static bool is_replaced(const char *var, bool as_tool)
 {
 	if (as_tool && begins_with(var, TOOLS))

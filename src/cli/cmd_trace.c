@@ -160,7 +160,8 @@ static const struct opt options[] = {
 			.in_manual = true, .help = "record dispatches of these kernels only",
 			.more = "A POSIX extended regular expression that matches a part of the kernel's name: the mangled one, "
 				"without .kd, or the demangled one, as rtl shows it. Kernels without a name, "
-				"which the runtime uses for itself, do not match. Copies are not affected. "
+				"which the runtime uses for itself, do not match. Copies and fills are not affected, also those "
+				"that HIP does by kernels. "
 				"rocprofv3: --kernel-include-regex. Variable: RTL_KERNELS." },
 	[O_NOT_KERNELS] = { 0, "not-kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 			    .help = "leave out dispatches of these kernels",

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "cli/checks.h"
 #include "cli/commands.h"
 #include "cli/ui.h"
 
@@ -15,6 +16,23 @@ static const char *either(const char *option, const char *from_file, const char 
 		ui_die(STATUS_TRACE,
 		       "--pmc-file: the file has a line %s; leave the option --%s out", line, name);
 	return from_file ? from_file : option;
+}
+
+/* What a file has is checked like the option for which it stands, before the program runs. */
+static void check_value(const char *path, const char *line, const char *value,
+			const char *(*why_not)(const char *value))
+{
+	const char *why = value ? why_not(value) : NULL;
+
+	if (why)
+		ui_die(STATUS_TRACE, "%s: %s: %s", path, line, why);
+}
+
+static void check_file(const char *path, const struct pmc_file *f)
+{
+	check_value(path, "kernel_include_regex", f->kernels, checks_regex);
+	check_value(path, "kernel_exclude_regex", f->not_kernels, checks_regex);
+	check_value(path, "gpu", f->gpus, checks_list);
 }
 
 /* Options that do nothing without counters. */
@@ -41,6 +59,8 @@ void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
 		check_alone(g);
 	if (g->file)
 		pmc_file_read(g->file, &file);
+	if (g->file)
+		check_file(g->file, &file);
 	*c = (struct pmc_chosen){
 		.kernels = either(g->kernels, file.kernels, "kernel", "kernels"),
 		.not_kernels = either(g->not_kernels, file.not_kernels, "kernel_exclude_regex",

@@ -81,6 +81,12 @@ bool filter_leaves_out_kernel(const char *name)
 	return out;
 }
 
+bool filter_is_transfer(const char *name)
+{
+	return name && (strncmp(name, "__amd_rocclr_copy", 17) == 0 ||
+			strncmp(name, "__amd_rocclr_fill", 17) == 0);
+}
+
 bool filter_leaves_out_call(const char *function)
 {
 	return filter_has_calls && !matches(&calls, function);

@@ -23,6 +23,9 @@ extern RTL_HIDDEN bool filter_has_kernels, filter_has_gpus, filter_has_calls;
 /* Whether dispatches of the kernel are left out: its mangled name without ".kd", or its demangled name (demangle.h), does not match
  * RTL_KERNELS, or one of them matches RTL_NOT_KERNELS. NULL: a kernel without a name, which matches nothing. */
 bool filter_leaves_out_kernel(const char *name);
+/* Whether it is a kernel by which HIP copies or fills memory, of HIP 4.0 to 7.2: the program asked for a copy, not for a kernel, so that
+ * it is recorded whatever kernels are selected. NULL: no. */
+bool filter_is_transfer(const char *name);
 bool filter_leaves_out_call(const char *function);
 bool filter_leaves_out_gpu(uint32_t gpu_index);
 

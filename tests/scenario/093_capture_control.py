@@ -98,6 +98,26 @@ def kernel_that_no_dispatch_is_of_leaves_all_out():
 
 
 @case
+def copies_and_fills_by_kernels_stay():
+    """HIP's own kernels do the fill; no regular expression of kernels leaves that out."""
+    def moved(r):
+        return sorted(r.rows("select kind, bytes, means from rtl_transfer"))
+
+    whole = run("children", "work", "n=7", trace=RTL, env={"VGPU_EXEC": "auto"})
+    at_least("fills by kernels", sum(1 for kind, _, means in moved(whole) if kind == "Fill" and means.startswith("__amd_rocclr_fill")), 1)
+    for options in (("--kernels", "no such kernel"), ("--not-kernels", "."), ("--kernels", "rocclr", "--not-kernels", "child")):
+        r = run("children", "work", "n=7", trace=RTL, env={"VGPU_EXEC": "auto"}, rtl_args=("-q", "--fail-on-loss", *options))
+        equal(f"copies and fills with {options}", moved(r), moved(whole))
+        equal("dispatches of the program's kernels", kernels(r), {})
+        equal("skipped", set(skipped(r)), {"filtered_kernel"})
+        complete(r)
+    r = run("children", "work", "n=7", trace=RTL, env={"VGPU_EXEC": "auto"}, rtl_args=("-q", "--fail-on-loss", "--kernels", "child", "--pmc", "SQ_WAVES"))
+    equal("copies and fills of a trace with counters", moved(r), moved(whole))
+    equal("counted dispatches", r.count("rtl_counter"), 7)
+    complete(r)
+
+
+@case
 def kernels_of_graphs_and_of_intercept_queues_are_selected():
     whole = run("graphs", trace=RTL)
     names = dict(whole.rows("select kernel, count(*) from rtl_dispatch where not flags & 32 group by 1"))

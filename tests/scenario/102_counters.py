@@ -178,6 +178,8 @@ def input_files():
                             ("jobs:\n  - pmc: [SQ_WAVES]\n    kernel_iteration_range: '[2-1]'\n", (), "kernel_iteration_range: '[2-1]'"),
                             ('{"jobs": [{"pmc": ["SQ_WAVES"], "kernel_include_regex": "a"}, {"pmc": ["GRBM_COUNT"]}]}', (), "kernel_include_regex differs between jobs"),
                             ('{"jobs": [{"pmc": ["SQ_WAVES"], "truncate_kernels": true}]}', (), "'truncate_kernels'"),
+                            ("jobs:\n  - pmc: [SQ_WAVES]\n    kernel_include_regex: 'a('\n", (), "kernel_include_regex: 'a(' is not a POSIX"),
+                            ("pmc: SQ_WAVES\ngpu: x\n", (), "input.txt: gpu: 'x' at character 1"),
                             ("pmc: SQ_WAVES\nkernel: a\n", ("--kernels", "b"), "leave the option --kernels out")):
         r = trace(text, *args)
         equal(f"status of {text}", r.status, 125)

@@ -59,6 +59,15 @@ TEST(kernel_without_name_does_not_match)
 	CHECK(!filter_leaves_out_kernel(NULL));
 }
 
+TEST(kernels_that_copy_and_fill_for_hip_are_known)
+{
+	CHECK(filter_is_transfer("__amd_rocclr_copyBufferAligned.kd"));
+	CHECK(filter_is_transfer("__amd_rocclr_fillBufferAligned"));
+	CHECK(!filter_is_transfer("__amd_rocclr_scheduler"));
+	CHECK(!filter_is_transfer("my__amd_rocclr_copy") && !filter_is_transfer("") &&
+	      !filter_is_transfer(NULL));
+}
+
 TEST(calls_and_gpus_are_left_out)
 {
 	setenv("RTL_GPUS", "1,3-4", 1);

@@ -38,6 +38,7 @@ struct symbol {
 	uint32_t kernarg_size;		   /* UINT32_MAX: not known */
 	hsa_executable_symbol_t in_loader; /* handle 0: not known */
 	bool is_left_out;		   /* dispatches of it, see filter.h */
+	bool is_transfer;		   /* filter_is_transfer() */
 	/* atomic */
 	_Atomic uint32_t unloaded; /* epoch in which it was unloaded; UINT32_MAX while loaded */
 	_Atomic uint32_t launches; /* code_object_launch() */
@@ -134,7 +135,7 @@ RTL_REQUIRES(lock) static void end_unknown(uint64_t object, uint32_t epoch)
 /* NULL: out of memory. */
 RTL_REQUIRES(lock)
 static struct symbol *publish(uint64_t object, uint64_t executable, struct span span,
-			      uint32_t kernarg_size, bool is_left_out)
+			      uint32_t kernarg_size, bool is_left_out, bool is_transfer)
 {
 	uint32_t b = nr_symbols / BLOCK_SIZE;
 	struct symbol *s;
@@ -155,6 +156,7 @@ static struct symbol *publish(uint64_t object, uint64_t executable, struct span 
 	s->kernarg_size = kernarg_size;
 	s->in_loader.handle = 0;
 	s->is_left_out = is_left_out;
+	s->is_transfer = is_transfer;
 	atomic_store_explicit(&s->unloaded, span.unloaded, memory_order_relaxed);
 	s->next = atomic_load_explicit(&bucket[hash(object)], memory_order_relaxed);
 	nr_symbols++;
@@ -193,7 +195,7 @@ uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, boo
 	s = find(object, epoch);
 	if (!s) {
 		s = publish(object, 0, unknown_span(object, epoch), UINT32_MAX,
-			    filter_leaves_out_kernel(NULL));
+			    filter_leaves_out_kernel(NULL), false);
 		made = s != NULL;
 	}
 	lock_drop(&lock);
@@ -208,6 +210,13 @@ uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, boo
 }
 
 bool code_object_is_left_out(uint64_t object)
+{
+	const struct symbol *s = find(object, code_object_now());
+
+	return s ? s->is_left_out && !s->is_transfer : filter_leaves_out_kernel(NULL);
+}
+
+bool code_object_is_not_counted(uint64_t object)
 {
 	const struct symbol *s = find(object, code_object_now());
 
@@ -380,7 +389,7 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 	hsa_agent_t agent = { .handle = 0 };
 	char name[16384];
 	struct symbol *s;
-	bool is_left_out;
+	bool is_left_out, is_transfer = false;
 	uint32_t length;
 
 	real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind);
@@ -404,12 +413,13 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 		ev.kernel.name = bus_string(name, length);
 		name[length] = '\0';
 		is_left_out = filter_leaves_out_kernel(name);
+		is_transfer = filter_is_transfer(name);
 	}
 	end_unknown(ev.kernel.object, f->epoch);
 	ev.kernel.kernarg_size =
 		symbol_u32(sym, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE);
 	s = publish(ev.kernel.object, ex.handle, (struct span){ f->epoch, UINT32_MAX },
-		    ev.kernel.kernarg_size, is_left_out);
+		    ev.kernel.kernarg_size, is_left_out, is_transfer);
 	if (!s) {
 		log_warn("kernel symbols: over the limit; later kernels have no name");
 		return HSA_STATUS_SUCCESS;

@@ -35,6 +35,8 @@ uint32_t code_object_kernel(uint64_t object, uint32_t epoch, uint32_t agent, boo
 
 /* HOT: whether the user leaves out dispatches of the kernel that is at `object` now (filter.h). Only if filter_has_kernels. */
 bool code_object_is_left_out(uint64_t object);
+/* The same for counters: also of kernels by which HIP copies and fills, which are recorded whatever is selected. */
+bool code_object_is_not_counted(uint64_t object);
 
 /* Counts a launch of the kernel that is at `object` now; the number of its launches. 0: there was no memory for its symbol. Any
  * thread. */

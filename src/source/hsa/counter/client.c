@@ -172,7 +172,7 @@ static bool user_wants(const struct queue *q, uint64_t index, uint64_t object, s
 {
 	if (chosen_is_limited() && !chosen_dispatch(object, q->agent))
 		return false;
-	if (filter_has_kernels && code_object_is_left_out(object))
+	if (filter_has_kernels && code_object_is_not_counted(object))
 		return false;
 	return !t || !pause_is_on() || !corr_is_left_out(origin_of(q, index, t).correlation);
 }

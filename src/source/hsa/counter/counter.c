@@ -391,7 +391,7 @@ static bool start_counters(struct pmc_lane *l, uint32_t agent)
 static bool is_to_replay(const struct pmc_lane *l)
 {
 	if (!env_bool(ENV_PMC_REPLAY) || l->nr_profiles < 2 ||
-	    (filter_has_kernels && code_object_is_left_out(l->answers.packet.kernel_object)))
+	    (filter_has_kernels && code_object_is_not_counted(l->answers.packet.kernel_object)))
 		return false;
 	for (uint32_t i = 0; i < l->answers.nr; i++)
 		if (l->answers.wants[i].client == CLIENT_USER)
@@ -549,10 +549,13 @@ static bool is_loss(const struct queue *q, const struct inflight *e)
 {
 	union packet p;
 
-	if (!q->user_counts || e->kind != INFLIGHT_DISPATCH || !chosen_is_limited())
-		return q->user_counts && e->kind == INFLIGHT_DISPATCH;
+	if (!q->user_counts || e->kind != INFLIGHT_DISPATCH)
+		return false;
 	packet_of_head(&p, &e->head);
-	return !q->answers && chosen_dispatch(p.dispatch.kernel_object, q->agent);
+	if (filter_has_kernels && code_object_is_not_counted(p.dispatch.kernel_object))
+		return false;
+	return !chosen_is_limited() ||
+	       (!q->answers && chosen_dispatch(p.dispatch.kernel_object, q->agent));
 }
 
 void counter_saw_end(struct queue *q, const struct inflight *e, uint64_t begin_ns, uint64_t end_ns)
