@@ -72,8 +72,9 @@ static const char *base_name(const char *path)
 
 static bool is_runtime_name(const char *name)
 {
-	static const char *const names[] = { "libamdhip64.so", "libhiprtc.so", "libhsa-runtime64.so",
-					     "librccl.so",     "libroctx64.so", "librocprofiler-sdk-roctx.so" };
+	static const char *const names[] = { "libamdhip64.so",	    "libhiprtc.so",
+					     "libhsa-runtime64.so", "librccl.so",
+					     "libroctx64.so",	    "librocprofiler-sdk-roctx.so" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
@@ -108,14 +109,29 @@ static void note_dynamic(struct object *o, const Elf64_Dyn *first)
 {
 	for (const Elf64_Dyn *d = first; d->d_tag != DT_NULL; d++) {
 		switch (d->d_tag) {
-		case DT_SYMTAB: o->symbols = at(o, d); break;
-		case DT_STRTAB: o->strings = at(o, d); break;
-		case DT_GNU_HASH: o->gnu_hash = at(o, d); break;
-		case DT_RELA: o->relocs = at(o, d); break;
-		case DT_RELASZ: o->nr_relocs = d->d_un.d_val / sizeof(Elf64_Rela); break;
-		case DT_JMPREL: o->jumps = at(o, d); break;
-		case DT_PLTRELSZ: o->nr_jumps = d->d_un.d_val / sizeof(Elf64_Rela); break;
-		default: break;
+		case DT_SYMTAB:
+			o->symbols = at(o, d);
+			break;
+		case DT_STRTAB:
+			o->strings = at(o, d);
+			break;
+		case DT_GNU_HASH:
+			o->gnu_hash = at(o, d);
+			break;
+		case DT_RELA:
+			o->relocs = at(o, d);
+			break;
+		case DT_RELASZ:
+			o->nr_relocs = d->d_un.d_val / sizeof(Elf64_Rela);
+			break;
+		case DT_JMPREL:
+			o->jumps = at(o, d);
+			break;
+		case DT_PLTRELSZ:
+			o->nr_jumps = d->d_un.d_val / sizeof(Elf64_Rela);
+			break;
+		default:
+			break;
 		}
 	}
 	if (!o->strings)
@@ -319,7 +335,8 @@ static int rebind_locked(struct dl_phdr_info *info, size_t size, void *arg)
 		return 1;
 	all->items = alloc_pages(all->size * sizeof(*all->items));
 	if (!all->items) {
-		log_warn("no memory to find the program's references to HIP and HSA; preload librtl.so.1");
+		log_warn(
+			"no memory to find the program's references to HIP and HSA; preload librtl.so.1");
 		return 1;
 	}
 	dl_iterate_phdr(note_object, all);

@@ -17,7 +17,9 @@ int main(void)
 {
 	int nr = 0;
 
-	if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(count, &nr) != HSA_STATUS_SUCCESS || hsa_shut_down() != HSA_STATUS_SUCCESS)
+	if (hsa_init() != HSA_STATUS_SUCCESS ||
+	    hsa_iterate_agents(count, &nr) != HSA_STATUS_SUCCESS ||
+	    hsa_shut_down() != HSA_STATUS_SUCCESS)
 		return 1;
 	printf("agents %s\n", nr ? "some" : "none");
 	return 0;

@@ -9,6 +9,7 @@ int work(void)
 {
 	rocprofiler_status_t status = rocprofiler_force_configure(rocprofiler_configure);
 
-	printf("force %s, start %s\n", rocprofiler_get_status_name(status), rocprofiler_get_status_name(order_status));
+	printf("force %s, start %s\n", rocprofiler_get_status_name(status),
+	       rocprofiler_get_status_name(order_status));
 	return status;
 }

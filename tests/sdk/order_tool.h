@@ -9,7 +9,8 @@ static rocprofiler_context_id_t order_context;
 static rocprofiler_status_t order_status;
 static int order_hip, order_compiler, order_hsa, order_dispatches, order_copies, order_objects;
 
-static void order_callback(rocprofiler_callback_tracing_record_t r, rocprofiler_user_data_t *u, void *a)
+static void order_callback(rocprofiler_callback_tracing_record_t r, rocprofiler_user_data_t *u,
+			   void *a)
 {
 	int *count = NULL;
 
@@ -38,9 +39,12 @@ static void order_callback(rocprofiler_callback_tracing_record_t r, rocprofiler_
 static int order_init(rocprofiler_client_finalize_t finish, void *arg)
 {
 	static const rocprofiler_callback_tracing_kind_t kinds[] = {
-		ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API,
-		ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,    ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
-		ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY,     ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
+		ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API,
+		ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API,
+		ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
+		ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
+		ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY,
+		ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
 	};
 	int failed = rocprofiler_create_context(&order_context);
 
@@ -48,7 +52,9 @@ static int order_init(rocprofiler_client_finalize_t finish, void *arg)
 	(void)arg;
 	/* without HIP's: the last four */
 	for (size_t i = getenv("ORDER_BLIND") ? 2 : 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		failed |= rocprofiler_configure_callback_tracing_service(order_context, kinds[i], NULL, 0, order_callback, NULL);
+		failed |= rocprofiler_configure_callback_tracing_service(order_context, kinds[i],
+									 NULL, 0, order_callback,
+									 NULL);
 	order_status = rocprofiler_start_context(order_context);
 	return failed | order_status;
 }
@@ -56,18 +62,21 @@ static int order_init(rocprofiler_client_finalize_t finish, void *arg)
 static void order_fini(void *arg)
 {
 	(void)arg;
-	printf("hip %d configured %d hsa %s dispatches %d copies %d objects %s\n", order_hip, order_compiler, order_hsa ? "some" : "none",
-	       order_dispatches, order_copies, order_objects ? "some" : "none");
+	printf("hip %d configured %d hsa %s dispatches %d copies %d objects %s\n", order_hip,
+	       order_compiler, order_hsa ? "some" : "none", order_dispatches, order_copies,
+	       order_objects ? "some" : "none");
 	fflush(stdout);
 }
 
-static rocprofiler_tool_configure_result_t order_result = { sizeof(order_result), order_init, order_fini, NULL };
+static rocprofiler_tool_configure_result_t order_result = { sizeof(order_result), order_init,
+							    order_fini, NULL };
 
 #ifdef __cplusplus
 extern "C"
 #endif
-rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, const char *text, uint32_t priority,
-							   rocprofiler_client_id_t *id)
+	rocprofiler_tool_configure_result_t *
+	rocprofiler_configure(uint32_t version, const char *text, uint32_t priority,
+			      rocprofiler_client_id_t *id)
 {
 	(void)version;
 	(void)text;
