@@ -63,6 +63,16 @@ print(len(os.path.realpath(n)) > 0, os.path.exists(n + "/1/io_links/0/properties
     text, err = shown("sh", "-c", f"cat {nodes}/[12]/properties {nodes}/1/io_links/1/properties", tmp=tmp, devices=2, arch="gfx900")
     equal("location on the bus", re.findall(r"location_id (\d+)", text), ["256", "512"])
     equal("link", re.findall(r"(?:node_from|node_to|\ntype|weight) (\d+)", text)[-3:], ["1", "2", "40"])
+    # a node has as many folders of banks, caches and links as its properties say, numbered from 0
+    count = f"""import os, re
+for n in sorted(os.listdir("{nodes}")):
+    said = dict(re.findall(r"(mem_banks|caches|io_links)_count (\\d+)", open("{nodes}/" + n + "/properties").read()))
+    for part, nr in said.items():
+        there = [i for i in range(9) if os.path.exists(f"{nodes}/{{n}}/{{part}}/{{i}}/properties")]
+        print(n, part, there == list(range(int(nr))), nr)"""
+    for arch in ("gfx900", "gfx90a"):
+        text, err = shown(sys.executable, "-c", count, tmp=new_dir("parts"), devices=2, arch=arch)
+        equal(f"parts of nodes, {arch}", (len(text.splitlines()), [l for l in text.splitlines() if " True " not in l], err), (9, [], ""))
     # what was removed is made again; a folder that can't be made is named
     (folder,) = [f for f in os.listdir(tmp) if shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2)[0] and
                  len(os.listdir(os.path.join(tmp, f, "kfd/topology/nodes"))) == 3]

@@ -23,6 +23,7 @@
 #include "../kmt.h"
 #include "../knobs.h"
 
+#define BANKS_MAX 4
 #define LINKS_MAX (KNOBS_DEVICES_MAX + 1)
 
 /* All files: "path\0text\0" for each. */
@@ -62,8 +63,25 @@ static uint32_t target_version(const HsaNodeProperties *p)
 	       p->EngineId.ui32.Stepping;
 }
 
+/* The node's banks that the driver has: LDS and scratch memory are the thunk's own. Returns their number. */
+static unsigned int list_banks(unsigned int node, unsigned int nr,
+			       HsaMemoryProperties banks[BANKS_MAX])
+{
+	unsigned int nr_listed = 0;
+
+	if (nr > BANKS_MAX || hsaKmtGetNodeMemoryProperties(node, nr, banks))
+		return 0;
+	for (unsigned int i = 0; i < nr; i++)
+		if (banks[i].HeapType != HSA_HEAPTYPE_GPU_LDS &&
+		    banks[i].HeapType != HSA_HEAPTYPE_GPU_SCRATCH)
+			banks[nr_listed++] = banks[i];
+	return nr_listed;
+}
+
 static void put_node(struct files *f, unsigned int node, const HsaNodeProperties *p)
 {
+	HsaMemoryProperties banks[BANKS_MAX];
+
 	begin_file(f, "kfd/topology/nodes/%u/gpu_id", node);
 	fprintf(f->out, "%u\n", kmt_topology_gpu_id(node));
 	end_file(f);
@@ -73,7 +91,7 @@ static void put_node(struct files *f, unsigned int node, const HsaNodeProperties
 	begin_file(f, "kfd/topology/nodes/%u/properties", node);
 	line(f, "cpu_cores_count", p->NumCPUCores);
 	line(f, "simd_count", p->NumFComputeCores);
-	line(f, "mem_banks_count", p->NumMemoryBanks);
+	line(f, "mem_banks_count", list_banks(node, p->NumMemoryBanks, banks));
 	line(f, "caches_count", p->NumCaches);
 	line(f, "io_links_count", p->NumIOLinks);
 	line(f, "p2p_links_count", 0);
@@ -116,15 +134,10 @@ static void put_node(struct files *f, unsigned int node, const HsaNodeProperties
 
 static void put_banks(struct files *f, unsigned int node, unsigned int nr)
 {
-	HsaMemoryProperties banks[4];
+	HsaMemoryProperties banks[BANKS_MAX];
 
-	if (nr > 4 || hsaKmtGetNodeMemoryProperties(node, nr, banks))
-		return;
+	nr = list_banks(node, nr, banks);
 	for (unsigned int i = 0; i < nr; i++) {
-		/* LDS and scratch memory are the thunk's own; the driver has none of them */
-		if (banks[i].HeapType == HSA_HEAPTYPE_GPU_LDS ||
-		    banks[i].HeapType == HSA_HEAPTYPE_GPU_SCRATCH)
-			continue;
 		begin_file(f, "kfd/topology/nodes/%u/mem_banks/%u/properties", node, i);
 		line(f, "heap_type", banks[i].HeapType);
 		line(f, "size_in_bytes", banks[i].SizeInBytes);
