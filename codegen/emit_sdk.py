@@ -200,6 +200,7 @@ def header(model, entry, unknown):
     if "args" in entry:
         both = [args_lines(model, entry["args"], abi, unknown) for abi in ABIS]
         body += unknown.lines(entry["args"]) + [""] + by_abi(both) + [""]
+    body += entry.get("inline", [])
     for f, what in entry["functions"].items():
         body += by_abi([function_lines(model, f, what, abi) for abi in ABIS])
     if body:

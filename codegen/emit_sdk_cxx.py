@@ -81,15 +81,27 @@ def label_lines(enum, lines):
         if value not in values:  # a second name of a value
             values.add(value)
             cases.append(name)
-    numbers = sorted(int(v, 0) for v in values)
+    numbers = [int(v, 0) for v in values]
     last = [int(v, 0) for n, v in enumerators(lines) if n.endswith("LAST")]
-    return (["template <> struct rocprofiler_enum_info<%s> {" % enum, "\tusing value_type = %s;" % enum,
-             "\tstatic constexpr bool supported = true;",
-             "\tstatic constexpr auto begin = static_cast<value_type>(%d);" % numbers[0],
-             "\tstatic constexpr auto end = static_cast<value_type>(%d);" % (last[0] if last else numbers[-1] + 1), "};",
+    bits = all(n & (n - 1) == 0 for n in numbers if n > 0) and max(numbers) > 3
+    return (["template <> struct rocprofiler_enum_info<%s> : rocprofiler_enum_range<%s, %d, %d, %s> {" %
+             (enum, enum, max(0, min(numbers)), last[0] if last else max(numbers) + 1, "true" if bits else "false"),
+             "\tstatic constexpr auto unsupported = \"unsupported_%s\";" % enum, "};",
              "constexpr std::string_view label_of(%s value)" % enum, "{", "\tswitch (value) {"] +
             ["\tcase %s: return \"%s\";" % (n, n) for n in cases] +
-            ["\t}", "\treturn \"unsupported_%s\";" % enum, "}"])
+            ["\t}", "\treturn rocprofiler_enum_info<%s>::unsupported;" % enum, "}"])
+
+
+def trace_enums():
+    """{name: lines} of the enumerations of thread traces, whose headers are not generated. Flags that are no values by themselves are left out."""
+    folder = os.path.join(os.path.dirname(HERE), "include/rocprofiler-sdk/experimental/thread-trace")
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name)) as f:
+            for body, enum in re.findall(r"typedef enum \w+ \{\n(.*?)\n\} (\w+);", f.read(), re.S):
+                found[enum] = ["typedef enum"] + [re.sub(r" */\*.*?\*/$", "", line) for line in body.split("\n")]
+    found.pop("rocprofiler_thread_trace_control_flags_t")
+    return found
 
 
 def enum_string(model):
@@ -97,10 +109,41 @@ def enum_string(model):
     out = banner("rocprofiler-sdk/cxx/enum_string.hpp", "the names of enumerators, at compile time too").copy()
     out = [line.replace("emit_sdk.py", "emit_sdk_cxx.py") for line in out]
     out += ["#ifndef ROCPROFILER_SDK_CXX_ENUM_STRING_HPP", "#define ROCPROFILER_SDK_CXX_ENUM_STRING_HPP", ""] + headers_of(model)
-    out += ["", "#include <string_view>", ""] + SPACES + ["namespace details", "{",
+    out += ["#include <rocprofiler-sdk/experimental/thread_trace.h>", "",
+            "#include <cstddef>", "#include <string_view>", "#include <type_traits>", "#include <utility>", "",
+            "/* For enumerations of others, within rocprofiler::sdk::details: its range, and the values that have a name. */",
+            "#define ROCPROFILER_ENUM_INFO(type, first, last, bits) \\",
+            "\ttemplate <> struct rocprofiler_enum_info<type> : rocprofiler_enum_range<type, first, last, bits> { \\",
+            "\t\tstatic constexpr auto unsupported = \"unsupported_\" #type; \\", "\t};",
+            "#define ROCPROFILER_ENUM_LABEL(enumerator) \\",
+            "\ttemplate <> struct rocprofiler_enum_label<decltype(enumerator), static_cast<std::size_t>(enumerator)> { \\",
+            "\t\tusing type = decltype(enumerator); \\", "\t\tstatic constexpr bool supported = true; \\",
+            "\t\tstatic constexpr auto name = #enumerator; \\",
+            "\t\tstatic constexpr std::size_t value = static_cast<std::size_t>(enumerator); \\", "\t};", ""] + SPACES + ["namespace details", "{",
             "/* supported: whether the names of EnumT are known. All values from `begin` to before `end` then have one, but for those of bits. */",
             "template <typename EnumT> struct rocprofiler_enum_info {", "\tstatic constexpr bool supported = false;", "};", "",
-            "template <typename EnumT> constexpr std::string_view label_of(EnumT)", "{",
+            "/* is_bitset: values are bits; compute() gives the value with that number. */",
+            "template <typename EnumT, std::size_t First, std::size_t Last, bool Bits> struct rocprofiler_enum_range {",
+            "\tusing type = EnumT;", "\tusing value_type = EnumT;", "\tstatic constexpr bool supported = true;",
+            "\tstatic constexpr bool is_bitset = Bits;", "\tstatic constexpr std::size_t begin = First;",
+            "\tstatic constexpr std::size_t end = Last;", "\tstatic constexpr std::size_t compute(std::size_t index)", "\t{",
+            "\t\treturn Bits ? std::size_t{ 1 } << index : index;", "\t}", "};", "",
+            "template <typename EnumT, std::size_t Value> struct rocprofiler_enum_label {", "\tstatic constexpr bool supported = false;", "};", "",
+            "template <typename EnumT, std::size_t Value> constexpr void label_if(EnumT value, std::string_view &label)", "{",
+            "\tif constexpr (rocprofiler_enum_label<EnumT, Value>::supported) {", "\t\tif (value == static_cast<EnumT>(Value))",
+            "\t\t\tlabel = rocprofiler_enum_label<EnumT, Value>::name;", "\t} else {", "\t\t(void)value;", "\t\t(void)label;", "\t}", "}", "",
+            "template <typename EnumT, std::size_t... Index>",
+            "constexpr std::string_view label_among(EnumT value, std::index_sequence<Index...>)", "{",
+            "\tstd::string_view label = rocprofiler_enum_info<EnumT>::unsupported;", "",
+            "\t(label_if<EnumT, rocprofiler_enum_info<EnumT>::compute(Index)>(value, label), ...);", "\treturn label;", "}", "",
+            "/* How many bits, or values, lie before `end`. */",
+            "template <typename EnumT> constexpr std::size_t nr_values()", "{", "\tusing info = rocprofiler_enum_info<EnumT>;",
+            "\tstd::size_t nr = 0;", "", "\tif (!info::is_bitset)", "\t\treturn info::end;", "\tfor (std::size_t rest = info::end; rest; rest >>= 1)",
+            "\t\tnr++;", "\treturn nr;", "}", "",
+            "/* Of an enumeration that is not of this library. */",
+            "template <typename EnumT> constexpr std::string_view label_of(EnumT value)", "{",
+            "\tif constexpr (rocprofiler_enum_info<EnumT>::supported)",
+            "\t\treturn label_among(value, std::make_index_sequence<nr_values<EnumT>()>{});",
             "\treturn \"unsupported_enum\";", "}"]
     for entry in model.layout["headers"]:
         for enum in entry["enums"]:
@@ -112,6 +155,8 @@ def enum_string(model):
                 name = re.sub(r"^\} (\w+);$", r"\1", lines[-1]) if lines else ""
                 texts.append(label_lines(name, lines))
             out += by_abi(texts)
+    for enum, lines in trace_enums().items():
+        out += by_abi([None, label_lines(enum, lines)])
     out += ["} // namespace details", "",
             "/* The enumerator's name. \"unsupported_TYPE\" for a value without one, \"unsupported_enum\" for a type that is not of this library. */",
             "template <typename EnumT> constexpr std::string_view get_enum_label(EnumT value)", "{",

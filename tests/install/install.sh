@@ -176,12 +176,20 @@ int main(void)
 }
 END
 cp sdk/tool.c sdk/tool.cpp
+printf '#!/bin/sh\necho "  Name: gfx90a"\necho "  Name: gfx1100"\necho "  Name: amdgcn-amd-amdhsa--gfx90a:sramecc+"\n' >sdk/rocminfo
+chmod +x sdk/rocminfo
 cat >sdk/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(tool C CXX)
 find_package(rocprofiler-sdk ${WANTED} REQUIRED COMPONENTS rocprofiler-sdk-shared-library)
 find_package(rocprofiler-sdk ${WANTED} REQUIRED)
 find_package(rocprofiler-sdk-roctx ${WANTED} REQUIRED)
+# of the rocminfo beside this file
+set(rocminfo_EXECUTABLE ${CMAKE_CURRENT_SOURCE_DIR}/rocminfo)
+rocprofiler_sdk_get_gfx_architectures(found ECHO PREFIX "tool: " DELIM "+")
+if(NOT found STREQUAL "gfx90a;gfx1100")
+	message(FATAL_ERROR "rocprofiler_sdk_get_gfx_architectures: ${found}")
+endif()
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_CXX_STANDARD 17)
 add_executable(tool_c tool.c)

@@ -235,8 +235,41 @@ template <typename OutT, typename InT> static void check_load()
 
 /* ---- the other headers ---- */
 
+namespace others
+{
+enum colour { RED, GREEN, BLUE, COLOUR_LAST };
+enum bits { BIT_A = 1, BIT_B = 2, BIT_C = 4 };
+} // namespace others
+
+namespace rocprofiler::sdk::details
+{
+ROCPROFILER_ENUM_INFO(others::colour, others::RED, others::COLOUR_LAST, false)
+ROCPROFILER_ENUM_LABEL(others::GREEN);
+ROCPROFILER_ENUM_LABEL(others::BLUE);
+ROCPROFILER_ENUM_INFO(others::bits, others::BIT_A, others::BIT_C, true)
+ROCPROFILER_ENUM_LABEL(others::BIT_C);
+} // namespace rocprofiler::sdk::details
+
+static void check_enums_of_others()
+{
+	static_assert(sdk::get_enum_label(others::GREEN) == "others::GREEN", "constexpr");
+	IS(sdk::get_enum_label(others::BLUE) == "others::BLUE", 1);
+	IS(sdk::get_enum_label(others::RED) == "unsupported_others::colour", 1);
+	IS(sdk::get_enum_label(others::BIT_C) == "others::BIT_C", 1);
+	IS(sdk::get_enum_label(others::BIT_B) == "unsupported_others::bits", 1);
+	IS(sdk::details::rocprofiler_enum_info<others::bits>::compute(2), others::BIT_C);
+	IS(sdk::details::rocprofiler_enum_info<rocprofiler_intercept_table_t>::is_bitset, true);
+#if ROCPROFILER_SDK_ABI > 0
+	IS(sdk::get_enum_label(ROCPROFILER_THREAD_TRACE_PARAMETER_BUFFER_SIZE) ==
+		   "ROCPROFILER_THREAD_TRACE_PARAMETER_BUFFER_SIZE",
+	   1);
+	IS(sizeof(rocprofiler_thread_trace_decoder_id_t), 8);
+#endif
+}
+
 static void check_enums()
 {
+	check_enums_of_others();
 	static_assert(sdk::get_enum_label(ROCPROFILER_STATUS_ERROR_BUFFER_BUSY) ==
 			      "ROCPROFILER_STATUS_ERROR_BUFFER_BUSY",
 		      "constexpr");
@@ -246,7 +279,7 @@ static void check_enums()
 	enum own { OWN };
 	using info = sdk::details::rocprofiler_enum_info<rocprofiler_status_t>;
 
-	for (int i = info::begin; i < info::end; i++)
+	for (auto i = info::begin; i < info::end; i++)
 		IS(sdk::get_enum_label(static_cast<rocprofiler_status_t>(i)).substr(0, 19) ==
 			   "ROCPROFILER_STATUS_",
 		   1);

@@ -77,6 +77,8 @@ static void on_records(rocprofiler_context_id_t id, rocprofiler_buffer_id_t buff
 		IS(headers[i]->category, ROCPROFILER_BUFFER_CATEGORY_TRACING);
 		IS(headers[i]->kind, r->kind);
 		IS(headers[i]->hash, (uint64_t)r->kind << 32 | 1);
+		IS(headers[i]->hash,
+		   rocprofiler_record_header_compute_hash(headers[i]->category, headers[i]->kind));
 		IS(r->size, sizeof(*r));
 		if (s->nr < MAX_SEEN)
 			s->records[s->nr++] = *r;

@@ -17,9 +17,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <mutex>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
