@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/regular.h"
 #include "base/str.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -258,13 +259,11 @@ bool capture_like(const char *pattern, size_t size, const char *name)
 
 int capture_regex(const char *text, regex_t *out, char error[CAPTURE_ERROR_SIZE])
 {
-	char why[100];
+	char why[REGULAR_ERROR_SIZE];
 	struct str s;
-	int err = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
 
-	if (!err)
+	if (regular_compile(text, out, why) == 0)
 		return 0;
-	regerror(err, out, why, sizeof(why));
 	str_init(&s, error, CAPTURE_ERROR_SIZE);
 	str_add(&s, "'");
 	str_add_n(&s, text, strnlen(text, 60));

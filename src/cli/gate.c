@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular.h"
 #include "cli/commands.h"
 #include "cli/diff.h"
 #include "cli/ui.h"
@@ -54,15 +55,13 @@ static double parse_change(const struct condition *c, char *text)
 
 static void parse_name(struct condition *c, const char *name)
 {
-	char error[128], *whole = ui_format("^(%s)$", name);
-	int ret = regcomp(&c->name, whole, REG_EXTENDED | REG_NOSUB);
+	char error[REGULAR_ERROR_SIZE], *whole = ui_format("^(%s)$", name);
+	int ret = regular_compile(whole, &c->name, error);
 
 	free(whole);
-	if (ret) {
-		regerror(ret, &c->name, error, sizeof(error));
+	if (ret)
 		ui_die(STATUS_USAGE, "--fail-if '%.200s': the name is no regular expression: %s",
 		       c->text, error);
-	}
 }
 
 static void parse_condition(struct condition *c, const char *text, const char *const *kinds)

@@ -154,7 +154,7 @@ enum rocprofv3_state {
 	  "rtl knows the variables of the launchers; set WORLD_SIZE for another one.")                         \
 	X(INCLUDE, 0, "kernel-include-regex", ROCPROFV3_LIST("REGEX"), ALSO,                                   \
 	  "record these kernels only",                                                                         \
-	  "A POSIX extended regular expression, as rtl trace --kernels.")                                      \
+	  "A regular expression, as rtl trace --kernels: POSIX extended, with \\d, \\w, \\s.")                 \
 	X(EXCLUDE, 0, "kernel-exclude-regex", ROCPROFV3_LIST("REGEX"), ALSO,                                   \
 	  "leave out these kernels", "As rtl trace --not-kernels.")                                            \
 	X(ITERATION, 0, "kernel-iteration-range", ROCPROFV3_LIST("RANGE"), LACKS,                              \

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* regular.c - users' regular expressions
+ *
+ * Users bring expressions of rocprofv3 (ECMAScript), of Python and Perl. regcomp() takes "\d" as the letter d without a word, so classes
+ * are translated before, and what can't be is refused.
+ *
+ * Threads:  any; no state.
+ * Fails:    with the reason; no memory is one.
+ */
+#include "base/regular.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+
+/* The longest text for two characters: "[^[:alnum:]_]" */
+#define GROWTH 8
+
+struct translation {
+	struct str out;
+	char *why;
+	bool in_brackets;
+};
+
+static const struct escape {
+	char letter;
+	const char *outside, *inside; /* inside NULL: not possible there */
+} escapes[] = {
+	{ 'd', "[0-9]", "0-9" },
+	{ 'w', "[[:alnum:]_]", "[:alnum:]_" },
+	{ 's', "[[:space:]]", "[:space:]" },
+	{ 'D', "[^0-9]", NULL },
+	{ 'W', "[^[:alnum:]_]", NULL },
+	{ 'S', "[^[:space:]]", NULL },
+	{ 't', "\t", "\t" },
+	{ 'n', "\n", "\n" },
+	{ 'r', "\r", "\r" },
+	{ 'f', "\f", "\f" },
+	{ 'v', "\v", "\v" },
+	/* the edge of a word: of the C library's own */
+	{ 'b', "\\b", NULL },
+	{ 'B', "\\B", NULL },
+};
+
+static int refuse(struct translation *t, char letter)
+{
+	const char name[] = { '\\', letter, 0 };
+	struct str s;
+
+	str_init(&s, t->why, REGULAR_ERROR_SIZE);
+	str_add(&s, name);
+	str_add(&s, t->in_brackets ? " is not possible within brackets" :
+				     " has no meaning here; \\d \\w \\s \\D \\W \\S \\b \\B \\t "
+				     "\\n \\r \\f \\v have");
+	return -EINVAL;
+}
+
+static int put_escape(struct translation *t, char letter)
+{
+	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+		const struct escape *e = &escapes[i];
+
+		if (e->letter != letter)
+			continue;
+		if (t->in_brackets && !e->inside)
+			return refuse(t, letter);
+		str_add(&t->out, t->in_brackets ? e->inside : e->outside);
+		return 0;
+	}
+	return refuse(t, letter);
+}
+
+/* "[:alpha:]", "[.-.]" and "[=a=]" within brackets: the size, or 0. */
+static size_t class_size(const char *at)
+{
+	const char *end;
+
+	if (at[0] != '[' || !at[1] || !strchr(":.=", at[1]))
+		return 0;
+	end = strchr(at + 2, at[1]);
+	return end && end[1] == ']' ? (size_t)(end + 2 - at) : 0;
+}
+
+static int translate(struct translation *t, const char *text)
+{
+	const char *first = NULL; /* where a ']' stands for itself */
+
+	for (const char *at = text; *at;) {
+		size_t size = t->in_brackets ? class_size(at) : 0;
+
+		if (*at == '\\' && isalpha((unsigned char)at[1])) {
+			int ret = put_escape(t, at[1]);
+
+			if (ret)
+				return ret;
+			at += 2;
+			continue;
+		}
+		if (!size)
+			size = *at == '\\' && at[1] && !t->in_brackets ? 2 : 1;
+		if (t->in_brackets && *at == ']' && at != first) {
+			t->in_brackets = false;
+		} else if (!t->in_brackets && *at == '[') {
+			t->in_brackets = true;
+			first = at + 1 + (at[1] == '^');
+		}
+		str_add_n(&t->out, at, size);
+		at += size;
+	}
+	return 0;
+}
+
+int regular_compile(const char *text, regex_t *out, char why[REGULAR_ERROR_SIZE])
+{
+	size_t size = strlen(text) * GROWTH + 1;
+	char *posix = alloc_heap(size);
+	struct translation t = { .why = why };
+	int ret;
+
+	why[0] = '\0';
+	if (!posix) {
+		strcpy(why, "there is no memory");
+		return -EINVAL;
+	}
+	str_init(&t.out, posix, size);
+	ret = translate(&t, text);
+	if (ret == 0) {
+		int err = regcomp(out, posix, REG_EXTENDED | REG_NOSUB);
+
+		if (err)
+			regerror(err, out, why, REGULAR_ERROR_SIZE);
+		ret = err ? -EINVAL : 0;
+	}
+	alloc_free(posix);
+	return ret;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* test_regular.c - users' regular expressions: what POSIX has, what other tools have, what neither has */
+#include <errno.h>
+#include <regex.h>
+#include <string.h>
+
+#include "base/regular.h"
+#include "support/test.h"
+
+static bool matches(const char *text, const char *name)
+{
+	char why[REGULAR_ERROR_SIZE];
+	regex_t regex;
+	bool found;
+
+	CHECK_MSG(regular_compile(text, &regex, why) == 0, "%s: %s", text, why);
+	found = regexec(&regex, name, 0, NULL, 0) == 0;
+	regfree(&regex);
+	return found;
+}
+
+TEST(classes_mean_what_they_do_elsewhere)
+{
+	static const struct {
+		const char *text, *matched, *other;
+	} all[] = {
+		{ "^k\\d+$", "k42", "kdd" },
+		{ "^\\w+$", "ab_9", "a-b" },
+		{ "^a\\sb$", "a b", "asb" },
+		{ "^\\D+$", "abD", "a1" },
+		{ "^\\W$", "-", "W" },
+		{ "^\\S+$", "abS", "a b" },
+		{ "^a\\tb$", "a\tb", "atb" },
+		{ "^a\\nb$", "a\nb", "anb" },
+		{ "^[\\d.]+$", "1.5", "d" },
+		{ "^[^\\s]+$", "as", "a b" },
+		{ "^[\\w:]+$", "a::b_1", "a b" },
+		{ "^[]\\d]+$", "]4", "d" },
+		{ "^[^]\\d]+$", "d", "]4" },
+		{ "^[[:alpha:]\\d]+$", "a1", "-" },
+		{ "\\bgemm\\b", "void gemm(float)", "dgemms" },
+		{ "^a\\.b$", "a.b", "a-b" },
+		{ "^\\(\\[$", "([", "(" },
+		{ "^(ab)\\1$", "abab", "abba" },
+		{ "^\\\\d$", "\\d", "5" },
+		{ "^(d|s|w)$", "d", "5" },
+		{ "", "anything", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		CHECK_MSG(matches(all[i].text, all[i].matched), "%s does not match %s", all[i].text,
+			  all[i].matched);
+		CHECK_MSG(!all[i].other || !matches(all[i].text, all[i].other), "%s matches %s",
+			  all[i].text, all[i].other);
+	}
+}
+
+TEST(letters_that_have_no_meaning_are_refused)
+{
+	static const char *const all[][2] = {
+		{ "a\\x41", "\\x has no meaning" },   { "\\u0041", "\\u has no meaning" },
+		{ "\\p{L}", "\\p has no meaning" },   { "\\Aa", "\\A has no meaning" },
+		{ "[\\D]", "\\D is not possible" },   { "[^\\S]", "\\S is not possible" },
+		{ "[\\b]", "\\b is not possible" },   { "[a\\q]", "\\q is not possible" },
+		{ "(a", "" },			      { "[a", "" },
+		{ "(?:a)", "" },
+	};
+	char why[REGULAR_ERROR_SIZE];
+	regex_t regex;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		CHECK_EQ_INT(regular_compile(all[i][0], &regex, why), -EINVAL);
+		CHECK_MSG(why[0] && strncmp(why, all[i][1], strlen(all[i][1])) == 0, "%s: %s",
+			  all[i][0], why);
+	}
+}
+
+TEST(every_short_text_ends_with_an_answer)
+{
+	static const char letters[] = "\\[]^d:.=(a";
+	char why[REGULAR_ERROR_SIZE], text[6];
+	unsigned nr = 0;
+
+	for (unsigned n = 0; n < 100000; n++) {
+		unsigned rest = n;
+		regex_t regex;
+
+		for (int i = 0; i < 5; i++, rest /= 10)
+			text[i] = letters[rest % 10];
+		text[5] = 0;
+		if (regular_compile(text, &regex, why) == 0) {
+			nr++;
+			regfree(&regex);
+		} else {
+			CHECK_MSG(why[0], "%s has no reason", text);
+		}
+	}
+	CHECK_GE_UINT(nr, 1000);
+}
+
