@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: MIT
 """bundle.py - makes the pages of rtl report and rtl diff of their sources: two C arrays for each, before and behind the data
 
-The scripts are put one behind another, in the order of SCRIPTS, into one function. The page's security policy has
+The scripts are put one behind another, in the order of SCRIPTS, into one function, without their comments. The page's security policy has
 the hashes of the script and of the style: nothing else runs, and nothing is loaded. No tool but Python is needed.
 With a second name the report's page is also written as HTML, without data.
 """
 import base64
 import hashlib
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Each uses only what those before it define, except in functions that run later.
 SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "quantiles.js", "colours.js", "table.js", "layout.js", "strip.js",
-           "picture.js", "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "page.js")
+           "marks.js", "ranges.js", "picture.js", "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "address.js", "page.js")
 DIFF_SCRIPTS = ("format.js", "dom.js", "table.js", "diff.js")
 DATA = "<!-- DATA -->"
 
@@ -24,14 +25,19 @@ def read(name):
         return file.read()
 
 
+def bare(text):
+    """Without indentation and lines that are comments, which would be a sixth of a page. No text of the scripts spans lines."""
+    return re.sub(r"^[\t ]*(?:(?://.*|/\*.*\*/)\n)?", "", text, flags=re.MULTILINE)
+
+
 def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
 def bundle(page_name, scripts):
     """A page's text before and behind the data."""
-    script = '\n(() => {\n"use strict";\n' + "\n".join(read(name) for name in scripts) + "})();\n"
-    style = "\n" + read("page.css")
+    script = '\n(() => {\n"use strict";\n' + bare("\n".join(read(name) for name in scripts)) + "})();\n"
+    style = "\n" + bare(read("page.css"))
     for text in (script, style):
         assert "</" not in text, "an element may not be closed within the page's script or style"
     policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"

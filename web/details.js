@@ -56,7 +56,7 @@ class Details {
 				(slice.duration ? `, ${formatRate(slice.bytes * 1e9 / slice.duration)}` : "")) : [],
 			slice.text ? this.line(slice.lane.kind === "copies" ? "Between" : "Launch", visible(trace.names[slice.text])) : [],
 			!isCall && !isRange && slice.extra ? this.line("Stream", visible(trace.names[slice.extra])) : [],
-			isCall ? this.line("Status", slice.extra ? `error ${slice.extra}` : "0, success or none") : [],
+			isCall ? this.line("Status", slice.extra ? h("strong", { class: "bad" }, `failed: error ${slice.extra}`) : "0, success or none") : [],
 			FLAG_TEXTS.filter(([bit]) => slice.flags & bit && slice.lane.kind !== "counter").map(([, text]) => this.line("Note", text)),
 			this.line("Id", String(slice.id)));
 		this.addRelated(slice, list);
@@ -118,7 +118,7 @@ class Details {
 		}
 		const rows = [...sums.values()].sort((a, b) => b.time - a.time).slice(0, SPAN_ROWS);
 		this.element.replaceChildren(
-			h("h2", {}, `Measured: ${formatTime(span.end - span.begin)}`, " ", h("small", {}, exactTime(Math.round(span.end - span.begin)))),
+			h("h2", {}, `${span.what}: ${formatTime(span.end - span.begin)}`, " ", h("small", {}, exactTime(Math.round(span.end - span.begin)))),
 			h("p", {}, `From ${formatTime(span.begin)} to ${formatTime(span.end)} after the first event. Times are the parts within it.` +
 				(sums.size > SPAN_ROWS ? ` The longest ${SPAN_ROWS} of ${formatCount(sums.size)} names.` : "")),
 			h("table", { class: "compact" },

@@ -16,11 +16,12 @@ function histogramOf(sorted) {
 	return { edges, counts, isLinear };
 }
 
-// Panel for one name: numbers, and bars with their bounds and counts as tooltips.
-function histogramPanel(name, sorted, onShow) {
+// Panel for one name: numbers, and bars with their bounds and counts as tooltips. onShow(low, high) leads to a slice of such a duration in
+// the timeline; without bounds to the first, onLongest() to the longest. `more`: what else is to be known.
+function histogramPanel(name, sorted, onShow, onLongest, more) {
 	const title = h("h2", {}, "Durations of ", nameElement(name));
 	if (!sorted.length)
-		return h("section", { class: "histogram" }, title, h("p", {}, "None of them has valid times."));
+		return h("section", { class: "histogram" }, title, h("p", {}, "None of them has valid times."), more);
 	const mean = sorted.reduce((sum, v) => sum + v, 0) / sorted.length;
 	const deviation = Math.sqrt(sorted.reduce((sum, v) => sum + (v - mean) ** 2, 0) / Math.max(1, sorted.length - 1));
 	const numbers = [["Count", null, formatCount(sorted.length)], ["Shortest", sorted[0]], ["Median", quantile(sorted, 0.5)], ["Mean", mean],
@@ -28,30 +29,52 @@ function histogramPanel(name, sorted, onShow) {
 	return h("section", { class: "histogram", "aria-label": "Histogram of durations" }, title,
 		h("dl", { class: "numbers" }, numbers.map(([what, ns, text]) => h("div", {}, h("dt", {}, what),
 			h("dd", { title: ns === null ? undefined : exactTime(Math.round(ns)) }, text || formatTime(ns))))),
-		histogramPicture(sorted),
-		h("p", {}, h("button", { type: "button", onclick: onShow }, "Show in the timeline")));
+		histogramPicture(sorted, onShow),
+		h("p", { class: "toolbar" }, h("button", { type: "button", onclick: () => onShow() }, "Show in the timeline"),
+			h("button", { type: "button", class: "longest", onclick: onLongest }, "Show the longest")), more);
 }
 
-function histogramPicture(sorted) {
+function histogramPicture(sorted, onShow) {
 	const { edges, counts, isLinear } = histogramOf(sorted);
 	const width = 640, height = 170, left = 48, bottom = 24, most = Math.max(...counts);
 	const x = i => left + (width - left - 8) * i / BINS, y = count => height - bottom - (height - bottom - 12) * count / most;
-	const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
+	const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group",
 		"aria-label": `Histogram: ${formatCount(sorted.length)} durations from ${formatTime(sorted[0])} to ${formatTime(sorted[sorted.length - 1])}, ` +
 			`median ${formatTime(quantile(sorted, 0.5))}` });
 	for (const count of [0, most])
 		picture.append(svg("line", { x1: left, x2: width - 8, y1: y(count), y2: y(count), class: "grid" }),
 			svg("text", { x: left - 6, y: y(count) + 4, "text-anchor": "end" }, formatCount(count)));
+	const bars = [];
 	counts.forEach((count, i) => {
-		if (count)
-			picture.append(svg("rect", { x: x(i) + 0.5, y: Math.min(y(count), height - bottom - 1.5), width: x(1) - x(0) - 1,
-				height: Math.max(1.5, height - bottom - y(count)), class: "bar" },
-			svg("title", {}, `${formatTime(edges[i])} to ${formatTime(edges[i + 1])}: ${formatCount(count)}`)));
+		if (!count)
+			return;
+		// the durations themselves: bounds of bars are rounded
+		const low = sorted[bars.reduce((n, bar) => n + bar.count, 0)], high = sorted[bars.reduce((n, bar) => n + bar.count, count) - 1];
+		const text = `${formatTime(edges[i])} to ${formatTime(edges[i + 1])}: ${formatCount(count)}`;
+		const element = svg("g", { class: "bin", tabindex: bars.length ? -1 : 0, role: "button", "aria-label": `${text}; shows the first in the timeline`,
+			onclick: () => onShow(low, high), onkeydown: event => onBarKey(event, bars, () => onShow(low, high)) }, svg("title", {}, text),
+		svg("rect", { x: x(i), y: 4, width: x(1) - x(0), height: height - bottom - 4, class: "back" }),
+		svg("rect", { x: x(i) + 0.5, y: Math.min(y(count), height - bottom - 1.5), width: x(1) - x(0) - 1,
+			height: Math.max(1.5, height - bottom - y(count)), class: "bar" }));
+		bars.push({ count, element });
+		picture.append(element);
 	});
 	// bounds that look alike are shown exactly
 	const marks = [0, 12, 24, 36, BINS], isAlike = new Set(marks.map(i => formatTime(edges[i]))).size < marks.length;
 	const bound = isAlike ? ns => exactTime(Math.round(ns)) : formatTime;
 	for (const i of marks)
 		picture.append(svg("text", { x: x(i), y: height - 7, "text-anchor": i === 0 ? "start" : i === BINS ? "end" : "middle" }, bound(edges[i])));
-	return h("figure", {}, picture, h("figcaption", {}, `Number of ${isLinear ? "" : "(logarithmic axis) "}durations. Each bar has its bounds as a tooltip.`));
+	return h("figure", {}, picture, h("figcaption", {}, `Number of ${isLinear ? "" : "(logarithmic axis) "}durations. Each bar has its bounds as a tooltip, and leads to the first of its durations in the timeline.`));
+}
+
+// The arrows go from bar to bar: all are one stop of the Tab key.
+function onBarKey(event, bars, show) {
+	const at = bars.findIndex(bar => bar.element === event.currentTarget), to = bars[at + ({ ArrowLeft: -1, ArrowRight: 1 }[event.key] || 0)];
+	if (event.key === "Enter" || event.key === " ")
+		show();
+	else if (event.key.startsWith("Arrow") && to)
+		to.element.focus();
+	else
+		return;
+	event.preventDefault();
 }

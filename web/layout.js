@@ -12,6 +12,11 @@ class Layout {
 		this.update();
 	}
 
+	// Names of the groups, from top to bottom.
+	groups() {
+		return this.items.filter(item => item.type === "group").map(item => item.name);
+	}
+
 	// Processes come first, then GPUs, as arrows go from calls to operations.
 	lanes() {
 		if (!this.byStream)

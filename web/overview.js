@@ -4,10 +4,9 @@
 const TOP_ROWS = 8;
 
 class Overview {
-	// `open(table, sum)` shows a row of a table.
-	constructor(trace, element, open) {
-		this.trace = trace;
-		this.open = open;
+	// `open(table, sum)` shows a row of a table, `longest(table, sum)` and `failed()` a place in the timeline.
+	constructor(trace, element, { open, longest, failed }) {
+		Object.assign(this, { trace, open, longest, failed });
 		element.append(this.cards(), ...this.findings(), this.gpus(), this.tops(), this.losses(), this.processes());
 	}
 
@@ -22,8 +21,13 @@ class Overview {
 			this.card("Wall time", formatTime(trace.span), "from the first event to the last"),
 			this.card("GPU busy", whole ? formatShare(gpuTime / whole) : "\u2013", `${formatTime(gpuTime)} on ${trace.gpus.length} GPU${trace.gpus.length === 1 ? "" : "s"}`),
 			this.card("Operations", formatCount(sum("kernels") + sum("copies")), `${formatCount(sum("kernels"))} kernels, ${formatCount(sum("copies"))} copies and fills`),
-			this.card("Calls", formatCount(sum("calls")), `${formatCount(trace.tables.calls.reduce((n, s) => n + s.errors, 0))} failed; ${formatCount(sum("ranges"))} ranges and markers`),
+			this.card("Calls", formatCount(sum("calls")), [this.failures(), `; ${formatCount(sum("ranges"))} ranges and markers`]),
 			this.card("Verdict", trace.complete ? "Complete" : "Incomplete", trace.complete ? "nothing was lost" : trace.verdict, trace.complete ? "good" : "bad"));
+	}
+
+	failures() {
+		const nr = this.trace.tables.calls.reduce((n, s) => n + s.errors, 0), text = `${formatCount(nr)} failed`;
+		return nr ? h("button", { type: "button", class: "link", title: "shows the first in the timeline", onclick: () => this.failed() }, text) : text;
 	}
 
 	// What is wrong with the program, as rtl summary says it: "Tiny launches: 1,040 kernels ...".
@@ -83,7 +87,9 @@ class Overview {
 				return h("li", {}, bar, h("button", { type: "button", class: "link", title: visible(this.trace.names[sum.name]), onclick: () => this.open(table, sum) },
 					nameElement(this.trace.names[sum.name])),
 				h("span", { class: "figures", title: exactTime(sum.total) }, `${formatTime(sum.total)} \u00b7 ${formatCount(sum.count)}\u00d7` +
-					(table === "ranges" ? "" : ` \u00b7 ${formatShare(all ? sum.total / all : 0)}`)));
+					(table === "ranges" ? "" : ` \u00b7 ${formatShare(all ? sum.total / all : 0)}`),
+				sum.count > sum.untimed ? [" \u00b7 ", h("button", { type: "button", class: "link", title: `shows the longest in the timeline: ${exactTime(sum.max)}`,
+					"aria-label": `Longest: ${formatTime(sum.max)}, in the timeline`, onclick: () => this.longest(table, sum) }, `max ${formatTime(sum.max)}`)] : null));
 			})),
 			sums.length > TOP_ROWS ? h("button", { type: "button", onclick: () => this.open(table, null) }, `All ${formatCount(sums.length)}`) : null);
 	}

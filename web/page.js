@@ -9,10 +9,14 @@ class Page {
 		this.trace = trace;
 		this.tables = {};
 		this.built = new Set();
+		this.picked = {}; // the sum of which a table's panel is
+		this.marks = new Marks(trace);
 		this.open("overview");
 		this.details = new Details(trace);
-		this.timeline = new Timeline(trace, this.details);
+		this.timeline = new Timeline(trace, this.details, this.marks);
 		this.details.timeline = this.timeline;
+		this.address = new Address(this);
+		this.timeline.onChange = () => this.changed();
 		this.listen();
 	}
 
@@ -32,6 +36,46 @@ class Page {
 		if (this.timeline)
 			this.timeline.redraw();
 		document.body.dataset.tab = name;
+		this.changed();
+	}
+
+	changed() {
+		if (this.address)
+			this.address.changed();
+	}
+
+	// Shows a slice in the timeline, whatever is shown now. Then the keys are the timeline's.
+	show(slice) {
+		this.open("timeline");
+		this.timeline.drawNow(); // what is in sight depends on its size
+		if (slice)
+			this.timeline.select(slice, true);
+		byId("canvas").focus();
+	}
+
+	async showLongest(table, sum) {
+		await this.loaded;
+		this.show(sliceOf(this.trace, table, sum.name));
+	}
+
+	async showFailed(sum) {
+		await this.loaded;
+		const found = this.marks.failures().find(({ row, index }) => !sum || row.slice(index).name === sum.name);
+		this.show(found && found.row.slice(found.index));
+	}
+
+	// Its matches are those of the name; `low` and `high`: the first of these durations is selected.
+	showName(table, sum, low, high) {
+		const name = this.trace.names[sum.name], slice = low === undefined ? null : sliceOf(this.trace, table, sum.name, low, high);
+		this.open("timeline");
+		byId("search").value = name;
+		this.timeline.selected = null;
+		this.timeline.setSearch(name);
+		if (slice)
+			this.show(slice);
+		else
+			this.timeline.findNext(1);
+		byId("canvas").focus();
 	}
 
 	// Makes the contents of a tab when it is first shown.
@@ -41,7 +85,8 @@ class Page {
 		this.built.add(name);
 		const element = byId(name);
 		if (name === "overview")
-			new Overview(this.trace, element, (table, sum) => this.openRow(table, sum));
+			new Overview(this.trace, element, { open: (table, sum) => this.openRow(table, sum), longest: (table, sum) => this.showLongest(table, sum),
+				failed: () => this.showFailed() });
 		else if (name === "roofline")
 			new Roofline(this.trace, element);
 		else if (name === "counters")
@@ -61,6 +106,7 @@ class Page {
 	buildTable(table, element) {
 		const trace = this.trace, sums = trace.tables[table], all = sums.reduce((ns, s) => ns + s.total, 0);
 		const timed = s => s.count - s.untimed, ifTimed = value => s => timed(s) ? value(s) : undefined;
+		const link = (text, title, onclick) => h("button", { type: "button", class: "link", title, onclick }, text);
 		const columns = [
 			{ key: "share", title: "Share", hint: "of the total time of this table", kind: "share", value: s => all ? s.total / all : 0 },
 			{ key: "total", title: "Total", hint: "sum of all durations", kind: "time", value: s => s.total },
@@ -69,15 +115,18 @@ class Page {
 			{ key: "min", title: "Shortest", kind: "time", value: ifTimed(s => s.min) },
 			{ key: "median", title: "Median", hint: "half of them are not longer", kind: "time", value: s => s.median },
 			{ key: "p99", title: "99 %", hint: "99 % of them are not longer", kind: "time", value: s => s.p99 },
-			{ key: "max", title: "Longest", kind: "time", value: ifTimed(s => s.max) },
+			{ key: "max", title: "Longest", hint: "leads to it in the timeline", kind: "time", value: ifTimed(s => s.max),
+				draw: s => timed(s) ? link(formatTime(s.max), `${exactTime(s.max)}; shows it in the timeline`, () => this.showLongest(table, s)) : "\u2013" },
 		];
 		if (table === "copies")
 			columns.push({ key: "bytes", title: "Bytes", kind: "bytes", value: s => s.bytes },
 				{ key: "rate", title: "Rate", hint: "bytes by total time", kind: "rate", value: s => s.total ? s.bytes * 1e9 / s.total : undefined });
 		if (table === "calls")
-			columns.push({ key: "errors", title: "Failed", hint: "calls that returned an error", kind: "count", value: s => s.errors });
+			columns.push({ key: "errors", title: "Failed", hint: "calls that returned an error; leads to the first in the timeline", kind: "count", value: s => s.errors,
+				draw: s => s.errors ? link(formatCount(s.errors), "shows the first in the timeline", () => this.showFailed(s)) : "0" });
 		if (table === "ranges")
-			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of operations whose innermost range it is", kind: "time", value: s => s.gpu_ns });
+			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of kernels and copies launched in it, and in ranges within it", kind: "time", value: s => s.gpu },
+				{ key: "kernels", title: "Kernels", hint: "launched in it, and in ranges within it", kind: "count", value: s => s.kernels });
 		if (table === "kernels" || table === "copies")
 			columns.push({ key: "gpus", title: "GPU", kind: "text", value: s => gpuList(s) });
 		if (sums.some(s => s.untimed))
@@ -86,15 +135,23 @@ class Page {
 		if (table === "ranges") // nested ranges are in the time of those around them
 			columns.splice(columns.findIndex(c => c.key === "share"), 1);
 		this.tables[table] = new DataTable({ id: table + "-table", caption: table[0].toUpperCase() + table.slice(1), columns, rows: sums, sort: "total",
-			sums: ["share", "total", "count", "bytes", "errors", "untimed", "gpu"], onPick: sum => this.pick(table, sum), empty: `There are no ${table} in the trace.` });
-		this.fillQuantiles(table);
+			sums: ["share", "total", "count", "bytes", "errors", "untimed"], onPick: sum => this.pick(table, sum), onChange: () => this.changed(), empty: `There are no ${table} in the trace.` });
+		this.fill(table);
 		element.append(h("div", { class: "picked", id: table + "-picked" }), this.tables[table].element);
 	}
 
-	// Medians need all slices.
-	fillQuantiles(table) {
-		if (!this.trace.isLoaded || !this.tables[table])
+	// Medians, and what is in ranges, need all slices.
+	fill(table) {
+		if (!this.trace.isLoaded || !this.tables[table] || !this.trace.tables[table])
 			return;
+		if (table === "ranges") {
+			this.work = workOfRanges(this.trace);
+			for (const sum of this.trace.tables.ranges) {
+				const of = this.work.get(sum.name);
+				sum.gpu = of ? of.ns : 0;
+				sum.kernels = of ? of.kernels : 0;
+			}
+		}
 		const durations = allDurations(this.trace, table);
 		for (const sum of this.trace.tables[table]) {
 			const sorted = durations.get(sum.name);
@@ -111,20 +168,17 @@ class Page {
 		if (!this.trace.isLoaded)
 			element.replaceChildren(h("p", {}, "Loading \u2026"));
 		await this.loaded;
-		element.replaceChildren(histogramPanel(this.trace.names[sum.name], durationsOf(this.trace, table, sum.name), () => {
-			this.open("timeline");
-			byId("search").value = this.trace.names[sum.name];
-			this.timeline.selected = null;
-			this.timeline.setSearch(this.trace.names[sum.name]);
-			this.timeline.findNext(1);
-			byId("canvas").focus();
-		}));
+		this.picked[table] = sum;
+		element.replaceChildren(histogramPanel(this.trace.names[sum.name], durationsOf(this.trace, table, sum.name),
+			(low, high) => this.showName(table, sum, low, high), () => this.showLongest(table, sum),
+			table === "ranges" ? workPanel(this.trace, this.work.get(sum.name)) : null));
 		element.scrollIntoView({ block: "nearest" });
+		this.changed();
 	}
 
 	counters() {
 		const trace = this.trace;
-		return new DataTable({ id: "counters-table", caption: "Counters", sort: "total", rows: trace.values, sums: [],
+		return this.tables.counters = new DataTable({ id: "counters-table", caption: "Counters", sort: "total", rows: trace.values, sums: [], onChange: () => this.changed(),
 			empty: "No counters were recorded. rtl trace --pmc counts.", columns: [
 				{ key: "counter", title: "Counter", kind: "text", value: v => trace.names[v[1]] },
 				{ key: "count", title: "Dispatches", kind: "count", value: v => v[2] },
@@ -156,7 +210,10 @@ class Page {
 		document.addEventListener("keydown", event => this.onKey(event));
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.themeChanged());
 		const search = byId("search");
-		search.addEventListener("input", () => this.timeline.setSearch(search.value));
+		search.addEventListener("input", () => {
+			this.timeline.setSearch(search.value);
+			this.changed();
+		});
 		search.addEventListener("keydown", event => {
 			if (event.key === "Enter")
 				this.timeline.findNext(event.shiftKey ? -1 : 1);
@@ -167,7 +224,7 @@ class Page {
 			}
 		});
 		const actions = { "find-next": () => this.timeline.findNext(1), "find-previous": () => this.timeline.findNext(-1),
-			"zoom-in": () => this.timeline.zoom(0.5), "zoom-out": () => this.timeline.zoom(2), "zoom-all": () => this.timeline.fitAll() };
+			"failed": () => this.timeline.nextFailed(1), "idle": () => this.timeline.nextGap(1), "zoom-in": () => this.timeline.zoom(0.5), "zoom-out": () => this.timeline.zoom(2), "zoom-all": () => this.timeline.fitAll() };
 		for (const [id, action] of Object.entries(actions))
 			byId(id).addEventListener("click", action);
 		byId("by-stream").addEventListener("change", async event => {
@@ -178,16 +235,15 @@ class Page {
 	}
 
 	onKey(event) {
-		const isTyping = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
-		if (event.ctrlKey || event.metaKey || event.altKey || isTyping)
+		const isMove = /^(Arrow|Page|Home|End)/.test(event.key), { tagName } = event.target;
+		if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || tagName === "INPUT" || byId("help").open)
 			return;
 		if (event.key === "?") {
 			byId("help").showModal();
 			return;
 		}
-		// the timeline's keys work on its whole tab, but not on buttons and in the dialog
-		const isFree = event.target === document.body || event.target === byId("tab-timeline") && !event.key.startsWith("Arrow");
-		if (this.current === "timeline" && isFree && !byId("help").open)
+		// the timeline's keys work wherever the focus is, but for those that move within the list, the tabs or the text that has it
+		if (this.current === "timeline" && !(isMove && (tagName === "SELECT" || event.target.closest("#tabs, #details"))))
 			this.timeline.onKey(event);
 		else if (event.key === "/" && this.current !== "timeline") {
 			const input = byId(this.current).querySelector("input[type=search]");
@@ -240,12 +296,15 @@ async function start() {
 			status.textContent = `loading ${Math.round(100 * loaded / all)} %`;
 		};
 		page.loaded = trace.load();
+		const isShown = page.address.read();
 		await page.loaded;
 		for (const table of Object.keys(page.tables))
-			page.fillQuantiles(table);
+			page.fill(table);
+		page.timeline.countMarks();
 		page.timeline.setSearch(byId("search").value);
 		if (page.timeline.selected)
 			page.details.show(page.timeline.selected);
+		await isShown;
 		status.textContent = "";
 		document.body.dataset.loaded = "yes";
 	} catch (error) {

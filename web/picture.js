@@ -6,7 +6,9 @@
 // pixel: the more of it is busy, the stronger its colour. All that is narrow is one picture for each row (strip.js).
 
 const GROUP_PIXELS = 3;
+const GAP_HEIGHT = 6;
 const LETTER_WIDTH = 5.6; // of a letter, in the mean
+const GAP_PIXELS = 3; // idle times from this width on are marked
 const STRIP_PIXELS = 4; // slices up to this width have no gap behind them
 
 class Picture {
@@ -19,8 +21,23 @@ class Picture {
 
 	readTheme() {
 		this.theme = {};
-		for (const name of ["canvas", "text", "muted", "line", "group", "accent", "band", "match", "counter"])
+		for (const name of ["canvas", "text", "muted", "line", "group", "accent", "band", "match", "counter", "bad", "idle"])
 			this.theme[name] = styleColour(name);
+		this.hatch = this.hatchOf(this.theme.idle);
+	}
+
+	// Lines from lower left to upper right.
+	hatchOf(colour) {
+		const tile = document.createElement("canvas"), c = tile.getContext("2d");
+		tile.width = tile.height = 6;
+		c.strokeStyle = colour;
+		c.lineWidth = 1.5;
+		for (const x of [-6, 0, 6]) {
+			c.moveTo(x - 1, 7);
+			c.lineTo(x + 7, -1);
+		}
+		c.stroke();
+		return this.context.createPattern(tile, "repeat");
 	}
 
 	// Adapts the canvas to its element. Returns whether its size changed.
@@ -87,8 +104,54 @@ class Picture {
 		c.fillRect(0, y, this.width, item.height - 2);
 		c.fillStyle = this.theme.text;
 		c.font = "600 12px system-ui, sans-serif";
-		this.fitText((item.isClosed ? "\u25b8 " : "\u25be ") + visible(item.name), 8, y + item.height / 2 - 1, this.width - 16);
+		const text = (item.isClosed ? "\u25b8 " : "\u25be ") + visible(item.name);
+		this.fitText(text, 8, y + item.height / 2 - 1, this.width - 16);
+		const end = 8 + c.measureText(text).width;
 		c.font = "11px system-ui, sans-serif";
+		this.drawGaps(item, y, end);
+	}
+
+	// Where a GPU is idle, its line is hatched; with the time where there is space for it.
+	drawGaps(item, y, textEnd) {
+		const c = this.context, { begin, end, labelWidth } = this.view, gaps = this.view.marks.gapsOf(item.name);
+		const bottom = y + item.height - 3;
+		for (let i = firstIndex(0, gaps.length, k => gaps[k].end > begin); i < gaps.length && gaps[i].begin < end; i++) {
+			const x0 = Math.max(this.x(gaps[i].begin), labelWidth), x1 = Math.min(this.x(gaps[i].end), this.width);
+			if (x1 - x0 < GAP_PIXELS)
+				continue;
+			c.fillStyle = this.hatch;
+			c.fillRect(x0, bottom - GAP_HEIGHT, x1 - x0, GAP_HEIGHT);
+			const text = `idle ${formatTime(gaps[i].end - gaps[i].begin)}`;
+			if (x0 > textEnd && x1 - x0 > c.measureText(text).width + 4) {
+				c.fillStyle = this.theme.text;
+				c.textAlign = "center";
+				c.fillText(text, (x0 + x1) / 2, y + 7);
+				c.textAlign = "left";
+			}
+		}
+	}
+
+	// A triangle at the begin of each failed call, a line below it: not by colour alone, and however many other calls share its pixel.
+	drawFailures(row, top, height) {
+		const of = this.view.marks.failuresOf(row), { begin, end, labelWidth } = this.view, c = this.context;
+		if (!of)
+			return;
+		const nr = of.begin.length;
+		for (let i = firstIndex(0, nr, k => of.end[k] >= begin); i < nr && of.begin[i] <= end;) {
+			const x0 = this.x(of.begin[i]), left = Math.max(x0, labelWidth), right = Math.max(left + 1, Math.min(this.x(of.end[i]), this.width));
+			c.fillStyle = this.theme.bad;
+			c.fillRect(left, top + height - 4, right - left, 3);
+			c.strokeStyle = this.theme.canvas;
+			c.lineWidth = 1;
+			c.beginPath();
+			c.moveTo(x0 - 5, top);
+			c.lineTo(x0 + 5, top);
+			c.lineTo(x0, top + 8);
+			c.closePath();
+			c.fill();
+			c.stroke();
+			i = firstIndex(i + 1, nr, k => this.x(of.begin[k]) >= x0 + 2);
+		}
 	}
 
 	drawLane(item, y) {
@@ -128,6 +191,7 @@ class Picture {
 		this.strip.draw(this.context, top + 1, height - 2);
 		for (const { x0, x1, name } of this.wide)
 			this.drawWide(x0, x1, name, top, height);
+		this.drawFailures(row, top, height);
 	}
 
 	// Draws slices from one number to another. False: they are not decoded yet.

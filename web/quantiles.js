@@ -18,6 +18,24 @@ function durationsOf(trace, table, name) {
 	return Float64Array.from(found).sort();
 }
 
+// The longest slice of a name, or the first whose duration is in [low, high]; null: none.
+function sliceOf(trace, table, name, low = 0, high = Infinity) {
+	const isAny = high !== Infinity, bad = table === "calls" || table === "ranges" ? FLAG.inverted : UNTIMED;
+	let best = null;
+	for (const row of trace.rows()) {
+		if (!LANES_OF[table].includes(row.lane.kind))
+			continue;
+		for (const { data, first } of row.blocks)
+			for (let at = data.name.indexOf(name); at >= 0; at = data.name.indexOf(name, at + 1)) {
+				const ns = data.duration[at];
+				if (!(data.flags[at] & bad) && ns >= low && ns <= high &&
+				    (!best || (isAny ? data.begin[at] < best.begin : ns > best.ns)))
+					best = { row, index: first + at, begin: data.begin[at], ns };
+			}
+	}
+	return best ? best.row.slice(best.index) : null;
+}
+
 // Durations of all names of a table at once: Map from name to sorted durations.
 function allDurations(trace, table) {
 	const kinds = LANES_OF[table], bad = table === "calls" || table === "ranges" ? FLAG.inverted : UNTIMED;

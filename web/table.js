@@ -2,9 +2,11 @@
 // table.js - a table that can be sorted and filtered
 //
 // Columns: { key, title, hint, kind, value(row), draw(row) }. draw: the cell's content, where it is more than the value. Kinds: name, text, count, time, bytes, rate, share, number. A cell of a
-// number shows it with its unit; its title and data-value have it exactly.
+// number shows it with its unit; its title and data-value have it exactly. On a narrow screen the names are the first column, which
+// stays in sight while the others are scrolled.
 
 const PAGE_ROWS = 100;
+const NARROW = matchMedia("(max-width: 700px)"); // as in page.css
 
 const FORMATTERS = {
 	count: formatCount, time: formatTime, bytes: formatBytes, rate: formatRate, share: formatShare, number: formatCount,
@@ -25,8 +27,9 @@ function cellTitle(kind, value) {
 
 class DataTable {
 	// `onPick(row)` makes the names buttons. `sums`: keys of columns that the last line adds up.
-	constructor({ id, caption, columns, rows, sort, sums, onPick, empty }) {
-		Object.assign(this, { id, caption, columns, rows, onPick, empty, sums: sums || [] });
+	constructor({ id, caption, columns, rows, sort, sums, onPick, onChange, empty }) {
+		Object.assign(this, { id, caption, columns, rows, onPick, onChange, empty, sums: sums || [] });
+		this.given = columns;
 		this.sort = sort;
 		this.downwards = true;
 		this.filter = "";
@@ -54,8 +57,14 @@ class DataTable {
 			h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": this.caption },
 				h("table", { id: this.id }, h("caption", { class: "unseen" }, this.caption), h("thead", {}, this.head), this.body, this.foot)),
 			this.more);
-		for (const column of this.columns)
-			this.head.append(this.header(column));
+		this.arrange();
+		NARROW.addEventListener("change", () => this.arrange());
+	}
+
+	arrange() {
+		const isName = column => column.kind === "name";
+		this.columns = NARROW.matches ? [...this.given.filter(isName), ...this.given.filter(c => !isName(c))] : this.given;
+		this.head.replaceChildren(...this.columns.map(column => this.header(column)));
 		this.update();
 	}
 
@@ -115,6 +124,8 @@ class DataTable {
 			: `${formatCount(rows.length)} of ${formatCount(this.rows.length)} rows`;
 		this.more.hidden = rows.length <= this.limit;
 		this.more.textContent = `Show all ${formatCount(rows.length)} rows`;
+		if (this.onChange)
+			this.onChange();
 	}
 
 	line(row) {
@@ -122,12 +133,12 @@ class DataTable {
 	}
 
 	cell(column, value, row) {
-		if (column.draw)
+		if (column.draw && row)
 			return h("td", { class: column.kind, "data-value": value }, column.draw(row));
 		if (column.kind === "name") {
 			const name = nameElement(value);
 			return h("th", { scope: "row", class: "name" },
-				this.onPick ? h("button", { type: "button", class: "link", onclick: () => this.onPick(row) }, name) : name);
+				this.onPick ? h("button", { type: "button", class: "link", title: visible(value), onclick: () => this.onPick(row) }, name) : name);
 		}
 		if (column.kind === "text")
 			return h("td", { class: column.style || "text" }, nameElement(value));

@@ -3,10 +3,15 @@
 
 const MIN_SPAN = 20; // ns: zooming in ends here
 
+function isFailed(slice) {
+	return slice.lane.kind === "calls" && slice.extra !== 0;
+}
+
 class Timeline {
-	constructor(trace, details) {
-		this.trace = trace;
-		this.details = details;
+	constructor(trace, details, marks) {
+		Object.assign(this, { trace, details, marks });
+		this.onChange = () => {};
+		this.gap = null; // that was shown last
 		this.canvas = byId("canvas");
 		this.picture = new Picture(this.canvas);
 		this.layout = new Layout(trace);
@@ -27,6 +32,11 @@ class Timeline {
 		this.begin = -margin;
 		this.end = this.trace.span + margin;
 		this.redraw();
+	}
+
+	isWhole() {
+		const margin = Math.max(10, this.trace.span * 0.01);
+		return this.begin === -margin && this.end === this.trace.span + margin;
 	}
 
 	fit(begin, end) {
@@ -92,8 +102,9 @@ class Timeline {
 		this.picture.draw({
 			begin: this.begin, end: this.end, scroll: this.scroll, labelWidth: this.labelWidth(), layout: this.layout,
 			matches: this.matches, selected: this.selected, hover: this.hover, measured: this.measured, arrows: this.arrows,
-			forms: name => this.formsOf(name), colour: name => this.colourOf(name),
+			forms: name => this.formsOf(name), colour: name => this.colourOf(name), marks: this.marks,
 		});
+		this.onChange();
 	}
 
 	// A name for narrow spaces, the longest first: "a::f<int>", "a::f", "f".
@@ -197,6 +208,63 @@ class Timeline {
 			this.select(slice, true);
 	}
 
+	// ---- marks ----
+
+	countMarks() {
+		const failed = this.marks.failures().length, gaps = this.marks.allGaps();
+		byId("failed").hidden = !failed;
+		byId("failed").lastChild.textContent = ` ${formatCount(failed)} failed call${failed === 1 ? "" : "s"}`;
+		byId("idle").hidden = !gaps.length;
+		this.redraw();
+	}
+
+	// The next of a sorted list behind what is selected or measured, or before it (by = -1); round at its ends.
+	nextOf(list, begin, by) {
+		const at = firstIndex(0, list.length, i => by > 0 ? list[i].begin > begin : list[i].begin >= begin);
+		return list[(by > 0 ? at : at - 1 + list.length) % list.length];
+	}
+
+	nextFailed(by) {
+		const list = this.marks.failures(), from = this.selected && this.selected.lane.kind === "calls" && this.selected.extra ? this.selected.begin : this.begin;
+		if (!list.length) {
+			announce("No failed call");
+			return;
+		}
+		const next = this.nextOf(list, from, by);
+		this.select(next.row.slice(next.index), true);
+	}
+
+	// The longest comes first.
+	nextGap(by) {
+		const list = this.marks.allGaps(), at = list.indexOf(this.gap);
+		if (list.length)
+			this.showGap(list[at < 0 ? 0 : (at + by + list.length) % list.length]);
+		else
+			announce("No idle time of a GPU");
+	}
+
+	// What was going on while a GPU did nothing is in the details.
+	showGap(gap) {
+		if (gap.end < this.begin || gap.begin > this.end || gap.end - gap.begin < (this.end - this.begin) / 200)
+			this.fit(gap.begin - (gap.end - gap.begin), gap.end + (gap.end - gap.begin));
+		const item = this.layout.items.find(i => i.type === "group" && i.name === gap.group);
+		if (item && (item.y < this.scroll || item.y + item.height > this.scroll + this.canvas.clientHeight - AXIS_HEIGHT))
+			this.scrollTo(item.y - 60);
+		this.gap = gap;
+		this.measure(gap.begin, gap.end, `${visible(gap.group)}: idle`);
+		announce(`${visible(gap.group)}: idle for ${formatTime(gap.end - gap.begin)}`);
+	}
+
+	// The idle time under a point of a GPU's line; null: none.
+	gapAt(x, y) {
+		const item = y < AXIS_HEIGHT || x < this.labelWidth() ? null : this.layout.itemAt(y - AXIS_HEIGHT + this.scroll);
+		if (!item || item.type !== "group")
+			return null;
+		const time = this.timeAt(x), list = this.marks.gapsOf(item.name);
+		const gap = list[firstIndex(0, list.length, i => list[i].end > time)];
+		return gap && gap.begin <= time && (gap.end - gap.begin) * this.picture.perNs >= GAP_PIXELS ? gap : null;
+	}
+
 	setByStream(isByStream) {
 		this.layout.byStream = isByStream;
 		this.layout.update();
@@ -251,8 +319,8 @@ class Timeline {
 
 	// ---- measuring ----
 
-	measure(begin, end) {
-		this.measured = begin === null ? null : { begin: Math.min(begin, end), end: Math.max(begin, end) };
+	measure(begin, end, what = "Measured") {
+		this.measured = begin === null ? null : { begin: Math.min(begin, end), end: Math.max(begin, end), what };
 		this.details.showSpan(this.measured);
 		this.redraw();
 	}
@@ -268,7 +336,6 @@ class Timeline {
 		canvas.addEventListener("pointerup", event => this.onUp(event));
 		canvas.addEventListener("pointercancel", () => this.drag = null);
 		canvas.addEventListener("pointerleave", () => this.setHover(null));
-		canvas.addEventListener("keydown", event => this.onKey(event));
 		canvas.addEventListener("dblclick", event => {
 			const slice = this.sliceAt(event.offsetX, event.offsetY);
 			if (slice)
@@ -320,6 +387,11 @@ class Timeline {
 			return;
 		if (event.offsetY >= AXIS_HEIGHT) {
 			const item = this.layout.itemAt(event.offsetY - AXIS_HEIGHT + this.scroll);
+			const gap = this.gapAt(event.offsetX, event.offsetY);
+			if (gap) {
+				this.showGap(gap);
+				return;
+			}
 			if (item && item.type === "group") {
 				this.layout.toggle(item.name);
 				this.scrollTo(this.scroll);
@@ -336,10 +408,13 @@ class Timeline {
 		let text = "";
 		if (slice) {
 			text = `${visible(this.trace.names[slice.name])}\n` +
-				(slice.value === undefined ? formatTime(slice.duration) : `${visible(slice.lane.name)}: ${formatCount(slice.value)}`);
+				(slice.value === undefined ? formatTime(slice.duration) + (isFailed(slice) ? `\nfailed: error ${slice.extra}` : "") : `${visible(slice.lane.name)}: ${formatCount(slice.value)}`);
 		} else if (event) {
 			const item = event.offsetY < AXIS_HEIGHT ? null : this.layout.itemAt(event.offsetY - AXIS_HEIGHT + this.scroll);
-			if (item && item.type === "group")
+			const gap = this.gapAt(event.offsetX, event.offsetY);
+			if (gap)
+				text = `${visible(item.name)}\nidle for ${formatTime(gap.end - gap.begin)}`;
+			else if (item && item.type === "group")
 				text = visible(item.name);
 			else if (item && event.offsetX < this.labelWidth())
 				text = visible(item.lane.name) + `\n${formatCount(item.lane.count)} ${item.lane.kind === "counter" ? "values" : item.lane.kind}` +
@@ -378,6 +453,7 @@ class Timeline {
 			m: () => this.selected && this.measure(this.selected.begin, this.selected.end),
 			"[": () => this.step(-1), "]": () => this.step(1), ",": () => this.step(-1), ".": () => this.step(1),
 			n: () => this.findNext(1), N: () => this.findNext(-1), p: () => this.findNext(-1),
+			e: () => this.nextFailed(1), E: () => this.nextFailed(-1), g: () => this.nextGap(1), G: () => this.nextGap(-1),
 			"/": () => byId("search").focus(),
 			Escape: () => {
 				this.measure(null);

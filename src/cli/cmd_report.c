@@ -70,8 +70,9 @@ const struct command cmd_report = {
 		"loads nothing, and names in the trace can't become part of the page.\n\n"
 		"The page has an overview (wall time, how long each GPU was busy, verdict and losses, what took "
 		"longest, and the findings of rtl summary: what is wrong with the program), tables of kernels, calls, copies, ranges and counters, a timeline, "
-		"histograms of durations, and a roofline where the counters for it are in the trace. The key ? "
-		"shows the keys.\n\n"
+		"histograms of durations, and a roofline where the counters for it are in the trace. Failed calls and idle times of "
+		"GPUs are marked in the timeline; what is longest, a bar of a histogram and a count of failed calls lead there. The address of the page "
+		"has what is shown: who opens it with the same file sees the same. The key ? shows the keys.\n\n"
 		"Arguments of calls are in it for traces of up to 200,000 calls and markers. It needs a browser "
 		"of 2023 or later.",
 	.examples = "rtl report trace.db\nrtl report trace.db -o report.html\n"

@@ -90,7 +90,7 @@ class Pictures(Case):
             page = self.open(dark=theme == "dark")
             found.append(self.difference(page, "overview-" + theme))
             page.click_on("#tab-kernels")
-            page.click_on("#kernels-table tbody button")
+            page.click_on("#kernels-table tbody th button")
             page.wait("document.querySelector('#kernels-picked svg')")
             page.evaluate("window.scrollTo(0, 0)")
             found.append(self.difference(page, "kernels-" + theme))

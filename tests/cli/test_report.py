@@ -12,6 +12,7 @@ import zlib
 
 from support import browser, spool
 from support.cli import *
+from test_pictures import training
 
 UNTIMED = 2 | 4 | 8 | 65536
 # kernels of the program: not ROCr's, and not those with which HIP copies
@@ -274,7 +275,7 @@ class Page(Case):
             raise unittest.SkipTest("chromium is not installed")
         cls.shared = tempfile.mkdtemp(prefix="rtl-report-")
         cls.addClassCleanup(shutil.rmtree, cls.shared, ignore_errors=True)
-        for name, made in (("a", example()), ("big", spool.sample(50_000))):
+        for name, made in (("a", example()), ("big", spool.sample(50_000)), ("training", training())):
             path = os.path.join(cls.shared, name)
             made.write(path + ".rtl")
             subprocess.run([RTL_BIN, "recover", "-q", path + ".rtl", "-o", path + ".db"], env=environment(), check=True, timeout=60)
@@ -284,8 +285,8 @@ class Page(Case):
         cls.browser = browser.Browser(cls.shared)
         cls.addClassCleanup(cls.browser.__exit__)
 
-    def open(self, name="a", tab=None, **how):
-        page = self.browser.open(os.path.join(self.shared, name + ".html"), **how)
+    def open(self, name="a", tab=None, address="", **how):
+        page = self.browser.open(os.path.join(self.shared, name + ".html") + address, **how)
         page.wait("document.body && document.body.dataset.loaded")
         self.addCleanup(self.check, page)
         if tab:
@@ -299,8 +300,8 @@ class Page(Case):
         self.assertIsNone(page.evaluate("window.hacked"))
         page.call("Page.close")
 
-    def db(self, sql, *values):
-        return fetch(os.path.join(self.shared, "a.db"), sql, *values)
+    def db(self, sql, *values, name="a"):
+        return fetch(os.path.join(self.shared, name + ".db"), sql, *values)
 
     def shown(self, page, table, key):
         """{name: exact value} of a column, and the sum in the last line."""
@@ -461,6 +462,168 @@ class Page(Case):
         page.key("Escape")
         self.assertFalse(page.evaluate("document.getElementById('help').open"))
 
+    def test_keys_work_wherever_the_focus_is(self):
+        page = self.open(tab="timeline")
+        span = "rtlReport.page.timeline.end - rtlReport.page.timeline.begin"
+        for focused in ("body", "#canvas", "#zoom-in", "#theme", "#tab-timeline", "#details", "#by-stream", "#failed"):
+            before = page.evaluate(span)
+            page.evaluate(f"(document.activeElement.blur(), document.querySelector('{focused}').focus())")
+            page.key("w")
+            self.assertLess(page.evaluate(span), before, focused)
+        for focused in ("#canvas", "#zoom-in", "#theme"):
+            before = page.evaluate("rtlReport.page.timeline.begin")
+            page.evaluate(f"document.querySelector('{focused}').focus()")
+            page.key("ArrowRight")
+            self.assertGreater(page.evaluate("rtlReport.page.timeline.begin"), before, focused)
+        # what is typed, and what moves within a list, the tabs or the details, is theirs
+        begin = page.evaluate("rtlReport.page.timeline.begin")
+        for focused, key in (("#search", "w"), ("#by-stream", "ArrowRight"), ("#details", "ArrowDown"), ("#tab-timeline", "ArrowRight")):
+            before = page.evaluate(span)
+            page.evaluate(f"document.querySelector('{focused}').focus()")
+            page.key(key)
+            self.assertEqual((page.evaluate(span), page.evaluate("rtlReport.page.timeline.begin")), (before, begin), focused)
+        self.assertEqual(page.evaluate("rtlReport.page.current"), "kernels")
+        page.key("?")
+        page.key("w")
+        self.assertTrue(page.evaluate("document.getElementById('help').open"))
+
+    def selected(self, page):
+        page.wait("rtlReport.page.current === 'timeline' && rtlReport.page.timeline.selected")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "canvas")
+        return page.evaluate("(s => [s.lane.kind, s.id, s.duration])(rtlReport.page.timeline.selected)")
+
+    def test_one_click_leads_into_the_timeline(self):
+        page = self.open("training")
+        for tab, title, kind, sql in (
+                ("kernels", "Longest kernels", "kernels", "select kernel, max(end_ns - begin_ns) from rtl_dispatch where not flags & 32 group by 1"),
+                ("calls", "Longest calls", "calls", "select name, max(end_ns - begin_ns) from rtl_api group by 1"),
+                ("ranges", "Longest ranges", "ranges", "select message, max(end_ns - begin_ns) from rtl_marker group by 1")):
+            longest = dict(self.db(sql, name="training"))
+            page.click_on("#tab-overview")
+            name = page.evaluate(f"""(() => {{ const li = [...document.querySelectorAll('.tops section')].find(s => s.querySelector('h2').textContent === '{title}').querySelector('li');
+                li.querySelector('.figures button').click(); return li.querySelector('bdi').textContent; }})()""")
+            seen = self.selected(page)
+            self.assertEqual((seen[0], seen[2]), (kind, longest[name]), title)
+            page.click_on("#tab-" + tab)
+            name = page.evaluate(f"""(() => {{ const tr = document.querySelector('#{tab}-table tbody tr'), at = [...document.querySelectorAll('#{tab}-table thead th')].findIndex(th => th.dataset.key === 'max');
+                tr.children[at].querySelector('button').click(); return tr.querySelector('th').textContent; }})()""")
+            self.assertEqual(self.selected(page)[2], longest[name], tab)
+        # each bar of a histogram: a duration that is within its bounds, and the first of them
+        page.click_on("#tab-kernels")
+        name = page.evaluate("(b => (b.click(), b.textContent))(document.querySelector('#kernels-table tbody th button'))")
+        page.wait("document.querySelector('#kernels-picked .bin')")
+        rows = self.db("select begin_ns, end_ns - begin_ns from rtl_dispatch where kernel = ? order by 1", name, name="training")
+        bars = page.evaluate("[...document.querySelectorAll('#kernels-picked .bin')].map(b => Number(b.querySelector('title').textContent.split(': ')[1]))")
+        ordered, at = sorted(ns for _, ns in rows), 0
+        for i, count in enumerate(bars):
+            low, high = ordered[at], ordered[at + count - 1]
+            at += count
+            page.click_on("#tab-kernels")
+            page.evaluate(f"document.querySelectorAll('#kernels-picked .bin')[{i}].focus()")
+            page.key("Enter")
+            self.selected(page)
+            self.assertEqual(page.evaluate("rtlReport.page.timeline.selected.begin + rtlReport.trace.t0"), min(b for b, ns in rows if low <= ns <= high))
+        # a failed call: from the card, the table, the timeline's button, by its key
+        failed = self.db("select api_id from rtl_api where status <> 0", name="training")
+        for tab, how in (("overview", "document.querySelector('.card button').click()"), ("calls", "document.querySelector('#calls-table td[data-value=\"1\"] button').click()"),
+                         ("timeline", "document.getElementById('failed').click()"), ("timeline", None)):
+            page.click_on("#tab-" + tab)
+            page.evaluate("rtlReport.page.timeline.select(null)")
+            if how:
+                page.evaluate(how)
+            else:
+                page.key("e")
+            page.wait("rtlReport.page.timeline.selected")
+            self.assertEqual([(page.evaluate("rtlReport.page.timeline.selected.id"),)], failed, tab)
+            self.assertIn("failed: error 2", page.evaluate("document.getElementById('details').textContent"))
+
+    def test_ranges_have_the_gpu_time_and_kernels_of_the_summary(self):
+        for name in ("training", "a"):
+            page = self.open(name, tab="ranges")
+            p = subprocess.run([RTL_BIN, "summary", os.path.join(self.shared, name + ".db"), "-f", "json", "--by", "range", "-n", "0"], env=environment(),
+                               check=True, capture_output=True, timeout=60)
+            want = {}
+            for row in json.loads(p.stdout):
+                want[row["name"]] = want.get(row["name"], 0) + row["gpu_ns"]
+            shown = page.evaluate("""[...document.querySelectorAll('#ranges-table tbody tr')].map(tr => [tr.querySelector('th').textContent, ...['gpu', 'kernels'].map(key =>
+                Number(tr.children[[...document.querySelectorAll('#ranges-table thead th')].findIndex(th => th.dataset.key === key)].dataset.value))])""")
+            self.assertEqual({text: ns for text, ns, _ in shown if text in want}, {text: ns for text, ns in want.items() if text in dict(s[:2] for s in shown)})
+            self.assertGreater(len([text for text, *_ in shown if text in want]), 1)
+        page = self.open("training", tab="ranges")
+        kernels = {name: nr for name, nr in page.evaluate("rtlReport.trace.tables.ranges.map(s => [rtlReport.trace.names[s.name], s.kernels])")}
+        self.assertEqual((kernels["step 3"], kernels["attention"]), (30, 240))
+        page.evaluate("[...document.querySelectorAll('#ranges-table tbody th button')].find(b => b.textContent === 'attention').click()")
+        page.wait("document.querySelector('#ranges-picked tbody')")
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('#ranges-picked tbody tr')].map(tr => Number(tr.children[1].textContent))"), [48] * 5)
+
+    def test_failed_calls_and_idle_times_are_marked(self):
+        page = self.open("training", tab="timeline")
+        for gpu in (0, 1):
+            gaps, until = [], None
+            for begin, end in self.db("select start, end from rocpd_op where gpuId = ? and end > start order by 1", gpu, name="training"):
+                if until is not None and begin - until >= page.evaluate("rtlReport.trace.span") * 1e-5:
+                    gaps.append(begin - until)
+                until = max(until or 0, end)
+            self.assertEqual(page.evaluate(f"rtlReport.page.marks.gapsOf(rtlReport.trace.lanes.find(l => l.group.startsWith('GPU {gpu}')).group).map(g => g.end - g.begin)"), gaps)
+            self.assertGreater(max(gaps), 4_000_000)
+        # the colours of the marks are on the canvas: of the triangle, of the hatch, whose lines are thin
+        colour = """(x, y, w, h, name, near = 12) => { const t = rtlReport.page.timeline, c = new OffscreenCanvas(w, h).getContext('2d', { willReadFrequently: true });
+            c.drawImage(t.canvas, x, y, w, h, 0, 0, w, h);
+            const d = c.getImageData(0, 0, w, h).data, at = parseInt(t.picture.theme[name].slice(1), 16), want = [at >> 16, at >> 8 & 255, at & 255];
+            let n = 0; for (let i = 0; i < d.length; i += 4) n += want.every((v, k) => Math.abs(v - d[i + k]) < near); return n; }"""
+        at = page.evaluate("""(() => { const t = rtlReport.page.timeline, p = t.picture; t.fitAll(); t.drawNow();
+            const f = rtlReport.page.marks.failures()[0], g = rtlReport.page.marks.allGaps()[0], item = t.layout.items.find(i => i.name === g.group);
+            return [p.x(f.begin), t.layout.positionOf(f.row).y + 30, p.x(g.begin), p.x(g.end), item.y + 30]; })()""")
+        self.assertGreater(page.evaluate(f"({colour})({at[0] - 5}, {at[1]}, 11, 9, 'bad')"), 10)
+        self.assertGreater(page.evaluate(f"({colour})({at[2]}, {at[4]}, {int(at[3] - at[2])}, 22, 'idle', 70)"), 30)
+        # without them
+        self.assertEqual(page.evaluate(f"({colour})({at[3] + 20}, {at[1]}, 11, 9, 'bad')"), 0)
+        # a click on one, and its key, show what was going on
+        for how in (lambda: page.click(*page.evaluate(f"(r => [r.x + {(at[2] + at[3]) / 2}, r.y + {at[4] + 12}])(rtlReport.page.timeline.canvas.getBoundingClientRect())")),
+                    lambda: page.key("g")):
+            page.evaluate("(rtlReport.page.timeline.gap = null, rtlReport.page.timeline.measure(null))")
+            how()
+            self.assertGreater(page.evaluate("(m => m.end - m.begin)(rtlReport.page.timeline.measured)"), 4_000_000)
+            self.assertIn("idle", page.evaluate("document.querySelector('#details h2').textContent"))
+
+    def test_address_has_the_view(self):
+        page = self.open("training", tab="timeline")
+        page.evaluate("""(() => { const t = rtlReport.page.timeline; t.show(1e6, 9e6); t.select(rtlReport.trace.find(['kernels'], 'name', rtlReport.trace.names.findIndex(n => n.includes('softmax'))));
+            t.layout.toggle(t.layout.groups()[0]); document.getElementById('search').value = 'gemm float'; t.setSearch('gemm float'); t.measure(2e6, 3e6); })()""")
+        page.wait("location.hash.includes('span')")
+        address = page.evaluate("location.hash")
+        state = """(t => [rtlReport.page.current, t.begin, t.end, t.selected.id, t.selected.lane.kind, t.layout.closed.size, t.measured.begin, t.measured.end,
+            document.getElementById('search').value, document.getElementById('found').textContent])(rtlReport.page.timeline)"""
+        other = self.open("training", address=address)
+        self.assertEqual(other.evaluate(state), page.evaluate(state))
+        self.assertEqual(other.evaluate("location.hash"), address)
+        # an address that is put into the page that is open
+        page.evaluate("location.hash = '#tab=kernels&sort=name,up&filter=gemm'")
+        page.wait("rtlReport.page.current === 'kernels' && document.querySelectorAll('#kernels-table tbody tr').length === 2")
+        self.assertEqual(page.evaluate("document.querySelector('#kernels-table th[data-key=name]').getAttribute('aria-sort')"), "ascending")
+        page.click_on("#kernels-table tbody th button")
+        page.wait("location.hash.includes('pick=')")
+        other = self.open("training", address=page.evaluate("location.hash"))
+        self.assertEqual(other.evaluate("document.querySelector('#kernels-picked h2').textContent"), page.evaluate("document.querySelector('#kernels-picked h2').textContent"))
+        for wrong in ("#tab=none&t=x,y&select=kernels:99999999&pick=-1", "#tab=timeline&t=9,1&y=-5&closed=77,x&select=constructor:1&span=,", "#tab=kernels&sort=__proto__&pick=1e9", "#%", "#main-part"):
+            self.assertIn(self.open("training", address=wrong).evaluate("rtlReport.page.current"), ("overview", "timeline", "kernels"))
+
+    def test_narrow_page_shows_names(self):
+        page = self.open("training", width=390, height=844)
+        for tab in ("overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"):
+            page.click_on("#tab-" + tab)
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390, tab)
+            wide = page.evaluate(f"""[...document.querySelectorAll('#{tab} *')].filter(e => e.getBoundingClientRect().right > 391 && !e.closest('.scroll, svg, .unseen')).map(e => e.outerHTML.slice(0, 80))""")
+            self.assertEqual(wide, [], tab)
+            # the name of each row stays in sight when the other columns are
+            seen = page.evaluate(f"""[...document.querySelectorAll('#{tab} .scroll')].map(s => {{ s.scrollLeft = 1e6; return [...s.querySelectorAll('tbody tr')].slice(0, 5).map(tr => {{
+                const r = (tr.querySelector('th') || tr.children[0]).getBoundingClientRect(), box = s.getBoundingClientRect();
+                return r.left >= box.left - 1 && r.right <= box.right && r.width >= 20; }}); }}).flat()""")
+            self.assertTrue(all(seen), tab)
+        self.assertEqual(page.evaluate("document.querySelector('#kernels-table thead th').dataset.key"), "name")
+        page.look(1280, 800)
+        page.wait("document.querySelector('#kernels-table thead th').dataset.key === 'share'")
+
     def test_span_is_measured(self):
         page = self.open(tab="timeline")
         x, y, width = page.evaluate("(() => { const r = document.getElementById('canvas').getBoundingClientRect(); return [r.x, r.y, r.width]; })()")
@@ -484,9 +647,9 @@ class Page(Case):
 
     def test_histogram_has_all_durations(self):
         page = self.open(tab="kernels")
-        page.evaluate("[...document.querySelectorAll('#kernels-table tbody button')].find(b => b.textContent.startsWith('vadd')).click()")
+        page.evaluate("[...document.querySelectorAll('#kernels-table tbody th button')].find(b => b.textContent.startsWith('vadd')).click()")
         page.wait("document.querySelector('#kernels-picked svg')")
-        counts = page.evaluate("[...document.querySelectorAll('#kernels-picked rect title')].map(t => Number(t.textContent.split(': ')[1].replaceAll(',', '')))")
+        counts = page.evaluate("[...document.querySelectorAll('#kernels-picked .bin title')].map(t => Number(t.textContent.split(': ')[1].replaceAll(',', '')))")
         self.assertEqual(sum(counts), self.db(f"select count(*) from rtl_dispatch where kernel like 'vadd%' and not flags & (32 | {UNTIMED})")[0][0])
 
     def test_picture_of_many_slices_shows_them(self):
@@ -556,13 +719,13 @@ class Page(Case):
         script = browser.axe(self.dir)
         if not script:
             self.skipTest("axe-core is not there: npm can't fetch it; RTL_AXE=FILE names it")
-        for dark in (False, True):
-            page = self.open(dark=dark)
+        for dark, width in ((False, 1280), (True, 1280), (False, 390)):
+            page = self.open(dark=dark, width=width)
             page.evaluate(script)
             for tab in ("overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"):
                 page.click_on("#tab-" + tab)
                 if tab == "kernels":
-                    page.click_on("#kernels-table tbody button")
+                    page.click_on("#kernels-table tbody th button")
                     page.wait("document.querySelector('#kernels-picked svg')")
                 self.assertEqual(page.violations(), [], f"{tab}, {'dark' if dark else 'light'}")
 

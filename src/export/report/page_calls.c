@@ -106,35 +106,6 @@ static int take_call(void *arg, const int64_t *row)
 	return ret == 0 ? page_lane_add(*lane, &slice, args) : ret;
 }
 
-/* The time of the operations whose innermost range has a name. */
-static int read_gpu_times(struct page *page)
-{
-	sqlite3_stmt *row = NULL;
-	int ret;
-
-	if (!page->q->ours)
-		return 0;
-	ret = query_prepare(
-		page->q, &row,
-		"SELECT A.args_id, X.ns FROM (SELECT roctxId AS id, sum(end - start) AS ns "
-		"FROM rocpd_op WHERE roctxId <> 0 GROUP BY roctxId) X JOIN rocpd_api A ON "
-		"A.id = X.id");
-	while (ret == 0 && (ret = query_step(page->q, row)) == 1) {
-		int64_t name =
-			page_names_of(&page->names, PAGE_MESSAGE, sqlite3_column_int64(row, 0));
-		struct page_sum *sum;
-
-		if (name == 0)
-			name = page_names_add(&page->names, "unnamed");
-		sum = name < 0 ? NULL : page_sum_of(&page->tables[PAGE_T_RANGES], name);
-		ret = sum ? 0 : -ENOMEM;
-		if (sum)
-			sum->gpu_ns += sqlite3_column_int64(row, 1);
-	}
-	sqlite3_finalize(row);
-	return ret;
-}
-
 int page_calls_write(struct page *page)
 {
 	struct call_writer w = { .page = page };
@@ -153,6 +124,5 @@ int page_calls_write(struct page *page)
 	error = end_lanes(&w);
 	sqlite3_finalize(w.args);
 	sqlite3_finalize(w.thread);
-	ret = ret ? ret : error;
-	return ret == 0 ? read_gpu_times(page) : ret;
+	return ret ? ret : error;
 }

@@ -146,8 +146,7 @@ struct page_sum {
 	int64_t name;
 	uint64_t count, untimed, errors, bytes;
 	int64_t total, min, max;
-	uint64_t gpus;	/* bit n: seen on GPU n; beyond 63 in bit 63 */
-	int64_t gpu_ns; /* of a range: time of the operations in it */
+	uint64_t gpus; /* bit n: seen on GPU n; beyond 63 in bit 63 */
 };
 
 struct page_sums {

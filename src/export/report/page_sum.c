@@ -82,7 +82,6 @@ void page_sum_write(const struct page *page, struct json *j)
 			json_member_int(j, "total", s->total);
 			json_member_int(j, "min", s->min);
 			json_member_int(j, "max", s->max);
-			json_member_int(j, "gpu_ns", s->gpu_ns);
 			/* two numbers: a double does not hold 64 bits */
 			json_member_int(j, "gpus", (int64_t)(s->gpus & UINT32_MAX));
 			json_member_int(j, "gpus_high", (int64_t)(s->gpus >> 32));
