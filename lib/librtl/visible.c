@@ -45,9 +45,8 @@
 /* the libraries that a name may be of */
 enum group { GROUP_NONE, GROUP_HIP, GROUP_HIPRTC, GROUP_RCCL, GROUP_HSA, GROUP_NR };
 /* a function that every release has */
-static const char group_probes[GROUP_NR][24] = { "", "hipGetDeviceCount",
-						 "hiprtcGetErrorString", "ncclGetVersion",
-						 "hsa_init" };
+static const char group_probes[GROUP_NR][24] = { "", "hipGetDeviceCount", "hiprtcGetErrorString",
+						 "ncclGetVersion", "hsa_init" };
 
 /* The tables of a loaded library. */
 struct object {
@@ -319,17 +318,17 @@ __asm__(".pushsection .text\n"
 	"visible_thunks:\n"
 	".set at, 0\n"
 	".rept " TEXT(NR_THUNKS) "\n"
-	"	endbr64\n"
-	"	.byte 0x68\n" /* push $at */
-	"	.long at\n"
-	"	jmp visible_common\n"
-	"	.balign 16\n"
-	".set at, at + 1\n"
-	".endr\n"
-	"visible_common:\n"
-	"	popq %rdi\n"
-	"	jmp visible_resolve\n"
-	".popsection\n");
+				 "	endbr64\n"
+				 "	.byte 0x68\n" /* push $at */
+				 "	.long at\n"
+				 "	jmp visible_common\n"
+				 "	.balign 16\n"
+				 ".set at, at + 1\n"
+				 ".endr\n"
+				 "visible_common:\n"
+				 "	popq %rdi\n"
+				 "	jmp visible_resolve\n"
+				 ".popsection\n");
 
 /* The loader binds a reference to that symbol: its wrapper, or NULL. */
 __attribute__((used)) void *visible_resolve(uint32_t index)

@@ -70,6 +70,18 @@ int fd_open(const char *path, int flags, mode_t mode)
 	return fd < 0 ? -errno : move_up(fd);
 }
 
+bool fd_has_spare(int wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return true;
+	/* without opening any: another thread may need the last one now */
+	for (int fd = 0; wanted > 0 && (rlim_t)fd < limit.rlim_cur; fd++)
+		wanted -= fcntl(fd, F_GETFD) < 0;
+	return wanted <= 0;
+}
+
 bool fd_is(int fd, dev_t dev, ino_t ino)
 {
 	struct stat st;

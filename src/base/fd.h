@@ -17,6 +17,8 @@
 int fd_open(const char *path, int flags, mode_t mode);
 /* Whether `fd` is open and is that file. */
 bool fd_is(int fd, dev_t dev, ino_t ino);
+/* Whether the program can still open `wanted` files. */
+bool fd_has_spare(int wanted);
 /* Writes the whole buffer at `offset`. 0 or -errno; interrupted and short writes are continued. */
 int fd_pwrite(int fd, const void *data, size_t size, uint64_t offset);
 /* Reads `size` bytes at `offset`. 0 or -errno; -EIO where the file ends before them. */

@@ -16,10 +16,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/ui.h"
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+
+/* rtl and its converter, with a few processes of the program */
+#define FILES_WANTED 1024
+/* the least with which a program of one process is traced */
+#define FILES_NEEDED 12
 
 /* timeout(1) sends its signal twice: to the process and to its group */
 #define SAME_STOP_NS UINT64_C(100000000)
@@ -77,6 +83,31 @@ static void release_signals(struct child *c)
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
+/* The limit of open files is for the program; rtl itself opens some for each traced process. 0, or -EMFILE: it leaves too few. */
+static int raise_limit(struct child *c)
+{
+	struct rlimit more;
+
+	if (getrlimit(RLIMIT_NOFILE, &c->old_files) != 0)
+		return 0;
+	more = c->old_files;
+	if (more.rlim_max < FILES_WANTED)
+		more.rlim_max = FILES_WANTED;
+	more.rlim_cur = more.rlim_max;
+	/* only root may have more than the hard limit */
+	if (setrlimit(RLIMIT_NOFILE, &more) != 0) {
+		more.rlim_cur = more.rlim_max = c->old_files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &more);
+	}
+	return fd_has_spare(FILES_NEEDED) ? 0 : -EMFILE;
+}
+
+static void restore_limit(const struct child *c)
+{
+	if (c->old_files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &c->old_files);
+}
+
 int child_fork(struct child *c, bool *in_child)
 {
 	int go[2] = { -1, -1 }, failed[2] = { -1, -1 };
@@ -85,7 +116,9 @@ int child_fork(struct child *c, bool *in_child)
 	memset(c, 0, sizeof(*c));
 	c->go_fd = c->fail_fd = c->signal_fd = -1;
 	*in_child = false;
-	err = open_signals(c);
+	err = raise_limit(c);
+	if (!err)
+		err = open_signals(c);
 	if (err)
 		return err;
 	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
@@ -118,10 +151,19 @@ void child_become(struct child *c, char **argv, char **env)
 	sigaction(SIGCHLD, &c->old_chld, NULL);
 	ui_stop_default();
 	sigprocmask(SIG_SETMASK, &c->old_mask, NULL);
+	restore_limit(c);
 	execvpe(argv[0], argv, env);
 	error = errno;
 	n = write(c->fail_fd, &error, sizeof(error));
 	_exit(error == ENOENT ? STATUS_NOT_FOUND : STATUS_CANT_RUN);
+}
+
+int child_replace(struct child *c, char **argv)
+{
+	restore_limit(c);
+	ui_stop_default();
+	execvp(argv[0], argv);
+	return -errno;
 }
 
 static void reap_child(struct child *c)

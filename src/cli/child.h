@@ -6,7 +6,7 @@
  *
  * Signals: rtl passes on INT TERM HUP QUIT USR1 USR2, except those from the terminal or from the
  * program itself, which the program has already received. TSTP and CONT have their default effect. Signals that were
- * ignored or blocked when rtl began are so in the program.
+ * ignored or blocked when rtl began are so in the program, and so is its limit of open files, which rtl raises for itself.
  */
 #ifndef RTL_CLI_CHILD_H
 #define RTL_CLI_CHILD_H
@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct child {
@@ -21,6 +22,7 @@ struct child {
 	int go_fd, fail_fd, signal_fd;
 	sigset_t old_mask;
 	struct sigaction old_pipe, old_chld;
+	struct rlimit old_files;
 	uint64_t stopped_ns; /* when the last INT or TERM came, 0: none */
 	int stopped_by;
 	bool gone;  /* status is valid */
@@ -30,11 +32,14 @@ struct child {
 	void *usr2_arg;
 };
 
-/* Forks. 0 or -errno; *in_child is true in the new process, which then calls child_become(). The caller must be
+/* Forks. 0, -EMFILE if too few files can be opened, or another -errno; *in_child is true in the new process, which then calls child_become(). The caller must be
  * single-threaded. */
 int child_fork(struct child *c, bool *in_child);
 /* In the new process: waits for child_start() or child_drop(), then executes the program or exits. */
 _Noreturn void child_become(struct child *c, char **argv, char **env);
+
+/* After -EMFILE of child_fork(): the program in place of this process. -errno of the exec. */
+int child_replace(struct child *c, char **argv);
 
 /* From here on signals are for the program; until here they had the effect in this process that they had before child_fork(). */
 void child_hold_signals(struct child *c);

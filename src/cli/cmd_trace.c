@@ -392,6 +392,24 @@ static int remove_parts(const struct trace *t, bool force, char error[SESSION_ER
 	return 0;
 }
 
+/* So few files may be opened that rtl can't do its part. */
+static _Noreturn void run_untraced(struct trace *t, char **argv)
+{
+	unsigned long long limit = t->child.old_files.rlim_max;
+	int err;
+
+	/* what needs a trace, or the virtual GPU */
+	if (value(t, O_FAIL_LOSS)->count || value(t, O_FAIL_EMPTY)->count ||
+	    value(t, O_VGPU)->count)
+		ui_die(STATUS_TRACE,
+		       "the limit of %llu open files is too low to trace; see ulimit -Hn", limit);
+	ui_error("%s runs untraced: the limit of %llu open files is too low; see ulimit -Hn",
+		 t->program, limit);
+	err = child_replace(&t->child, argv);
+	ui_die(err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANT_RUN, "%s: can't be run: %s",
+	       t->program, strerror(-err));
+}
+
 static void prepare_child(struct trace *t, char **argv)
 {
 	char error[SESSION_ERROR_SIZE];
@@ -401,6 +419,8 @@ static void prepare_child(struct trace *t, char **argv)
 	int err;
 
 	err = child_fork(&t->child, &in_child);
+	if (err == -EMFILE)
+		run_untraced(t, argv);
 	if (err)
 		ui_die(STATUS_TRACE, "can't start a process: %s", strerror(-err));
 	err = session_names(&t->session, output_pattern(t), spool_dir_option(t),

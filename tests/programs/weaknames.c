@@ -66,7 +66,8 @@ int main(int argc, char **argv)
 	weaknames_print("library");
 	if (argc < 4)
 		return 0;
-	lib = dlopen("libamdhip64.so.5", RTLD_NOW | (strcmp(argv[2], "local") ? RTLD_GLOBAL : RTLD_LOCAL));
+	lib = dlopen("libamdhip64.so.5",
+		     RTLD_NOW | (strcmp(argv[2], "local") ? RTLD_GLOBAL : RTLD_LOCAL));
 	printf("HIP: %s\n", lib ? "there" : dlerror());
 	lib = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
 	print = lib ? (void (*)(const char *))dlsym(lib, "weaknames_print") : NULL;

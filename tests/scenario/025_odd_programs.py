@@ -118,4 +118,37 @@ def weak_references_of_loaded_libraries_find_what_they_find_untraced():
         at_least(f"functions that HIP has, {how}", plain.out.count(" there\n"), 300)
 
 
+@case
+def program_with_few_descriptors_left_runs_as_untraced():
+    path, nr_traced = odd("fewfiles"), 0
+    env = {"VGPU_EXEC": "auto"}
+    for when, left in (("after", 0), ("after", 3), ("before", 1), ("before", 3), ("before", 5)):
+        plain = run(path, when, left, env=env, status=None)
+        if plain.status != 6:
+            continue  # HIP itself needs more
+        r = run(path, when, left, trace=RTL, rtl_args=("-q", "-m", "standard"), env=env, status=6)
+        equal(f"output with {left} left {when} HIP", r.out, plain.out)
+        # a spool has two files, and the virtual GPU one
+        if when == "after" or left == 5 or r.losses() != {"start_failed": 1}:
+            equal("losses", r.losses(), {})
+            exact_dispatches(r)
+            nr_traced += 1
+    at_least("traces", nr_traced, 3)
+
+
+@case
+def limit_of_open_files_is_the_programs_alone():
+    script = "ulimit -%s 8; exec %s trace %s -o trace.db -- /bin/sh -c 'ulimit -Sn; ulimit -Hn; exit 3'"
+    # what rtl itself needs is above the soft limit of the program
+    r = run("/bin/sh", "-c", script % ("Sn", RTL_BIN, "-q"), status=3)
+    equal("soft limit", r.out.split("\n")[0], "8")
+    # no process but root's has more than the hard limit
+    r = run("/bin/sh", "-c", script % ("n", RTL_BIN, "-q"), status=3)
+    equal("limits", r.out, "8\n8\n")
+    if r.err:
+        contains("errors", r.err, "runs untraced: the limit of 8 open files is too low")
+        r = run("/bin/sh", "-c", script % ("n", RTL_BIN, "-q --fail-on-loss"), status=125)
+        contains("errors", r.err, "the limit of 8 open files is too low to trace")
+
+
 main()

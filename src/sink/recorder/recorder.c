@@ -407,6 +407,9 @@ static int start(void)
 	if (!is_session())
 		drain_take(&drain, clock_read_ns(CLOCK_BOOTTIME));
 	block_open(spool.header, spool.mem_fd, populate_blocks);
+	/* the runtime may need what is left */
+	if (spool_spare_fds(&spool))
+		drain_set_fd(&drain, -1);
 	thread_at_exit(THREAD_EXIT_RECORDER, thread_ends);
 	log_info("spool %s, %u slots in %s", spool.header->disk_path, spool.header->nr_slots,
 		 spool.header->mem_path);
@@ -449,12 +452,17 @@ static bool is_drained_outside(uint64_t now_boot_ns)
 static int64_t drain_step(bool final, uint64_t max_bytes, uint64_t now_boot_ns)
 {
 	int fd = spool_disk_fd(&spool);
+	int64_t n;
 
 	if (fd < 0)
 		return -EBADF;
 	if (fd != drain.disk_fd)
 		drain_set_fd(&drain, fd);
-	return drain_run(&drain, final, max_bytes, now_boot_ns);
+	n = drain_run(&drain, final, max_bytes, now_boot_ns);
+	/* what finishes the trace writes to it once more */
+	if (!final && spool.is_scarce && spool_spare_fds(&spool))
+		drain_set_fd(&drain, -1);
+	return n;
 }
 
 static bool is_low(void)

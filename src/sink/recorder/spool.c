@@ -33,6 +33,8 @@
 #endif
 
 #define MAX_TRIES 5
+/* with fewer descriptors left for the program librtl keeps none */
+#define FDS_OF_PROGRAM 16
 #define MAX_SLOTS (UINT32_C(1) << 19)
 /* Address space for operations in flight: two million. */
 #define BLOCKS_SIZE (UINT64_C(256) << 20)
@@ -329,6 +331,7 @@ int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t
 	int err;
 
 	s->mem_fd = s->disk_fd = -1;
+	s->is_scarce = false;
 	random_id(id);
 	err = create_disk_half(s, dir, start_ns, path, &made);
 	if (err) {
@@ -440,6 +443,17 @@ static void close_own(int *fd, dev_t dev, ino_t ino)
 	if (*fd >= 0 && fd_is(*fd, dev, ino))
 		sys_close(*fd);
 	*fd = -1;
+}
+
+bool spool_spare_fds(struct spool *s)
+{
+	if (!s->is_scarce)
+		s->is_scarce = !fd_has_spare(FDS_OF_PROGRAM);
+	if (!s->is_scarce)
+		return false;
+	close_own(&s->mem_fd, s->mem_dev, s->mem_ino);
+	close_own(&s->disk_fd, s->disk_dev, s->disk_ino);
+	return true;
 }
 
 void spool_leave(struct spool *s, bool in_use)

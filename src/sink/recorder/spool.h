@@ -27,6 +27,7 @@ struct spool {
 	bool is_mapped; /* `header` is the memory half */
 	int mem_fd;	/* -1: lost and not found again */
 	int disk_fd;	/* the same */
+	bool is_scarce; /* the program has hardly a descriptor left: none is kept open */
 	dev_t mem_dev, disk_dev;
 	ino_t mem_ino, disk_ino;
 };
@@ -44,6 +45,8 @@ int spool_populate_blocks(const struct spool *s, uint64_t offset, uint64_t bytes
 
 /* The disk half's descriptor, reopened by its path if the program closed it; -1 if lost. */
 int spool_disk_fd(struct spool *s);
+/* Closes the files if the program has hardly a descriptor left; what is mapped stays. true: they are closed. */
+bool spool_spare_fds(struct spool *s);
 
 /* Updates the host clock id in the header. */
 void spool_note_clock(struct spool *s);
