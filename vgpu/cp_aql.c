@@ -23,6 +23,7 @@
 #include "deliver.h"
 #include "engine.h"
 #include "gcn/gcn.h"
+#include "gcn/wave.h"
 #include "kernel.h"
 #include "kmt_event.h"
 #include "knobs.h"
@@ -39,7 +40,11 @@
 
 enum {
 	INACTIVE_SCRATCH = 1,
+	ERROR_BAD_DIMENSIONS = 2,
+	ERROR_BAD_LDS = 4,
 	ERROR_BAD_PACKET = 32,
+	ERROR_BAD_GROUP = 64,
+	ERROR_BAD_VENDOR_PACKET = 256,
 };
 
 enum {
@@ -426,10 +431,24 @@ static void lower_ext_dispatch(unsigned char *packet)
 	d->reserved2 = 0;
 }
 
+/* The error by which hardware refuses a dispatch, whatever its kernel does; 0: none. */
+static uint64_t form_error(const hsa_kernel_dispatch_packet_t *d)
+{
+	uint64_t items = (uint64_t)d->workgroup_size_x * d->workgroup_size_y * d->workgroup_size_z;
+
+	/* 1 to 3 dimensions; the other bits of the field are reserved, and 0 */
+	if (d->setup < 1 || d->setup > 3 || !d->grid_size_x || !d->grid_size_y || !d->grid_size_z)
+		return ERROR_BAD_DIMENSIONS;
+	if (!items || items > GCN_WAVES_MAX * GCN_LANES)
+		return ERROR_BAD_GROUP;
+	return d->group_segment_size > GCN_LDS_SIZE ? ERROR_BAD_LDS : 0;
+}
+
 static bool begin_dispatch(struct queue *q, uint64_t now)
 {
 	struct queue_flight *f;
 	enum kernel_state state = KERNEL_OVER;
+	uint64_t error;
 
 	if (q->nr_flights >= knobs.overlap)
 		return false;
@@ -441,6 +460,11 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 	memcpy(f->packet, slot_of(q, q->next), QUEUE_PACKET_SIZE);
 	if (type_of(mem_load16(f->packet)) == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
 		lower_ext_dispatch(f->packet);
+	error = form_error((const void *)f->packet);
+	if (error) {
+		cp_aql_error(q, error, q->next);
+		return false;
+	}
 	f->index = q->next;
 	f->run = NULL;
 	f->waves = NULL;
@@ -582,7 +606,7 @@ static bool begin_other_packet(struct queue *q, unsigned int type, uint64_t now)
 		ready = run_pm4(q, packet);
 		kind = "vendor";
 	} else {
-		cp_aql_error(q, ERROR_BAD_PACKET, q->next);
+		cp_aql_error(q, ERROR_BAD_VENDOR_PACKET, q->next);
 		return false;
 	}
 	if (!ready)

@@ -340,6 +340,7 @@ static void aql_queue(bool v2)
 								     0, ring, slots * 64, NULL,
 								     &res));
 	done[0].value = done[1].value = 1;
+	dispatch->setup = 1;
 	dispatch->workgroup_size_x = dispatch->workgroup_size_y = dispatch->workgroup_size_z = 1;
 	dispatch->grid_size_x = dispatch->grid_size_y = dispatch->grid_size_z = 1;
 	dispatch->kernel_object = (uintptr_t)alloc(4096, 4096);

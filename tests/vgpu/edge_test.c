@@ -2,6 +2,7 @@
 /* edge_test.c - memory and code that is freed under running kernels, scratch memory, copies from invalid memory
  *
  *	edge_test freed|unloaded|overlap|stray
+ *	edge_test form NUMBER
  *
  * Prints what test_exec.py reads; any failure ends the program with status 1.
  */
@@ -74,6 +75,46 @@ static void stray(void)
 	sleep(20);
 }
 
+/* A packet of a wrong form: the queue ends with the runtime's status for it. */
+static void form(int number)
+{
+	static const hsa_status_t expected[] = {
+		HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
+		HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS, HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS,
+		HSA_STATUS_ERROR_INVALID_ARGUMENT,	 HSA_STATUS_ERROR_INVALID_ARGUMENT,
+		HSA_STATUS_ERROR_INVALID_ALLOCATION,	 HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
+		HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,	 HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
+	};
+	struct kernel nothing = load_kernel("kernels.co", "nothing.kd");
+	hsa_kernel_dispatch_packet_t good = dispatch_of(&nothing, 64, 64, NULL), p = good;
+	hsa_queue_t *q = new_queue(0, 64);
+
+	if (number < 3)
+		p.setup = (uint16_t[]){ 0, 4, 7 }[number];
+	else if (number == 3)
+		p.grid_size_y = 0;
+	else if (number == 4)
+		p.workgroup_size_z = 0;
+	else if (number == 5)
+		p.workgroup_size_y = 17; /* of 1088 work-items */
+	else if (number == 6)
+		p.group_segment_size = (64 << 10) + 4;
+	else if (number == 7)
+		p.header = header(HSA_PACKET_TYPE_AGENT_DISPATCH, false);
+	else if (number == 8)
+		p.header = header((hsa_packet_type_t)9, false);
+	else /* the third 16 bits are of a vendor packet's format */
+		p.header = header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, false), p.setup = 77;
+	printf("queue %llu error 0x%x\n", (unsigned long long)q->id,
+	       (unsigned int)expected[number]);
+	fflush(stdout);
+	/* kernels before it run, and it does not */
+	wait_done(submit(q, &good));
+	submit(q, &p);
+	sleep(20);
+	printf("no error\n");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -85,6 +126,8 @@ int main(int argc, char **argv)
 		overlap();
 	else if (!strcmp(what, "stray"))
 		stray();
+	else if (!strcmp(what, "form") && argc > 2)
+		form(atoi(argv[2]));
 	else
 		CHECK(!"what to do");
 	return 0;

@@ -212,6 +212,19 @@ def kernel_with_unloaded_code_is_a_fault():
 
 
 @case
+def packet_of_wrong_form_ends_the_queue():
+    """Dimensions 0, 4 and 7, an empty grid or work-group, too many work-items, too much LDS, types that a queue for kernels has not:
+    the runtime's status for hardware's error, also where kernels are not executed, in both ways to report it."""
+    for number in range(10):
+        r = run("edge_test", "form", number, exec="off" if number % 2 else "on", exceptions=number // 2 % 2)
+        expected, *seen = r.out.splitlines()
+        equal(f"error of form {number}", seen, [expected])
+        # the runtime copies code by a kernel of its own
+        equal("dispatches", [d["index"] for d in of_kind(r, "dispatch") if d["grid"] == [64, 1, 1]], [0])
+        equal("faults", [f["fault"] for f in of_kind(r, "fault")], ["queue_error"])
+
+
+@case
 def printf_in_kernel_is_printed():
     r = run("exec_test_o2", "printf", exec="on")
     all_right(r)
