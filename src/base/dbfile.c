@@ -39,8 +39,8 @@ static bool is_journal(const unsigned char *head, size_t n)
 {
 	static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
 
-	return n >= sizeof(magic) && (memcmp(head, magic, sizeof(magic)) == 0 ||
-				      is_zero(head, sizeof(magic)));
+	return n >= sizeof(magic) &&
+	       (memcmp(head, magic, sizeof(magic)) == 0 || is_zero(head, sizeof(magic)));
 }
 
 static bool is_wal(const unsigned char *head, size_t n)
@@ -139,6 +139,16 @@ bool dbfile_holder(const char *path, bool writes, char text[DBFILE_HOLDER_SIZE])
 	return is_held;
 }
 
+int dbfile_lock_for_reading(int fd)
+{
+	/* of the descriptor: no other one of this process releases it */
+	struct flock lock = {
+		.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = LOCK_FIRST, .l_len = LOCK_BYTES
+	};
+
+	return fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 /* A reader of a file without journals keeps what it has open. One that has a journal, or makes one by the name, does harm. */
 static bool is_held(const char *path, bool has_side, char who[DBFILE_HOLDER_SIZE])
 {
@@ -166,10 +176,11 @@ int dbfile_check(const char *path, char *error, size_t size)
 	for (size_t i = 0; i < NR_SIDES; i++) {
 		if (look(path, i, name) != SIDE_OTHER)
 			continue;
-		snprintf(error, size,
-			 "%s: has the name of SQLite's %s for the database and is none, but SQLite would take it for one; rename "
-			 "it, or choose another database with -o",
-			 name, i ? "log" : "journal");
+		snprintf(
+			error, size,
+			"%s: has the name of SQLite's %s for the database and is none, but SQLite would take it for one; rename "
+			"it, or choose another database with -o",
+			name, i ? "log" : "journal");
 		return -EEXIST;
 	}
 	return 0;
@@ -203,9 +214,10 @@ bool dbfile_explain(const char *path, int rc, char *text, size_t size)
 		snprintf(text, size, "%s: is locked: %s writes to it; try again when it has ended",
 			 path, who);
 	else if (is_hot)
-		snprintf(text, size,
-			 "%s: a program that wrote to it was killed in a transaction (%s-journal is there), which has to be "
-			 "undone first: sqlite3 '%s' .tables",
-			 path, path, path);
+		snprintf(
+			text, size,
+			"%s: a program that wrote to it was killed in a transaction (%s-journal is there), which has to be "
+			"undone first: sqlite3 '%s' .tables",
+			path, path, path);
 	return is_busy || is_hot;
 }

@@ -16,6 +16,9 @@
  * count. Not while this process has the file open with SQLite: closing a descriptor releases the locks of the whole process. */
 bool dbfile_holder(const char *path, bool writes, char text[DBFILE_HOLDER_SIZE]);
 
+/* Keeps writers out while `fd` is open. 0, or -1 with errno: EAGAIN if there is one. */
+int dbfile_lock_for_reading(int fd);
+
 /* Whether a new file may get the name of `path`, which may exist. -EBUSY: a program writes to the database, or has it open with a journal;
  * -EEXIST: a file beside it has the name of a journal and is none. 0, or -errno with a sentence that names the file. */
 int dbfile_check(const char *path, char *error, size_t size);

@@ -217,6 +217,28 @@ int temporary_publish(const char *path, const char *out, bool replace, bool is_p
 	return err;
 }
 
+static int sync_file(const char *path, int flags)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | flags), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fsync(fd) ? -errno : 0;
+	close(fd);
+	/* not every file system can */
+	return err == -EINVAL || err == -ENOSYS ? 0 : err;
+}
+
+int temporary_sync(const char *out)
+{
+	const char *slash = strrchr(out, '/');
+	char dir[PATH_MAX];
+	int err = sync_file(out, O_NONBLOCK);
+
+	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - out) + 1 : 1, slash ? out : ".");
+	return err ? err : sync_file(dir, O_DIRECTORY);
+}
+
 void temporary_delete(const char *path)
 {
 	unlink(path);

@@ -20,6 +20,8 @@ int temporary_publish(const char *path, const char *out, bool replace, bool is_p
 const char *temporary_directory(void);
 /* A file in it that has no name; `prefix` begins the one that it has for a moment where it needs one. The descriptor or -errno. */
 int temporary_unnamed(const char *prefix);
+/* Waits until the published file and its name are on the disk. 0 or -errno. */
+int temporary_sync(const char *out);
 void temporary_delete(const char *path);
 /* Deletes all that are listed. May run in a signal handler. */
 void temporary_delete_all(void);

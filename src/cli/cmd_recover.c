@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/temporary.h"
 #include "cli/commands.h"
 #include "cli/converter.h"
 #include "cli/exporter.h"
@@ -51,6 +52,7 @@ struct recover {
 	size_t nr_good, nr_running, nr_bad, nr_empty;
 	uint32_t first_pid;
 	char output[PATH_MAX];
+	bool has_converted; /* rows of an unfinished database, too */
 };
 
 static void find_spools(struct recover *r)
@@ -131,6 +133,7 @@ static void check_spool(struct recover *r, size_t i)
 		r->keep[i] = true;
 	}
 	load_close(load);
+	/* what was in flight is in the records that this makes; it moves records from memory to their file, and removes none */
 	if (over)
 		session_drain(r->spools[i]);
 	r->good[r->nr_good++] = r->spools[i];
@@ -183,44 +186,85 @@ static void add_pid_to_output(struct recover *r)
 	memcpy(r->output, path, sizeof(path));
 }
 
-/* The unfinished database of the traces' session. false: there is none, or `rtl trace` is at work on it. */
-static bool find_unfinished(const struct recover *r, const struct job_options *opt,
-			    char dir[PATH_MAX], char path[PATH_MAX])
+/* The directory of the traces and where their unfinished databases are expected: beside the output, and beside DIR of DIR.spool. */
+static void find_location(const struct recover *r, const char *spool, struct converter_location *at,
+			  char dir[PATH_MAX], char output[PATH_MAX])
 {
-	char other[PATH_MAX];
-	bool found;
-	int fd;
+	paths_dirname(dir, spool);
+	*at = (struct converter_location){ .dir = dir, .outputs = { r->output }, .nr = 1 };
+	if (!ends_with(dir, ".spool"))
+		return;
+	snprintf(output, PATH_MAX, "%.*s", (int)(strlen(dir) - strlen(".spool")), dir);
+	at->outputs[at->nr++] = output;
+}
 
-	paths_dirname(dir, r->good[0]);
-	found = converter_find(dir, path);
-	for (size_t i = 1; i < r->nr_good; i++) {
-		paths_dirname(other, r->good[i]);
-		if (strcmp(dir, other) != 0 && (found || converter_find(other, path)))
+/* Whether `rtl trace` is at work in the directory. */
+static bool is_in_use(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool in_use = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (in_use)
+		ui_say("rtl trace is at work in %s: what it has converted is not in this database",
+		       dir);
+	if (fd >= 0)
+		close(fd);
+	return in_use;
+}
+
+/* The unfinished databases of the traces' session. false: there is none, or `rtl trace` is at work on them. */
+static bool find_unfinished(const struct recover *r, struct converter_found *found)
+{
+	char first[PATH_MAX], dir[PATH_MAX], output[PATH_MAX], error[SESSION_ERROR_SIZE];
+	struct converter_location at;
+	bool any = false;
+
+	paths_dirname(first, r->good[0]);
+	for (size_t i = 0; i < r->nr_good; i++) {
+		struct converter_found one;
+		int ret;
+
+		find_location(r, r->good[i], &at, dir, output);
+		if (i && strcmp(dir, first) == 0)
+			continue;
+		ret = converter_find(&at, &one, error);
+		if (ret < 0)
+			ui_die(STATUS_FAILED, "%s", error);
+		if (i && (ret || any))
 			ui_die(STATUS_FAILED,
 			       "%s: has traces of several sessions that are partly converted: recover each "
 			       "directory in it by itself",
 			       r->path);
+		if (ret)
+			*found = one;
+		any |= ret > 0;
 	}
-	fd = found ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK) {
-		ui_say("rtl trace is at work in %s: what it has converted is not in this database",
-		       dir);
-		found = false;
-	}
-	if (found) {
-		converter_settle(dir, opt);
-		found = converter_find(dir, path);
-	}
-	if (fd >= 0)
-		close(fd);
-	return found;
+	return any && !is_in_use(first);
+}
+
+/* A copy of a database that was complete but for its name, as an earlier part of the trace. The one to go on with; NULL: none. */
+static const char *settle(struct recover *r, const struct converter_found *found,
+			  const struct job_options *opt, struct job_result *res)
+{
+	char name[PATH_MAX];
+	int err;
+
+	if (!*found->ending)
+		return *found->current ? found->current : NULL;
+	err = converter_name(name, r->output, found->number);
+	if (!err)
+		err = rpd_publish(found->ending, r->good, r->nr_good, name, opt, res);
+	if (err == -EAGAIN)
+		return found->ending; /* its last rows were not committed */
+	report_check(res, err);
+	return *found->current ? found->current : NULL;
 }
 
 static void write_database(struct recover *r)
 {
 	struct job_result *res = calloc(1, sizeof(*res));
 	struct ui_progress progress;
-	char dir[PATH_MAX], unfinished[PATH_MAX];
+	struct converter_found *found = calloc(1, sizeof(*found));
 	struct job_options opt = {
 		.force = r->parsed->values[O_FORCE].count > 0,
 		.access = opts_is_public(&r->parsed->values[O_PUBLIC]) ? JOB_ACCESS_UMASK :
@@ -231,7 +275,7 @@ static void write_database(struct recover *r)
 	size_t nr;
 	int err;
 
-	if (!res)
+	if (!res || !found)
 		ui_die_memory();
 	nr = session_remove_temporaries(r->output);
 	if (nr)
@@ -241,23 +285,45 @@ static void write_database(struct recover *r)
 	exporter_check_database(r->output, opt.force);
 	ui_progress_start(&progress, "writing the database",
 			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
-	if (find_unfinished(r, &opt, dir, unfinished))
-		opt.unfinished = unfinished;
+	opt.keeps_unfinished = true;
+	if (find_unfinished(r, found))
+		opt.unfinished = settle(r, found, &opt, res);
 	err = rpd_write(r->good, r->nr_good, r->output, &opt, res);
 	ui_progress_end(&progress);
 	report_check(res, err);
-	if (opt.unfinished)
-		converter_remove(dir, false);
+	r->has_converted = opt.unfinished != NULL;
 	if (!r->parsed->values[O_QUIET].count)
 		report_result(r->output, r->output, res);
 	if (opt.unfinished && !r->parsed->values[O_QUIET].count)
 		report_parts(r->output, converter_names(r->output));
+	free(found);
 	free(res);
+}
+
+/* What an unfinished database had is in the output. */
+static void remove_unfinished(const struct recover *r)
+{
+	char dir[PATH_MAX], output[PATH_MAX];
+	struct converter_location at;
+
+	find_location(r, r->good[0], &at, dir, output);
+	converter_remove(&at, true);
 }
 
 static void remove_spools(struct recover *r)
 {
 	char dir[PATH_MAX];
+
+	if (r->nr_good) {
+		int err = temporary_sync(r->output);
+
+		if (err)
+			ui_die(STATUS_FAILED,
+			       "%s: can't be written to the disk: %s; the raw traces are kept",
+			       r->output, strerror(-err));
+	}
+	if (r->has_converted && !r->nr_running)
+		remove_unfinished(r);
 
 	for (size_t i = 0; i < r->nr; i++)
 		if (!r->keep[i])
@@ -336,7 +402,10 @@ const struct command cmd_recover = {
 		"written.\n"
 		"\n"
 		"Without -o, traces of DIR.spool are written to DIR, those of another DIR to DIR.db, and "
-		"FILE.rtl to FILE.db, the last two in the current directory. Damaged chunks are left out, counted and reported.",
+		"FILE.rtl to FILE.db, the last two in the current directory. Damaged chunks are left out, counted and reported.\n"
+		"\n"
+		"Until the database is complete the traces are only read, but that records in memory move to their file, so that the command can be repeated, to another disk or from a copy. What rtl trace had converted "
+		"before it was killed is in OUTPUT.part-PID beside its output: it is read, too. With --spool-dir, or after a move, give that output with -o.",
 	.examples =
 		"rtl recover trace.db.spool\nrtl recover --remove -o run.db /scratch/run.db.4711.spool\n",
 	.run = run_recover,

@@ -660,14 +660,21 @@ static void start_converter(struct trace *t)
 static int convert_spools(struct trace *t, const char **paths, struct job_result *res)
 {
 	struct job_options opt = database_options(t);
-	char unfinished[PATH_MAX];
+	const struct converter_location where = { .dir = t->session.dir,
+						  .outputs = { t->session.output },
+						  .nr = 1,
+						  .pid = t->converter.was };
+	char error[SESSION_ERROR_SIZE];
+	struct converter_found found;
 	int err = -ECANCELED;
 
 	opt.progress = ui_progress_step;
 	opt.progress_arg = &t->progress;
-	converter_settle(t->session.dir, &opt);
-	if (converter_find(t->session.dir, unfinished))
-		opt.unfinished = unfinished;
+	if (where.pid) {
+		converter_settle(&where, &opt);
+		if (converter_find(&where, &found, error) > 0 && *found.current)
+			opt.unfinished = found.current;
+	}
 
 	ui_progress_start(&t->progress, "writing the database",
 			  (enum ui_progress_mode)value(t, O_PROGRESS)->num);
@@ -675,7 +682,7 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 		err = rpd_write(paths, t->nr_spools, t->session.output, &opt, res);
 	ui_progress_end(&t->progress);
 	if (!err) {
-		converter_remove(t->session.dir, false);
+		converter_remove(&where, false);
 		return 0;
 	}
 	if (err == -ECANCELED && ui_stopped_by())

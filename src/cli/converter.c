@@ -36,6 +36,7 @@
 #define BEGIN_BYTES (UINT64_C(64) << 20) /* of all traces: smaller ones are converted at the end */
 #define STEP_BYTES (UINT64_C(8) << 20)	 /* not converted yet: less waits for more */
 #define LOOK_MS 250
+#define PART_INFIX ".part-" /* export/rpd/rpd.c gives the names */
 #define NICE 10
 #define IOPRIO_WHO_PROCESS 1
 #define IOPRIO_IDLE (3 << 13)
@@ -356,6 +357,7 @@ int converter_start(struct converter *f, const char *dir, const char *output,
 		close(fds[1]);
 		return err;
 	}
+	f->was = f->pid;
 	if (f->pid > 0) {
 		close(fds[0]);
 		f->stop_fd = fds[1];
@@ -417,23 +419,33 @@ unsigned int converter_names(const char *output)
 	return nr;
 }
 
-/* Nothing but a file of this user is read and written: a directory of spools may hold anything. */
-static bool is_own_file(const char *path)
+/* ---- what a converter has left ---- */
+
+/* A directory of spools may come from anywhere: what it says names nothing but unfinished databases beside outputs that the caller
+ * expects, by names that a converter makes there. Nothing else is read, renamed or removed. */
+
+/* Whether the file is no link and belongs to this user, or to the owner of the directory of spools. */
+static bool is_own_file(const char *path, uid_t owner)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       (st.st_uid == geteuid() || st.st_uid == owner);
 }
 
-static bool read_names(const char *dir, struct names *names)
+static bool read_names(int dir_fd, struct names *names)
 {
-	char file[PATH_MAX], *at = names->text;
-	ssize_t n;
+	int fd = openat(dir_fd, CONVERTER_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char *at = names->text;
+	struct stat st;
+	ssize_t n = -1;
 
 	memset(names, 0, sizeof(*names));
-	if (!paths_join(file, dir, CONVERTER_FILE) || !is_own_file(file))
+	if (fd < 0)
 		return false;
-	n = fd_read_file(file, names->text, sizeof(names->text) - 1);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = pread(fd, names->text, sizeof(names->text) - 1, 0);
+	close(fd);
 	if (n <= 1 || names->text[n - 1] != '\n')
 		return false;
 	for (int i = 0; i < NR_LINES && *at; i++) {
@@ -448,43 +460,147 @@ static bool read_names(const char *dir, struct names *names)
 	return true;
 }
 
-bool converter_find(const char *dir, char path[PATH_MAX])
+static const char *base_of(const char *path)
 {
-	struct names names;
+	const char *slash = strrchr(path, '/');
 
-	if (!read_names(dir, &names) || !is_own_file(names.lines[LINE_CURRENT]))
+	return slash ? slash + 1 : path;
+}
+
+/* The digits at *at, which are skipped. false: there are none, or too many. */
+static bool read_number(const char **at, unsigned int *number)
+{
+	size_t n = strspn(*at, "0123456789");
+
+	if (!n || n > 9 || **at == '0')
 		return false;
-	memcpy(path, names.lines[LINE_CURRENT], strlen(names.lines[LINE_CURRENT]) + 1);
+	*number = (unsigned int)strtoul(*at, NULL, 10);
+	*at += n;
 	return true;
 }
 
-void converter_settle(const char *dir, const struct job_options *opt)
+/* Whether `base` is BASE.part-PID or BASE.part-PID-NUMBER of the output. */
+static bool is_part_of(const char *base, const char *output, unsigned int *pid,
+		       unsigned int *number)
 {
-	struct names names;
-	const char *current, *ending, *name;
+	const char *own = base_of(output), *at = base + strlen(own);
 
-	if (!read_names(dir, &names) || !names.lines[LINE_NAME])
-		return;
-	current = names.lines[LINE_CURRENT];
-	ending = names.lines[LINE_ENDING];
-	name = names.lines[LINE_NAME];
-	if (is_own_file(ending) && rpd_grow_is_unfinished(ending)) {
-		/* its last rows were not committed: it goes on as if there were no next one */
-		if (publish_names(dir, ending, NULL, NULL) == 0)
-			unlink_database(current);
-		return;
-	}
-	if (is_own_file(ending))
-		temporary_publish(ending, name, opt->force, opt->access != JOB_ACCESS_UMASK);
-	publish_names(dir, current, NULL, NULL);
+	*number = 1;
+	if (strncmp(base, own, strlen(own)) != 0 ||
+	    strncmp(at, PART_INFIX, strlen(PART_INFIX)) != 0)
+		return false;
+	at += strlen(PART_INFIX);
+	return read_number(&at, pid) &&
+	       (!*at || (*at++ == '-' && read_number(&at, number) && !*at));
 }
 
-void converter_remove(const char *dir, bool file)
+/* Whether any output may have had an unfinished database of that name. */
+static bool has_form(const char *base)
 {
-	char path[PATH_MAX];
+	const char *at = strrchr(base, '.');
+	unsigned int number;
 
-	if (file && converter_find(dir, path))
-		unlink_database(path);
-	if (paths_join(path, dir, CONVERTER_FILE))
-		unlink(path);
+	if (!at || at == base || strncmp(at, PART_INFIX, strlen(PART_INFIX)) != 0)
+		return false;
+	at += strlen(PART_INFIX);
+	return read_number(&at, &number) &&
+	       (!*at || (*at++ == '-' && read_number(&at, &number) && !*at));
+}
+
+/* The file of that line beside one of the outputs. 0: there is none. */
+static int look_for(const struct converter_location *where, const char *line, uid_t owner,
+		    char path[PATH_MAX], unsigned int *number, char *error)
+{
+	const char *base = base_of(line);
+	unsigned int pid;
+	char dir[PATH_MAX];
+
+	*path = '\0';
+	for (size_t i = 0; i < where->nr; i++) {
+		if (!is_part_of(base, where->outputs[i], &pid, number) ||
+		    (where->pid && pid != (unsigned int)where->pid))
+			continue;
+		paths_dirname(dir, where->outputs[i]);
+		if (paths_join(path, dir, base) && is_own_file(path, owner))
+			return 1;
+		*path = '\0';
+	}
+	for (size_t i = 0; i < where->nr; i++)
+		if (is_part_of(base, where->outputs[i], &pid, number))
+			return 0;
+	/* with --spool-dir, or after a directory was renamed */
+	if (has_form(base))
+		snprintf(
+			error, SESSION_ERROR_SIZE,
+			"%s: records of this trace are in an unfinished database beside its output, %.*s.part-...: give that "
+			"output with -o",
+			where->dir, (int)(strrchr(base, '.') - base), base);
+	else
+		snprintf(
+			error, SESSION_ERROR_SIZE,
+			"%s/%s: names a file that rtl trace does not make; nothing is done with it: remove this list if the "
+			"directory is not from an untrusted source, and try again",
+			where->dir, CONVERTER_FILE);
+	return -EINVAL;
+}
+
+int converter_find(const struct converter_location *at, struct converter_found *found,
+		   char error[SESSION_ERROR_SIZE])
+{
+	int fd = open(at->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+	unsigned int number;
+	struct names names;
+	struct stat st;
+
+	memset(found, 0, sizeof(*found));
+	*error = '\0';
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) == 0 && read_names(fd, &names))
+		ret = look_for(at, names.lines[LINE_CURRENT], st.st_uid, found->current, &number,
+			       error);
+	if (ret >= 0 && names.lines[LINE_NAME]) {
+		int more = look_for(at, names.lines[LINE_ENDING], st.st_uid, found->ending,
+				    &found->number, error);
+
+		ret = more < 0 ? more : ret | more;
+	}
+	close(fd);
+	return ret;
+}
+
+void converter_settle(const struct converter_location *at, const struct job_options *opt)
+{
+	char error[SESSION_ERROR_SIZE], name[PATH_MAX];
+	struct converter_found found;
+
+	if (converter_find(at, &found, error) <= 0 || !*found.ending)
+		return;
+	if (rpd_grow_is_unfinished(found.ending)) {
+		/* its last rows were not committed: it goes on as if there were no next one */
+		if (publish_names(at->dir, found.ending, NULL, NULL) == 0 && *found.current)
+			unlink_database(found.current);
+		return;
+	}
+	if (converter_name(name, at->outputs[0], found.number) == 0)
+		temporary_publish(found.ending, name, opt->force, opt->access != JOB_ACCESS_UMASK);
+	publish_names(at->dir, found.current, NULL, NULL);
+}
+
+void converter_remove(const struct converter_location *at, bool files)
+{
+	char error[SESSION_ERROR_SIZE];
+	struct converter_found found;
+	int fd = open(at->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (files && converter_find(at, &found, error) > 0) {
+		if (*found.current)
+			unlink_database(found.current);
+		if (*found.ending)
+			unlink_database(found.ending);
+	}
+	if (fd < 0)
+		return;
+	unlinkat(fd, CONVERTER_FILE, 0);
+	close(fd);
 }

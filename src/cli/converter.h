@@ -11,12 +11,14 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "cli/session.h"
 #include "query/job.h"
 
 #define CONVERTER_FILE "unfinished"
 
 struct converter {
 	int pid; /* 0: none */
+	int was; /* the pid of one that has ended, too */
 	int stop_fd;
 };
 
@@ -39,11 +41,27 @@ int converter_name(char name[PATH_MAX], const char *output, unsigned int number)
 /* How many there are, from 1 on. */
 unsigned int converter_names(const char *output);
 
-/* Completes what a converter that was killed did between two databases. Before converter_find(), when no process converts. */
-void converter_settle(const char *dir, const struct job_options *opt);
-/* The unfinished database of a session. false: there is none. */
-bool converter_find(const char *dir, char path[PATH_MAX]);
-/* Deletes it; `file` too, unless it has got its name. */
-void converter_remove(const char *dir, bool file);
+/* Where the unfinished databases of a session may be: beside one of its outputs. */
+struct converter_location {
+	const char *dir; /* of the spools */
+	const char *outputs[2];
+	size_t nr;
+	int pid; /* of the converter; 0: any */
+};
+
+struct converter_found {
+	char current[PATH_MAX]; /* "": there is none */
+	/* One that a converter was completing when it was killed, and its number. It goes before `current`. "": there is none. */
+	char ending[PATH_MAX];
+	unsigned int number;
+};
+
+/* The unfinished databases of a session. 1; 0: there is none, or it is gone; -EINVAL: what the directory says is not believed, with `error`. */
+int converter_find(const struct converter_location *at, struct converter_found *found,
+		   char error[SESSION_ERROR_SIZE]);
+/* Completes what the caller's own converter did between two databases when it was killed. */
+void converter_settle(const struct converter_location *at, const struct job_options *opt);
+/* Deletes the list of them; `files` too, unless they have got their names. */
+void converter_remove(const struct converter_location *at, bool files);
 
 #endif

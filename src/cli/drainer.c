@@ -176,7 +176,11 @@ static uint64_t unconverted(const struct drained *s)
 static void check_limit(struct drainer *d)
 {
 	uint64_t margin = d->limit.max_bytes / 16, bytes = margin;
-	char database[PATH_MAX];
+	const struct converter_location where = { .dir = d->dir,
+						  .outputs = { d->limit.output },
+						  .nr = 1 };
+	struct converter_found found;
+	char database[PATH_MAX], error[SESSION_ERROR_SIZE];
 
 	if (!d->limit.max_bytes || d->is_full)
 		return;
@@ -187,8 +191,8 @@ static void check_limit(struct drainer *d)
 		if (s->drain)
 			bytes += 3 * drain_waiting(s->drain, true);
 	}
-	if (converter_find(d->dir, database))
-		bytes += disk_bytes(database);
+	if (converter_find(&where, &found, error) > 0)
+		bytes += disk_bytes(found.current) + disk_bytes(found.ending);
 	for (unsigned int i = converter_names(d->limit.output);
 	     i && converter_name(database, d->limit.output, i) == 0; i--)
 		bytes += disk_bytes(database);

@@ -251,7 +251,10 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 	}
 	for (ssize_t i = 0; i < nr; i++)
 		session_delete_spool(spools[i]);
-	converter_remove(s->dir, true);
+	converter_remove(&(struct converter_location){ .dir = s->dir,
+						       .outputs = { s->output },
+						       .nr = 1 },
+			 true);
 	if (nr >= 0)
 		session_free_spools(spools, (size_t)nr);
 	err = try_dir(s->dir);
@@ -301,6 +304,9 @@ static uint32_t pid_of_temporary(const char *name, const char *base)
 	if (strncmp(name, base, n) != 0 || strncmp(name + n, ".tmp-", 5) != 0)
 		return 0;
 	pid = strtoul(name + n + 5, &end, 10);
+	/* of a copy that is continued (export/rpd/rpd_copy.c) */
+	if (strcmp(end, "-journal") == 0)
+		end += strlen(end);
 	return *end || pid > UINT32_MAX ? 0 : (uint32_t)pid;
 }
 
@@ -385,6 +391,14 @@ ssize_t session_spools(const char *path, char ***out)
 	return (ssize_t)nr;
 }
 
+/* No link to one: what is behind it may be anybody's. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 ssize_t session_find(const char *path, char ***out)
 {
 	ssize_t nr = session_spools(path, out), more;
@@ -393,7 +407,8 @@ ssize_t session_find(const char *path, char ***out)
 	DIR *dir = opendir(path);
 
 	while (nr >= 0 && dir && (entry = readdir(dir))) {
-		if (fnmatch("*.spool", entry->d_name, 0) || !paths_join(sub, path, entry->d_name))
+		if (fnmatch("*.spool", entry->d_name, 0) || !paths_join(sub, path, entry->d_name) ||
+		    !is_directory(sub))
 			continue;
 		more = session_spools(sub, &inner);
 		if (more <= 0)
@@ -465,28 +480,53 @@ void session_free_spools(char **spools, size_t nr)
 	free(spools);
 }
 
+static bool read_header(const char *path, struct spool_header *h)
+{
+	return fd_read_file(path, h, sizeof(*h)) == (ssize_t)sizeof(*h) &&
+	       h->magic == SPOOL_MAGIC && memchr(h->mem_path, 0, sizeof(h->mem_path)) &&
+	       memchr(h->disk_path, 0, sizeof(h->disk_path));
+}
+
+/* Whether the file is not a copy: the memory half is the original's. */
+static bool is_original(const char *path, const struct spool_header *h)
+{
+	struct stat own, named;
+
+	return stat(path, &own) == 0 &&
+	       (stat(h->disk_path, &named) != 0 ||
+		(own.st_dev == named.st_dev && own.st_ino == named.st_ino));
+}
+
 void session_delete_spool(const char *disk_path)
 {
+	struct spool_header *h = malloc(sizeof(*h));
 	struct load_error error;
 	struct load *load;
 
-	if (load_open(&load, disk_path, &error) == 0) {
-		const struct load_facts *facts = load_facts(load);
-
+	if (!h)
+		ui_die_memory();
+	if (read_header(disk_path, h) && is_original(disk_path, h) &&
+	    load_open(&load, disk_path, &error) == 0) {
 		/* has_mem: load_open() checked that both halves belong together */
-		if (facts->has_mem && facts->mem_path[0] == '/')
-			unlink(facts->mem_path);
+		if (load_facts(load)->has_mem && drain_is_memory_half(h, disk_path))
+			unlink(h->mem_path);
 		load_close(load);
 	}
+	free(h);
 	unlink(disk_path);
 }
 
 void session_drain(const char *path)
 {
+	struct spool_header *h = malloc(sizeof(*h));
 	struct drain d;
 	int64_t got = -EBUSY;
-	int err = drain_open(&d, path);
+	int err;
 
+	if (!h)
+		ui_die_memory();
+	err = read_header(path, h) && is_original(path, h) ? drain_open(&d, path) : -EXDEV;
+	free(h);
 	if (err)
 		return; /* -ENOENT: complete on disk; else load_open() reports the error */
 	/* the last drainer may have died with its process; it can be replaced after a second */

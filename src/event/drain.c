@@ -45,6 +45,7 @@
 #include "base/clock.h"
 #include "base/crc.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "base/sys.h"
 #include "base/testpoint.h"
 #include "event/carry.h"
@@ -83,6 +84,7 @@ void drain_init(struct drain *d, struct spool_header *header, size_t size, int d
 	d->punched = 0;
 	d->see = NULL;
 	d->disk_dev = d->disk_ino = 0;
+	d->mem_dev = d->mem_ino = 0;
 	/* distinguishes two drainers of equal pid: of one process, or of two pid namespaces */
 	number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed);
 	number = (number << 16 ^ (uint32_t)(clock_read_ns(CLOCK_MONOTONIC) >> 10)) & 0x7fffffff;
@@ -103,15 +105,45 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
 	       h->slots_offset + (uint64_t)h->nr_slots * h->slot_size <= size;
 }
 
+bool drain_is_memory_half(const struct spool_header *disk, const char *disk_path)
+{
+	const char *slash = strrchr(disk->mem_path, '/');
+	size_t length = strlen(disk_path);
+	char id[2 * 16 + sizeof(".mem")];
+	struct str s;
+
+	if (disk->mem_path[0] != '/')
+		return false;
+	/* beside the disk half, by its name */
+	if (length > 4 && strlen(disk->mem_path) == length &&
+	    strncmp(disk->mem_path, disk_path, length - 4) == 0 &&
+	    strcmp(disk_path + length - 4, ".rtl") == 0 &&
+	    strcmp(disk->mem_path + length - 4, ".mem") == 0)
+		return true;
+	str_init(&s, id, sizeof(id));
+	str_add_hex(&s, disk->trace_id[0], 16);
+	str_add_hex(&s, disk->trace_id[1], 16);
+	str_add(&s, ".mem");
+	slash++;
+	if (strncmp(slash, "rtl-", 4) != 0)
+		return false;
+	slash += 4;
+	slash += strspn(slash, "0123456789");
+	return *slash == '-' && strcmp(slash + 1, id) == 0;
+}
+
 /* Opens the memory half that a disk half names: nothing but a file of the same owner, or of this user where the disk has its own idea of
  * owners. A file system for all users may hold anything under that name. The descriptor or -errno. */
-static int open_memory_half(const struct spool_header *disk, int disk_fd, int flags, off_t *size)
+static int open_memory_half(const struct spool_header *disk, const char *disk_path, int disk_fd,
+			    int flags, off_t *size)
 {
-	int fd =
-		sys_open(disk->mem_path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat st, disk_st;
-	int err = 0;
+	int err = 0, fd;
 
+	/* a spool may come from anywhere: it names no file that is not of our own form */
+	if (!drain_is_memory_half(disk, disk_path))
+		return -EINVAL;
+	fd = sys_open(disk->mem_path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) != 0 || fstat(disk_fd, &disk_st) != 0)
@@ -129,11 +161,11 @@ static int open_memory_half(const struct spool_header *disk, int disk_fd, int fl
 }
 
 /* A closed disk half that still names its memory half: the process was killed in drain_finish(). */
-static void remove_leftover(const struct spool_header *disk, int disk_fd)
+static void remove_leftover(const struct spool_header *disk, const char *disk_path, int disk_fd)
 {
 	struct spool_header *mem;
 	off_t size;
-	int fd = open_memory_half(disk, disk_fd, O_RDONLY, &size);
+	int fd = open_memory_half(disk, disk_path, disk_fd, O_RDONLY, &size);
 
 	if (fd < 0)
 		return;
@@ -147,15 +179,21 @@ static void remove_leftover(const struct spool_header *disk, int disk_fd)
 	sys_close(fd);
 }
 
-static int map_memory_half(struct drain *d, const struct spool_header *disk, int disk_fd)
+static int map_memory_half(struct drain *d, const struct spool_header *disk, const char *disk_path,
+			   int disk_fd)
 {
 	struct spool_header *h;
 	off_t size;
-	int fd = open_memory_half(disk, disk_fd, O_RDWR, &size);
+	int fd = open_memory_half(disk, disk_path, disk_fd, O_RDWR, &size);
+	struct stat st;
 	int err = 0;
 
 	if (fd < 0)
 		return fd;
+	if (fstat(fd, &st) == 0) {
+		d->mem_dev = st.st_dev;
+		d->mem_ino = st.st_ino;
+	}
 	h = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
 		err = -errno;
@@ -200,11 +238,11 @@ int drain_open(struct drain *d, const char *disk_path)
 		     !memchr(disk.header.mem_path, 0, sizeof(disk.header.mem_path))))
 		err = -EINVAL;
 	if (!err && disk.header.mem_path[0] && disk.header.closed)
-		remove_leftover(&disk.header, fd);
+		remove_leftover(&disk.header, disk_path, fd);
 	if (!err && (!disk.header.mem_path[0] || disk.header.closed))
 		err = -ENOENT;
 	if (!err)
-		err = map_memory_half(d, &disk.header, fd);
+		err = map_memory_half(d, &disk.header, disk_path, fd);
 	if (err) {
 		sys_close(fd);
 		return err;
@@ -859,6 +897,20 @@ static int write_rest(struct drain *d)
 	return 0;
 }
 
+/* Whether the memory half names itself: else it stays where it is. */
+static bool names_own_half(const struct drain *d)
+{
+	const struct spool_header *h = d->header;
+	struct stat st;
+
+	if (!h->mem_path[0] || !memchr(h->mem_path, 0, sizeof(h->mem_path)))
+		return false;
+	/* in its own process it was not opened here */
+	return d->mem_ino ? lstat(h->mem_path, &st) == 0 && st.st_dev == d->mem_dev &&
+				    st.st_ino == d->mem_ino :
+			    drain_is_memory_half(h, "");
+}
+
 int drain_finish(struct drain *d)
 {
 	struct spool_header *h = d->header;
@@ -883,7 +935,7 @@ int drain_finish(struct drain *d)
 		return err;
 	}
 	RTL_TESTPOINT("drain_closed");
-	if (h->mem_path[0] && unlink(h->mem_path) != 0 && errno != ENOENT)
+	if (names_own_half(d) && unlink(h->mem_path) != 0 && errno != ENOENT)
 		return -errno;
 	return write_header(d, false);
 }

@@ -30,6 +30,7 @@ struct drain {
 	uint64_t token;		     /* the value of header->drainer while this drainer holds it */
 	uint64_t disk_dev, disk_ino; /* identity of the disk half: the program may reuse the
 				      * descriptor number */
+	uint64_t mem_dev, mem_ino;   /* of the memory half that drain_open() has mapped */
 	uint64_t header_sum;	     /* of the counters last written to the disk half */
 	uint64_t punched;	     /* the file's bytes before it were given back; 0: none */
 	/* NULL, or called for the copy of each chunk before it is written, any number of times for the same, and by drain_look();
@@ -43,6 +44,10 @@ struct drain {
  * its header names. -ENOENT: there is no memory half any more (the disk half is complete); -EINVAL:
  * a half is not a spool, is of another version, or the two don't belong together. */
 int drain_open(struct drain *d, const char *disk_path);
+
+/* Whether the file that the header of a disk half names has a name that librtl gives to the memory half of that trace. A file of another name
+ * is neither written to nor removed: a spool may come from anywhere. */
+bool drain_is_memory_half(const struct spool_header *disk, const char *disk_path);
 
 /* In the traced process: `header` is its own mapping. disk_fd may be -1 until drain_set_fd(). */
 void drain_init(struct drain *d, struct spool_header *header, size_t size, int disk_fd);

@@ -33,6 +33,7 @@ struct job_options {
 	const char *const *identity;
 	/* An unfinished database that rpd_grow() left: the job continues with it. May be NULL. */
 	const char *unfinished;
+	bool keeps_unfinished; /* it is only read: the job continues with a copy */
 	/* Of rpd_grow(): how many bytes of a trace are converted at a time; 0: INDEX_PART. */
 	uint64_t part_bytes;
 	/* What a format of rocprofv3 writes (export/rocprofv3/rocprofv3.h). NULL: all. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Long runs: traces are converted while their program runs, and the database is as one that is written at the end."""
 import contextlib
+import hashlib
 import shutil
 import sqlite3
 import tempfile
@@ -130,14 +131,15 @@ def rtl_trace_is_killed():
     p.wait()
     go_on(r)
     wait_until("the program's end", lambda: name_of(program_pid) is None, 120)
-    done = rtl("recover", r.output + ".spool")
+    done = rtl("recover", "--remove", r.output + ".spool")
     contains("stderr", done.err, "recover: complete")
     all_there(r)
-    equal("files", [n for n in os.listdir(r.dir) if ".part" in n], [])
+    equal("files", [n for n in os.listdir(r.dir) if n.startswith("trace.db")], ["trace.db"])
 
 
 @case
 def recovered_to_another_file_system():
+    """The source is only read: it can be recovered again, from a copy as well."""
     p, r = start_long("-v")
     program_pid = children_of(p.pid, "launcher")[0]
     p.kill()
@@ -150,7 +152,15 @@ def recovered_to_another_file_system():
         contains("stderr", done.err, "recover: complete")
         equal("files", os.listdir(folder), ["there.db"])
         all_there(r, os.path.join(folder, "there.db"))
-    equal("files", [n for n in os.listdir(r.dir) if ".part" in n], [])
+    before = contents(r.dir)
+    copies = os.path.join(work_dir(), "copies")
+    shutil.copytree(r.dir, copies, ignore=shutil.ignore_patterns("gpu.*"))
+    ended(rtl("recover", "--remove", os.path.join(copies, "trace.db.spool")), 0)
+    all_there(r, os.path.join(copies, "trace.db"))
+    equal("the source is as it was", contents(r.dir) == before, True)
+    done = rtl("recover", "--remove", r.output + ".spool")
+    contains("stderr", done.err, "recover: complete")
+    all_there(r)
 
 
 @case
@@ -175,7 +185,7 @@ def killed_before_the_complete_database_has_its_name():
 
 @case
 def an_unfinished_database_that_another_program_looks_at_is_continued():
-    """A reader's lock; then a writer's, which hides what is in the database, too."""
+    """A reader's lock; then a writer's, which has to end first."""
     for begin in ("begin; select count(*) from rocpd_op", "begin exclusive"):
         p, r = start_long()
         program_pid = children_of(p.pid, "launcher")[0]
@@ -188,6 +198,10 @@ def an_unfinished_database_that_another_program_looks_at_is_continued():
             for statement in begin.split("; "):
                 other.execute(statement).fetchall()
             argv = [RTL_BIN, "recover", "-q", r.output + ".spool"]
+            if begin != "begin exclusive":
+                equal("status beside a reader", subprocess.run(argv, check=False).returncode, 0)
+                all_there(r)
+                continue
             stopped = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
             time.sleep(1)
             stopped.send_signal(signal.SIGINT)
@@ -214,6 +228,17 @@ def an_unfinished_database_that_is_gone_is_a_loss():
     contains("stderr", done.err, "incomplete")
     contains("stderr", done.err, "converted: records that rtl trace had moved")
     at_least("dispatches", r.count("rtl_op_kernel") + r.losses()["converted"], LAUNCHES)
+
+
+def contents(folder):
+    """What a recovery must not change: raw traces, the unfinished database and its list."""
+    found = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".rtl") or ".part" in name or name == "unfinished":
+                with open(os.path.join(path, name), "rb") as f:
+                    found[name] = hashlib.sha256(f.read()).hexdigest()
+    return found
 
 
 def disk_bytes(folder):

@@ -39,14 +39,17 @@ static int check(const char *path)
 TEST(journals_of_every_form_are_removed_with_their_database)
 {
 	static const char hot[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7 pages",
-			  used[] = "\0\0\0\0\0\0\0\0\0\0\0\0rest", log[] = "\x37\x7f\x06\x83 frames",
-			  index[] = "\x18\xe2\x2d\0";
+			  used[] = "\0\0\0\0\0\0\0\0\0\0\0\0rest",
+			  log[] = "\x37\x7f\x06\x83 frames", index[] = "\x18\xe2\x2d\0";
 	static const struct {
 		const char *name, *bytes;
 		size_t size;
-	} forms[] = { { "t.db-journal", hot, sizeof(hot) },   { "t.db-journal", used, sizeof(used) },
-		      { "t.db-journal", "", 0 },	      { "t.db-wal", log, sizeof(log) },
-		      { "t.db-wal", "", 0 },		      { "t.db-shm", index, sizeof(index) } };
+	} forms[] = { { "t.db-journal", hot, sizeof(hot) },
+		      { "t.db-journal", used, sizeof(used) },
+		      { "t.db-journal", "", 0 },
+		      { "t.db-wal", log, sizeof(log) },
+		      { "t.db-wal", "", 0 },
+		      { "t.db-shm", index, sizeof(index) } };
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		const char *out = put("t.db", "old", 3), *tmp = put("t.tmp", "new", 3);
@@ -100,7 +103,9 @@ static pid_t hold(const char *path, short type, off_t start)
 	CHECK_OK(pipe(fds));
 	pid = fork();
 	if (pid == 0) {
-		struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = 1 };
+		struct flock lock = {
+			.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = 1
+		};
 		int fd = open(path, O_RDWR);
 
 		if (fd < 0 || fcntl(fd, F_SETLK, &lock) || write(fds[1], "x", 1) != 1)
@@ -121,7 +126,7 @@ static void end(pid_t pid)
 	CHECK_EQ_INT(waitpid(pid, NULL, 0), pid);
 }
 
-TEST(lock_of_a_writer_is_told_with_its_process)
+TEST(lock_of_a_writer_names_its_process)
 {
 	const char *out = put("t.db", "old", 3);
 	char who[DBFILE_HOLDER_SIZE], pid_text[32];

@@ -126,14 +126,16 @@ static int check_out(struct rpd *r)
 
 static int rename_output(struct rpd *r)
 {
-	char journal[sizeof(r->tmp) + 16];
+	char journal[PATH_MAX + 64];
 	int err = check_journals(r);
 
 	if (err)
 		return err;
 	/* It is empty. A process that is killed after the file has its name leaves nothing behind. */
-	snprintf(journal, sizeof(journal), "%s-journal", r->tmp);
-	if (r->keeps_state)
+	rpd_copy_journal(r, journal);
+	if (r->is_copy)
+		temporary_delete(journal);
+	else if (r->keeps_state)
 		unlink(journal);
 	err = temporary_publish(r->tmp, r->out, r->opt->force, job_is_private(r->opt, r->has_args));
 	if (err == -EEXIST)
@@ -161,25 +163,27 @@ static int commit(struct rpd *r)
 	return ret;
 }
 
+/* The name of the file until it is complete. */
+static void name_file(struct rpd *r)
+{
+	/* SQLite would take a name that begins with "file:" for a URI */
+	const char *front = strncmp(r->out, "file:", 5) ? "" : "./";
+
+	if (r->opt->unfinished && !r->is_copy)
+		snprintf(r->tmp, sizeof(r->tmp), "%s", r->opt->unfinished);
+	else if (r->part)
+		snprintf(r->tmp, sizeof(r->tmp), "%s%s.part-%ld-%u", front, r->out, (long)getpid(),
+			 r->part + 1);
+	else
+		snprintf(r->tmp, sizeof(r->tmp), "%s%s.%s-%ld", front, r->out,
+			 r->keeps_state && !r->is_copy ? "part" : "tmp", (long)getpid());
+}
+
 static int begin_database(struct rpd *r)
 {
 	const char *unfinished = r->opt->unfinished;
-	int ret = check_out(r);
+	int ret = rpd_db_open(r);
 
-	if (ret < 0)
-		return ret;
-	/* SQLite would take a name that begins with "file:" for a URI */
-	if (unfinished)
-		snprintf(r->tmp, sizeof(r->tmp), "%s", unfinished);
-	else if (r->part)
-		snprintf(r->tmp, sizeof(r->tmp), "%s%s.part-%ld-%u",
-			 strncmp(r->out, "file:", 5) ? "" : "./", r->out, (long)getpid(),
-			 r->part + 1);
-	else
-		snprintf(r->tmp, sizeof(r->tmp), "%s%s.%s-%ld",
-			 strncmp(r->out, "file:", 5) ? "" : "./", r->out,
-			 r->keeps_state ? "part" : "tmp", (long)getpid());
-	ret = rpd_db_open(r);
 	if (ret == 0 && unfinished)
 		ret = rpd_state_load(r);
 	else if (ret == 0)
@@ -300,12 +304,17 @@ static int finish_database(struct rpd *r)
 static void free_job(struct rpd *r, int ret)
 {
 	struct job_result *res = r->res;
+	char journal[PATH_MAX + 64];
 
 	rpd_feed_destroy(r->feed);
 	free_processes(r);
 	rpd_db_close(r);
-	if (ret < 0 && r->tmp[0] && !r->keeps_state)
+	if (ret < 0 && r->tmp[0] && (!r->keeps_state || r->is_copy))
 		temporary_delete(r->tmp);
+	if (ret < 0 && r->tmp[0] && r->is_copy) {
+		rpd_copy_journal(r, journal);
+		temporary_delete(journal);
+	}
 	if (ret < 0 && !res->error[0])
 		snprintf(res->error, sizeof(res->error), "%s: %s", r->out, strerror(-ret));
 	verdict_finish(&r->verdict);
@@ -373,6 +382,7 @@ static struct rpd *new_job(const char *out, const struct job_options *opt, struc
 	r->opt = opt ? opt : &defaults;
 	r->res = res;
 	r->keeps_state = r->opt->unfinished != NULL;
+	r->is_copy = r->keeps_state && r->opt->keeps_unfinished;
 	verdict_init(&r->verdict);
 	return r;
 }
@@ -408,14 +418,13 @@ static void count_rows(struct rpd *r)
 }
 
 /* The unfinished database has all its rows: the process that wrote it ended before it gave it its name. */
-static int name_complete(struct rpd *r)
+static int name_complete(struct rpd *r, const char *const *inputs, size_t nr)
 {
-	int ret = check_out(r);
 	struct load_error error = { "" };
+	int ret = rpd_db_open(r);
 
-	snprintf(r->tmp, sizeof(r->tmp), "%s", r->opt->unfinished);
-	if (ret == 0)
-		ret = rpd_db_open(r);
+	if (ret == 0 && r->is_copy)
+		ret = rpd_copy_check(r, inputs, nr);
 	if (ret < 0)
 		return ret;
 	count_rows(r);
@@ -433,14 +442,22 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 
 	if (!r)
 		return -ENOMEM;
-	if (r->keeps_state && !rpd_grow_is_unfinished(r->opt->unfinished)) {
-		ret = name_complete(r);
+	ret = check_out(r);
+	if (ret == 0)
+		name_file(r);
+	if (ret == 0 && r->is_copy)
+		ret = rpd_copy(r, r->opt->unfinished);
+	if (ret == 0 && r->keeps_state && !rpd_grow_is_unfinished(r->tmp)) {
+		ret = name_complete(r, inputs, nr);
 		free_job(r, ret);
 		return ret;
 	}
 	for (size_t i = 0; i < nr; i++)
 		r->total += file_size(inputs[i]);
-	ret = begin_database(r);
+	if (ret == 0)
+		ret = begin_database(r);
+	if (ret == 0 && r->is_copy)
+		ret = rpd_copy_check(r, inputs, nr);
 	RTL_TESTPOINT("rpd_begun");
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		ret = rpd_check_stopped(r);
@@ -477,7 +494,11 @@ static int grow(struct rpd **out, const char *path, uint32_t part, const struct 
 		return -ENOMEM;
 	r->keeps_state = true;
 	r->part = part;
-	ret = begin_database(r);
+	ret = check_out(r);
+	if (ret == 0) {
+		name_file(r);
+		ret = begin_database(r);
+	}
 	if (ret == 0)
 		ret = rpd_grow_commit(r);
 	if (ret < 0)
@@ -562,6 +583,29 @@ int rpd_write(const char *const *spools, size_t nr, const char *out, const struc
 	      struct job_result *res)
 {
 	return write_inputs(spools, nr, out, opt, res, true);
+}
+
+int rpd_publish(const char *path, const char *const *inputs, size_t nr, const char *name,
+		const struct job_options *opt, struct job_result *res)
+{
+	struct job_options own = *opt;
+	struct rpd *r;
+	int ret;
+
+	own.unfinished = path;
+	own.keeps_unfinished = true;
+	r = new_job(name, &own, res);
+	if (!r)
+		return -ENOMEM;
+	ret = check_out(r);
+	if (ret == 0) {
+		name_file(r);
+		ret = rpd_copy(r, path);
+	}
+	if (ret == 0)
+		ret = rpd_grow_is_unfinished(r->tmp) ? -EAGAIN : name_complete(r, inputs, nr);
+	free_job(r, ret);
+	return ret;
 }
 
 int rpd_merge(const char *const *inputs, size_t nr, const char *out, const struct job_options *opt,

@@ -46,6 +46,10 @@ int rpd_grow_split(struct rpd *r, struct rpd **next, const struct job_options *o
 		   struct job_result *res);
 /* After rpd_grow_split(): completes the file, gives it the name `path`, and frees the job, also after an error. */
 int rpd_grow_finish(struct rpd *r, const char *path);
+/* Gives a copy of the file at `path` the name `name`, if it has all its rows; -EAGAIN: it can be continued. -EINVAL: it is of no input.
+ * 0, or -errno with res->error. */
+int rpd_publish(const char *path, const char *const *inputs, size_t nr, const char *name,
+		const struct job_options *opt, struct job_result *res);
 /* Whether the file can be continued. */
 bool rpd_grow_is_unfinished(const char *path);
 

@@ -71,6 +71,7 @@ struct rpd {
 	struct rpd_feed *feed;
 	struct rpd_process **processes; /* begun */
 	size_t nr_processes;
+	bool is_copy;	  /* of an unfinished database */
 	bool keeps_state; /* a later process may continue with the file */
 	uint32_t part;	  /* of the trace, from 0 */
 	bool is_split;	  /* another file has what follows */
@@ -83,6 +84,13 @@ struct rpd {
 	bool has_args;	 /* arguments of calls are in the database, from a raw trace */
 	bool has_merged; /* rows of another database, too */
 };
+
+/* rpd_copy.c */
+/* Makes r->tmp a copy of the unfinished database, with its journal. 0 or -errno. */
+int rpd_copy(struct rpd *r, const char *path);
+void rpd_copy_journal(const struct rpd *r, char name[PATH_MAX + 64]);
+/* Whether its trace is one of the inputs. */
+int rpd_copy_check(struct rpd *r, const char *const *inputs, size_t nr);
 
 /* rpd_db.c */
 int rpd_db_open(struct rpd *r);
@@ -256,6 +264,8 @@ struct rpd_process {
 	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed, *find_api;
 };
 
+/* The id of the trace, to find the process of an earlier part. */
+int rpd_spool_trace(struct rpd *r, const char *path, char id[33]);
 /* Writes the trace to its end. */
 int rpd_spool_add(struct rpd *r, const char *path);
 /* Writes what was added to a trace that still grows. */

@@ -704,8 +704,7 @@ static struct rpd_process *add_process(struct rpd *r, const char *path, const ch
 	return p;
 }
 
-/* The id of the trace, to find the process of an earlier part. */
-static int read_trace_id(struct rpd *r, const char *path, char id[33])
+int rpd_spool_trace(struct rpd *r, const char *path, char id[33])
 {
 	struct load_error err;
 	struct load *load;
@@ -726,7 +725,7 @@ static int open_process(struct rpd *r, const char *path, bool whole, struct rpd_
 	struct rpd_process *p;
 	struct load_error err;
 	char id[33];
-	int ret = read_trace_id(r, path, id);
+	int ret = rpd_spool_trace(r, path, id);
 
 	if (ret < 0)
 		return ret;
