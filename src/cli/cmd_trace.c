@@ -41,6 +41,8 @@
 #include "export/rpd/rpd.h"
 #include "store/load.h"
 
+#define LEFT_MS 1000 /* as long as rtl waits for a traced process that outlives the program */
+
 enum {
 	O_OUTPUT,
 	O_MODE,
@@ -563,21 +565,43 @@ static bool is_other_rank(const struct trace *t, struct rank *rank)
 	return list && rank->rank != RANK_NONE && !capture_list_has(list, (uint64_t)rank->rank);
 }
 
-/* Processes that outlive the program and have made no trace by now. true: there are some. */
+/* Processes that outlive the program, by more than helpers that tidy up behind it do, and have made no trace by now. true: there are
+ * some. */
 static bool report_left(const struct trace *t)
 {
 	uint32_t pids[8];
-	size_t nr = watch_left(t->session.dir, pids, sizeof(pids) / sizeof(pids[0])), used = 0;
+	size_t nr = watch_wait(t->session.dir, pids, sizeof(pids) / sizeof(pids[0]), LEFT_MS),
+	       used = 0;
 	char list[128] = "";
 
 	for (size_t i = 0; i < nr; i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, " %u", pids[i]);
 	if (nr)
 		ui_say("%zu process%s that %s left behind still run%s (pid%s%s); if they use the GPU, "
-		       "'rtl recover %s' writes their trace after their end",
+		       "'rtl recover%s %s' writes their trace after their end",
 		       nr, nr > 1 ? "es" : "", t->program, nr > 1 ? "" : "s", nr > 1 ? "s" : "",
-		       list, t->session.dir);
+		       list, t->nr_spools ? " -o FILE" : "", t->session.dir);
 	return nr > 0;
+}
+
+/* Raw traces that such processes made while the database was written. true: there are some. */
+static bool report_late(const struct trace *t, const struct drainer *d)
+{
+	char **paths;
+	ssize_t nr = session_spools(t->session.dir, &paths);
+	size_t known = 0;
+
+	for (ssize_t i = 0; i < nr; i++)
+		for (size_t j = 0; j < drainer_nr(d); j++)
+			known += strcmp(paths[i], drainer_path(d, j)) == 0;
+	if (nr >= 0)
+		session_free_spools(paths, (size_t)nr);
+	if (nr <= (ssize_t)known)
+		return false;
+	ui_say("%zu process%s that %s left behind used the GPU after its end; 'rtl recover -o FILE %s' writes "
+	       "their trace",
+	       (size_t)nr - known, (size_t)nr - known > 1 ? "es" : "", t->program, t->session.dir);
+	return true;
 }
 
 static void report_nothing_traced(const struct trace *t, const struct drainer *d, bool left)
@@ -763,9 +787,8 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		t->nr_unreadable++;
 	}
 	report_logs(t->session.dir, t->quiet);
-	left = !t->nr_running && !t->abandoned && report_left(t);
-	/* what still runs may make its raw trace at any time */
-	runs = left || t->abandoned;
+	/* else the conversion comes first: meanwhile helpers end */
+	left = !t->nr_spools && !t->nr_running && !t->abandoned && report_left(t);
 	if (value(t, O_NO_CONVERT)->count && t->nr_spools) {
 		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the database", t->nr_spools,
 		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);
@@ -785,10 +808,18 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	}
 	if (t->nr_unreadable)
 		status = STATUS_TRACE;
+	if (t->nr_spools && !t->nr_running && !t->abandoned)
+		left = report_left(t) || report_late(t, d);
+	/* what still runs may make its raw trace at any time */
+	runs = left || t->abandoned;
 	if (t->nr_running)
 		report_running(t, d);
 	else if (value(t, O_KEEP)->count && t->nr_spools)
 		ui_say("raw trace kept in %s", t->session.dir);
+	/* the rest is that of the processes that are left */
+	if (left && !keep && !value(t, O_NO_CONVERT)->count)
+		for (size_t i = 0; i < t->nr_spools; i++)
+			session_delete_spool(paths[i]);
 	if (runs)
 		session_leave(&t->session);
 	else if (keep || value(t, O_NO_CONVERT)->count)

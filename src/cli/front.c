@@ -55,9 +55,15 @@ int front_check(const struct job_result *res, int err)
 int front_finish(const char *database, int status, bool keep, int (*write)(const void *arg),
 		 const void *arg)
 {
+	char *spools = ui_format("%s.spool", database);
 	int failed;
 
 	ui_quiet(false);
+	if (access(spools, F_OK) == 0)
+		ui_say("%s: is kept: processes that the program left behind may still record there; 'rtl recover -o FILE %s' "
+		       "writes their trace after their end",
+		       spools, spools);
+	free(spools);
 	if (access(database, F_OK)) {
 		ui_say("nothing was recorded: no files were written");
 		return status;

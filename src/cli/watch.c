@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,6 +32,7 @@
 /* for processes that are in the middle of an exec */
 #define EXEC_TRIES 3
 #define EXEC_WAIT_MS 5
+#define NO_PIDFD_MS 20
 
 enum what {
 	NEW,	 /* neither librtl nor a runtime yet */
@@ -516,6 +518,29 @@ size_t watch_left(const char *dir, uint32_t *pids, size_t max)
 		nr = list_left(&w, pids, max, &again);
 	}
 	free(w.text);
+	return nr;
+}
+
+/* Waits for the end of a process, at most so long. */
+static void wait_for(uint32_t pid, uint64_t until_ns)
+{
+	uint64_t now = ui_now_ns();
+	struct pollfd fd = { .fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0), .events = POLLIN };
+	int ms = now < until_ns ? (int)((until_ns - now) / 1000000) + 1 : 0;
+
+	/* a kernel before 5.3 has no such descriptors */
+	poll(&fd, fd.fd >= 0, fd.fd >= 0 || ms < NO_PIDFD_MS ? ms : NO_PIDFD_MS);
+	if (fd.fd >= 0)
+		close(fd.fd);
+}
+
+size_t watch_wait(const char *dir, uint32_t *pids, size_t max, unsigned int grace_ms)
+{
+	uint64_t until_ns = ui_now_ns() + grace_ms * UINT64_C(1000000);
+	size_t nr;
+
+	while ((nr = watch_left(dir, pids, max)) > 0 && ui_now_ns() < until_ns && !ui_stopped_by())
+		wait_for(pids[0], until_ns);
 	return nr;
 }
 
