@@ -24,9 +24,18 @@ HEAP_DIRS = ("src/base/", "src/event/", "src/source/", "src/sink/", "lib/librtl/
 HEAP = {name: "the heap is not ours; instead: alloc_pages()" for name in (
     "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign", "memalign", "strdup", "strndup", "asprintf",
     "vasprintf", "getline", "open_memstream", "free")}
+# In rtl: text of the program's goes by ui_putf(), ui_error() or a writer of a format, which make it harmless.
+IN_CLI = {name: "text of others is not cleaned; instead: ui_putf()" for name in (
+    "printf", "fprintf", "dprintf", "vprintf", "vfprintf", "vdprintf", "puts", "fputs", "putchar")}
 # (file, call): why it may
 EXCEPTIONS = {
     **{("src/base/alloc.c", call): "what the command line has" for call in HEAP},
+    **{("src/cli/ui.c", call): "the functions themselves" for call in ("dprintf", "fputs")},
+    ("src/cli/ui_text.c", "fprintf"): "the function itself",
+    **{(f"src/cli/{name}.c", "fprintf"): why for name, why in (
+        ("selftest_run", "a child's strerror() of our own command"), ("selftest_report", "results of our own checks"),
+        ("tui_slice", "text for the screen, which cleans it"), ("pmc_yaml", "JSON, with escapes"))},
+    **{(f"src/cli/{name}.c", "fputs"): "fixed text" for name in ("tui_slice", "pmc_yaml")},
     ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
     ("src/source/hsa/queue/queue_calls.c", "abort"): "on behalf of the runtime, which would have",
     ("src/sink/recorder/finish.c", "sigaction"): "resets handlers in a child of its own",
@@ -69,6 +78,8 @@ def check():
                     errors.append(f"{where}: assert() with a side effect")
             elif target and call in IN_TARGET:
                 errors.append(f"{where}: {call}(): {IN_TARGET[call]}")
+            elif name.startswith("src/cli/") and call in IN_CLI:
+                errors.append(f"{where}: {call}(): {IN_CLI[call]}")
             elif name.startswith(HEAP_DIRS) and call in HEAP:
                 errors.append(f"{where}: {call}(): {HEAP[call]}")
             elif target and call in ("fprintf", "fputs", "fputc", "fwrite") and \

@@ -21,6 +21,7 @@
 #include "base/env.h"
 #include "base/pattern.h"
 #include "base/sys.h"
+#include "base/text.h"
 
 #define LINE_SIZE 1024
 #define MAX_TOPICS 16
@@ -170,6 +171,8 @@ void log_write(enum log_level level, const char *topic, _Atomic unsigned *site, 
 		more = snprintf(line + used, 24, " (no more of these)");
 		used += more;
 	}
+	line[used] = '\0';
+	used = (int)text_clean(line, "\n\t");
 	line[used++] = '\n';
 	put(line, (size_t)used);
 	if (level == LOG_ERR && strict)

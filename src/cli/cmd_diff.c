@@ -268,15 +268,15 @@ static void print_grid(const struct diff *d, enum grid_format format, uint64_t r
 /* A name within a table of Markdown. */
 static void put_markdown(const char *name)
 {
-	for (; *name; name++) {
-		unsigned char c = (unsigned char)*name;
+	static const char special[] = "\\`*_{}[]<>#|~&";
 
-		if (c < 0x20 || c == 0x7f)
-			ui_put("?");
-		else if (strchr("\\`*_{}[]<>#|~&", c))
-			ui_putf("\\%c", c);
-		else
-			ui_putf("%c", c);
+	for (size_t n; *name; name += n) {
+		n = strcspn(name, special);
+		ui_putf("%.*s", (int)n, name);
+		if (n)
+			continue;
+		ui_putf("\\%c", *name);
+		n = 1;
 	}
 }
 

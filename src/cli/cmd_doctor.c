@@ -58,8 +58,10 @@ print_line(struct doctor *d, enum verdict_word word, const char *todo, const cha
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	ui_putf("%s%-7s%s  %s\n", d->colour ? colours[word] : "", words[word],
-		d->colour && *colours[word] ? "\033[0m" : "", text);
+	ui_put_raw(d->colour ? colours[word] : "");
+	ui_putf("%-7s", words[word]);
+	ui_put_raw(d->colour && *colours[word] ? "\033[0m" : "");
+	ui_putf("  %s\n", text);
 	if (todo)
 		ui_putf("         -> %s\n", todo);
 }

@@ -98,12 +98,12 @@ static void read_trace(struct top *t)
 
 static void put_screen(struct top *t, const char *text)
 {
-	ui_put(t->is_drawn ? SCREEN_TOP : SCREEN_START);
+	ui_put_raw(t->is_drawn ? SCREEN_TOP : SCREEN_START);
 	for (const char *end; *text; text = end + 1) {
 		end = strchr(text, '\n');
 		ui_putf("%.*s" LINE_REST "\n", (int)(end - text), text);
 	}
-	ui_put(SCREEN_REST);
+	ui_put_raw(SCREEN_REST);
 }
 
 static void draw(struct top *t, const struct opt_parsed *p)

@@ -21,6 +21,7 @@
 
 #include "base/compiler.h"
 #include "base/fd.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ui.h"
 
@@ -277,9 +278,7 @@ int control_find(uint32_t pid, struct control_target *out, char error[CONTROL_ER
 static void clean_text(char *text, size_t size)
 {
 	text[size - 1] = '\0';
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = '?';
+	text_clean(text, "");
 }
 
 bool control_read_reply(const void *message, size_t size, struct control_reply *out)

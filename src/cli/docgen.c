@@ -141,13 +141,13 @@ static void md_cell(const char *text)
 		ui_putf("%s%c", *text == '|' ? "\\" : "", *text);
 }
 
-static const char md_banner[] = "<!-- Made by `rtl help --markdown`; do not edit. -->\n";
+static const char md_banner[] = "<!-- Made by `rtl help --markdown`; do not edit. -->";
 
 void docgen_markdown(const struct command *cmd)
 {
 	char label[OPTS_LABEL_SIZE];
 
-	ui_putf("%s# rtl %s\n\n%c%s.\n\n```\nrtl %s %s\n```\n\n", md_banner, cmd->name,
+	ui_putf("%s\n# rtl %s\n\n%c%s.\n\n```\nrtl %s %s\n```\n\n", md_banner, cmd->name,
 		toupper((unsigned char)cmd->summary[0]), cmd->summary + 1, cmd->name, cmd->usage);
 	each_line(cmd->about, md_line);
 	if (in_block)
@@ -188,7 +188,7 @@ void docgen_markdown(const struct command *cmd)
 
 void docgen_markdown_index(void)
 {
-	ui_putf("%s# The command line\n\n"
+	ui_putf("%s\n# The command line\n\n"
 		"stdout is data, stderr is talk. Numbers have units; a name is never cut without `...`.\n"
 		"`NO_COLOR`, `COLUMNS` and `TERM=dumb` are respected.\n\n| command | what it does |\n|---|---|\n",
 		md_banner);

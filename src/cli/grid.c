@@ -11,8 +11,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ui.h"
+#include "export/csv_field.h"
 #include "export/json.h"
 
 #define MAX_COLUMNS GRID_COLUMNS
@@ -192,35 +194,31 @@ static void order_rows(struct grid *t)
 		grid_limit(t, t->max_shown);
 }
 
-/* Columns on the screen: one for each UTF-8 sequence. */
+/* Columns on the screen: one for each UTF-8 sequence, and for what becomes '?'. */
 static size_t text_width(const char *text)
 {
-	size_t n = 0;
+	size_t left = strlen(text), columns = 0, n;
 
-	for (; *text; text++)
-		if (((unsigned char)*text & 0xc0) != 0x80)
-			n++;
-	return n;
+	for (; left; text += n, left -= n, columns++)
+		text_is_safe(text, left, &n);
+	return columns;
 }
 
 const char *grid_cut(char *buf, size_t size, const char *text, size_t width)
 {
 	size_t keep = text_width(text) <= width ? width : width > 3 ? width - 3 : 0;
 	bool cut = text_width(text) > width;
-	size_t used = 0, columns = 0;
+	size_t used = 0, left = strlen(text), n;
 
-	for (const char *c = text; *c && used + 4 < size; c++) {
-		bool first = ((unsigned char)*c & 0xc0) != 0x80;
+	for (size_t columns = 0; left && columns < keep; columns++, text += n, left -= n) {
+		bool safe = text_is_safe(text, left, &n);
 
-		if (first && columns == keep)
-			break;
-		if (first &&
-		    used + 8 >= size) { /* less space than a whole sequence and the dots take */
+		if (used + 8 >= size) { /* less space than a whole sequence and the dots take */
 			cut = true;
 			break;
 		}
-		columns += first;
-		buf[used++] = ((unsigned char)*c < ' ' || *c == 0x7f) ? '?' : *c;
+		memcpy(buf + used, safe ? text : "?", safe ? n : 1);
+		used += safe ? n : 1;
 	}
 	if (cut && used + 4 <= size) {
 		memcpy(buf + used, "...", 3);
@@ -474,11 +472,11 @@ static void print_text(struct grid *t)
 		if (is_shown(t, i))
 			last = i;
 	if (t->colour)
-		ui_put("\033[1m");
+		ui_put_raw("\033[1m");
 	for (size_t i = 0; i < t->nr_columns; i++)
 		if (is_shown(t, i))
 			put_cell(&t->columns[i], t->columns[i].title, widths[i], i == last);
-	ui_put(t->colour ? "\033[0m\n" : "\n");
+	ui_put_raw(t->colour ? "\033[0m\n" : "\n");
 	for (size_t r = 0; r < t->nr_rows; r++) {
 		for (size_t i = 0; i < t->nr_columns; i++) {
 			const struct grid_column *column = &t->columns[i];
@@ -496,19 +494,16 @@ static void print_text(struct grid *t)
 	free(name);
 }
 
+static void put_bytes(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	if (fwrite(bytes, 1, size, ui_output_file()) != size)
+		ui_flush();
+}
+
 static void csv_text(const char *text)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		ui_put(text);
-		return;
-	}
-	ui_put("\"");
-	for (; *text; text++) {
-		if (*text == '"')
-			ui_put("\"");
-		ui_putf("%c", *text);
-	}
-	ui_put("\"");
+	csv_field(put_bytes, NULL, text, false);
 }
 
 static void print_csv(const struct grid *t)
@@ -526,7 +521,10 @@ static void print_csv(const struct grid *t)
 				ui_put(",");
 			if (cell->none)
 				continue;
-			csv_text(cell_text(t, &t->columns[i], cell, buf));
+			if (t->columns[i].unit == GRID_NAME)
+				csv_text(cell_text(t, &t->columns[i], cell, buf));
+			else
+				ui_putf("%s", cell_text(t, &t->columns[i], cell, buf));
 		}
 		ui_put("\n");
 	}

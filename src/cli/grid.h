@@ -98,7 +98,7 @@ const struct grid_cell *grid_cell(const struct grid *grid, size_t row, size_t co
 const char *grid_text(const struct grid *grid, size_t row, size_t column, char buf[GRID_TEXT_SIZE]);
 
 /* Cuts text to width columns and ends it in "..."; returns buf, of at least width + 4 bytes. Keeps UTF-8
- * sequences whole; control characters become '?'. */
+ * sequences whole; what is not safe (base/text.h) becomes '?'. */
 const char *grid_cut(char *buf, size_t size, const char *text, size_t width);
 
 #endif

@@ -41,10 +41,7 @@ static void put_wrapped(const struct overview *o, const char *text, const char *
 			ui_put(" ");
 			used++;
 		}
-		/* names are the program's: no control characters */
-		for (size_t i = 0; i < n; i++)
-			ui_putf("%c",
-				(unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i]);
+		ui_putf("%.*s", (int)n, text);
 		used += n;
 		text += n + (text[n] == ' ');
 	}
@@ -55,7 +52,9 @@ static void put_title(const char *title)
 {
 	bool colour = ui_colour(STDOUT_FILENO);
 
-	ui_putf("\n%s%s%s\n", colour ? "\033[1m" : "", title, colour ? "\033[0m" : "");
+	ui_put_raw(colour ? "\n\033[1m" : "\n");
+	ui_putf("%s", title);
+	ui_put_raw(colour ? "\033[0m\n" : "\n");
 }
 
 /* ---- the head ---- */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/temporary.h"
+#include "base/text.h"
 
 static const char *prefix = "rtl";
 static bool quiet;
@@ -37,7 +38,7 @@ void ui_hook(const struct ui_hooks *new_hooks)
 	hooks = new_hooks;
 }
 
-/* Prints a message. It may contain names from a trace, so control characters become '?'. */
+/* Prints a message. It may contain names from a trace, so what a terminal would act on becomes '?'. */
 static void print_message(const char *fmt, va_list ap)
 {
 	char buf[4096];
@@ -56,10 +57,8 @@ static void print_message(const char *fmt, va_list ap)
 	} else {
 		used += (size_t)n;
 	}
-	for (size_t i = 0; i < used; i++)
-		if (((unsigned char)buf[i] < ' ' && buf[i] != '\n' && buf[i] != '\t') ||
-		    buf[i] == 0x7f)
-			buf[i] = '?';
+	buf[used] = '\0';
+	used = text_clean(buf, "\n\t");
 	buf[used++] = '\n';
 	for (size_t done = 0; done < used;) {
 		ssize_t got = write(STDERR_FILENO, buf + done, used - done);
@@ -363,21 +362,9 @@ FILE *ui_output_file(void)
 	return output ? output : stdout;
 }
 
-void ui_put(const char *text)
+void ui_put_raw(const char *text)
 {
 	if (fputs(text, ui_output_file()) == EOF)
-		stdout_failed();
-}
-
-void ui_putf(const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vfprintf(ui_output_file(), fmt, ap);
-	va_end(ap);
-	if (n < 0)
 		stdout_failed();
 }
 

@@ -73,7 +73,12 @@ const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes); /* 1234567 -> "1
 
 /* Writes text to stdout; a closed pipe ends the process quietly, another error with a message. */
 void ui_put(const char *text);
+/* The argument of each %s is a line of text of others: newlines, tabs, escapes and whatever else a terminal would act on become '?'. What
+ * is in the format is printed as it is; ui_put() keeps newlines and tabs. No %n, no wide characters, no long double. */
 void ui_putf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ui_put_raw(
+	const char *
+		text); /* our own escape sequences, or text that csv_field() or a writer of ours made */
 void ui_flush(void);
 /* Where ui_put() writes from here on, stdout at first. */
 void ui_output(FILE *file);

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/temporary.h"
+#include "export/csv_field.h"
 #include "export/csv_internal.h"
 #include "export/output.h"
 #include "query/cause.h"
@@ -26,28 +28,14 @@
 
 /* ---- fields and lines ---- */
 
-/* Text in quotes, as valid UTF-8. Spreadsheets execute a cell that begins like a formula: it gets an apostrophe, which they do not
- * show. */
+static void put_bytes(void *json, const char *bytes, size_t size)
+{
+	json_bytes(json, bytes, size);
+}
+
 static void put_text(struct json *j, const char *text)
 {
-	size_t size = strlen(text), n;
-
-	json_bytes(j, "\"", 1);
-	if (size && strchr("=+-@\t\r", *text))
-		json_bytes(j, "'", 1);
-	for (size_t i = 0; i < size; i += n) {
-		const unsigned char *s = (const unsigned char *)text + i;
-
-		n = *s < 0x80 ? 1 : json_utf8_size(s, size - i);
-		if (*s == '"')
-			json_bytes(j, "\"", 1);
-		if (n)
-			json_bytes(j, text + i, n);
-		else
-			json_bytes(j, "\xef\xbf\xbd", 3); /* U+FFFD */
-		n += !n;
-	}
-	json_bytes(j, "\"", 1);
+	csv_field(put_bytes, j, text, true);
 }
 
 static void put_real(struct json *j, double value)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 void json_init(struct json *j, json_write_fn write, void *arg)
 {
@@ -108,30 +109,6 @@ void json_array_end(struct json *j)
 	close_level(j, ']');
 }
 
-size_t json_utf8_size(const unsigned char *s, size_t size)
-{
-	unsigned char c = s[0], low = 0x80, high = 0xbf;
-	size_t n;
-
-	if (c < 0xc2 || c > 0xf4)
-		return 0;
-	n = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-	if (c == 0xe0)
-		low = 0xa0;
-	else if (c == 0xed)
-		high = 0x9f;
-	else if (c == 0xf0)
-		low = 0x90;
-	else if (c == 0xf4)
-		high = 0x8f;
-	if (n > size || s[1] < low || s[1] > high)
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
 static void put_escape(struct json *j, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -156,6 +133,18 @@ static void put_escape(struct json *j, unsigned char c)
 		return;
 	}
 	json_bytes(j, seq, 2);
+}
+
+/* Characters that a terminal or a viewer would act on, beyond ASCII. */
+static void put_code(struct json *j, uint32_t code)
+{
+	char seq[16];
+	int n = code < 0x10000 ? snprintf(seq, sizeof(seq), "\\u%04x", code) :
+				 snprintf(seq, sizeof(seq), "\\u%04x\\u%04x",
+					  0xd800 + ((code - 0x10000) >> 10),
+					  0xdc00 + ((code - 0x10000) & 0x3ff));
+
+	json_bytes(j, seq, (size_t)n);
 }
 
 size_t json_plain(const char *text, size_t size)
@@ -200,9 +189,13 @@ static void put_string(struct json *j, const char *text, size_t size)
 			put_escape(j, s[i++]);
 			continue;
 		}
-		n = json_utf8_size(s + i, size - i);
-		json_bytes(j, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
-		i += n ? n : 1;
+		if (text_is_safe(text + i, size - i, &n))
+			json_bytes(j, text + i, n);
+		else if (n > 1)
+			put_code(j, text_code(s + i, n));
+		else
+			json_bytes(j, "\xef\xbf\xbd", 3);
+		i += n;
 	}
 	put_char(j, '"');
 }

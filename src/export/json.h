@@ -87,9 +87,6 @@ int json_write_file(void *file, const char *bytes, size_t size);
 /* For other writers of text: a number in decimals, at most JSON_DIGITS bytes without an end; their number. */
 #define JSON_DIGITS 20
 size_t json_digits(char *to, int64_t value);
-/* Bytes of the UTF-8 sequence of several bytes at `s`, of which `size` may be read; 0: it is invalid
- * (overlong, a surrogate, cut short). */
-size_t json_utf8_size(const unsigned char *s, size_t size);
 /* The number of bytes in front of the first one that a string can't have as it is. */
 size_t json_plain(const char *text, size_t size);
 

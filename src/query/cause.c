@@ -104,8 +104,12 @@ static const char streams_sql[] =
 
 static int add_function(sqlite3 *db)
 {
-	return sqlite3_create_function(db, "query_stream_of", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-				       NULL, sql_stream_of, NULL, NULL);
+	int rc = sqlite3_create_function(db, "query_stream_of", 2,
+					 SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, sql_stream_of,
+					 NULL, NULL);
+
+	/* busy: it is there already, and rows of another table are being read */
+	return rc == SQLITE_BUSY ? SQLITE_OK : rc;
 }
 
 int cause_make(struct query *q, bool streams)
@@ -116,17 +120,21 @@ int cause_make(struct query *q, bool streams)
 	q->causes_ordered = false;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(q->db, tables_sql, NULL, NULL, NULL);
+	/* the text of an error is that of the connection's last call */
+	if (rc != SQLITE_OK)
+		return query_fail_sql(q);
 	/* operations of a trace without calls are joined to rows of threads alone */
 	if (q->ours &&
 	    !query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data LIMIT 1)", 1))
-		streams = false;
-	else if (rc == SQLITE_OK)
-		rc = fill_causes(q, streams);
+		return 0;
+	rc = fill_causes(q, streams);
 	if (rc == SQLITE_OK && streams)
 		rc = sqlite3_exec(q->db, streams_sql, NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		return query_fail_sql(q);
 	if (streams)
 		q->streams = query_number(q->db, "SELECT max(number) FROM query_stream", 0);
-	return rc == SQLITE_OK ? 0 : query_fail_sql(q);
+	return 0;
 }
 
 /* ---- causes beside operations ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "export/otf2/otf2_internal.h"
 #include "rtl_version.h"
 
@@ -46,7 +47,7 @@ static int check(struct otf2_archive *a, OTF2_ErrorCode error)
 
 /* ---- definitions ---- */
 
-static int define_text(struct otf2_archive *a, const char *text, uint32_t *ref)
+static int define_valid(struct otf2_archive *a, const char *text, uint32_t *ref)
 {
 	bool is_new;
 	uint64_t number = texts_number(&a->texts, text, strlen(text), &is_new);
@@ -55,6 +56,16 @@ static int define_text(struct otf2_archive *a, const char *text, uint32_t *ref)
 		return query_fail_memory(a->q);
 	*ref = (uint32_t)number - 1;
 	return is_new ? check(a, otf2_lib.GlobalDefWriter_WriteString(a->defs, *ref, text)) : 0;
+}
+
+/* Texts of OTF2 are UTF-8. Of our own databases they are; RPD's have what the program had. */
+static int define_text(struct otf2_archive *a, const char *text, uint32_t *ref)
+{
+	char *valid = text_valid(text);
+	int ret = define_valid(a, valid ? valid : text, ref);
+
+	alloc_free(valid);
+	return ret;
 }
 
 static int define_attribute(struct otf2_archive *a, OTF2_AttributeRef self, const char *name,

@@ -114,6 +114,24 @@ int otf2_files_create(struct otf2_files *f, struct query *q, const char *out)
 	return 0;
 }
 
+/* The library made the files of locations by the umask. */
+static int restrict_locations(const char *path, mode_t mask)
+{
+	char file[2 * PATH_SIZE];
+	struct dirent *entry;
+	DIR *dir = opendir(path);
+	int ret = dir ? 0 : -errno;
+
+	while (ret == 0 && (entry = readdir(dir)) != NULL) {
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		if (*entry->d_name != '.' && chmod(file, 0666 & ~mask))
+			ret = -errno;
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
 static int rename_all(const struct otf2_files *f, mode_t mask)
 {
 	char from[PATH_SIZE], to[PATH_SIZE];
@@ -121,6 +139,12 @@ static int rename_all(const struct otf2_files *f, mode_t mask)
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		snprintf(from, sizeof(from), "%s/%s%s", f->tmp, f->name, endings[i]);
 		snprintf(to, sizeof(to), "%s%s", f->stem, endings[i]);
+		if (!*endings[i]) {
+			int ret = restrict_locations(from, mask);
+
+			if (ret)
+				return ret;
+		}
 		if (chmod(from, (*endings[i] ? 0666 : 0777) & ~mask) || rename(from, to))
 			return -errno;
 	}
@@ -144,8 +168,7 @@ int otf2_files_publish(struct otf2_files *f, struct query *q, int ret)
 				   strerror(-ret));
 	}
 	if (ret == 0) {
-		/* names, times and messages: no arguments of calls */
-		ret = rename_all(f, job_is_private(q->opt, false) ? 077 : mask);
+		ret = rename_all(f, job_is_private(q->opt, query_has_args(q)) ? 077 : mask);
 		if (ret)
 			remove_archive(f->stem);
 	}

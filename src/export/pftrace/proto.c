@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "export/json.h"
+#include "base/text.h"
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
 
@@ -125,7 +125,7 @@ void proto_text(struct proto *p, uint32_t field, const char *text, size_t size)
 	at = proto_begin(p, field);
 	while (size) {
 		size_t n = (unsigned char)*text & 0x80 ?
-				   json_utf8_size((const unsigned char *)text, size) :
+				   text_utf8_size((const unsigned char *)text, size) :
 				   1;
 
 		if (n)

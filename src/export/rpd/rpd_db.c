@@ -14,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/dbfile.h"
 #include "base/temporary.h"
+#include "base/text.h"
 #include "query/rowfile.h"
 
 #define BUSY_MS 60000
@@ -178,6 +180,14 @@ int rpd_db_step(struct rpd *r, sqlite3_stmt *stmt)
 	return 0;
 }
 
+/* A reader of SQLite takes texts for UTF-8, and fails at a row where one is not. */
+static void bind_text(sqlite3_stmt *stmt, int i, const char *text)
+{
+	char *valid = text_valid(text);
+
+	sqlite3_bind_text(stmt, i, valid ? valid : text, -1, valid ? alloc_free : SQLITE_STATIC);
+}
+
 int rpd_db_insert(struct rpd *r, sqlite3_stmt *stmt, const char *types, ...)
 {
 	const char *text;
@@ -190,12 +200,12 @@ int rpd_db_insert(struct rpd *r, sqlite3_stmt *stmt, const char *types, ...)
 			sqlite3_bind_int64(stmt, i, va_arg(args, int64_t));
 			break;
 		case 't':
-			sqlite3_bind_text(stmt, i, va_arg(args, const char *), -1, SQLITE_STATIC);
+			bind_text(stmt, i, va_arg(args, const char *));
 			break;
 		case 'e':
 			text = va_arg(args, const char *);
 			if (text[0])
-				sqlite3_bind_text(stmt, i, text, -1, SQLITE_STATIC);
+				bind_text(stmt, i, text);
 			else
 				sqlite3_bind_null(stmt, i);
 			break;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "export/json.h"
 #include "export/output.h"
 #include "export/tracks.h"
@@ -45,14 +46,17 @@ struct writer {
 
 /* ---- stacks ---- */
 
-/* The separators of the format become other characters. */
+/* The separators of the format become other characters; so does what a terminal would act on. */
 static void clean(char *text)
 {
+	char *whole = text;
+
 	for (; *text; text++)
 		if (*text == ';')
 			*text = ':';
 		else if ((unsigned char)*text < ' ')
 			*text = ' ';
+	text_clean(whole, "");
 }
 
 static int name_of(struct writer *w, const char *text, uint32_t *name)
