@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -144,6 +145,28 @@ static const struct opt stop_options[] = {
 	[O_STOP_QUIET] = { 'q', "quiet", OPT_FLAG, .help = "print errors only" },
 };
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* What a process names is deleted after the conversion: nothing but a raw trace of the process's user in a directory of raw traces. */
+static void check_spool(const struct control_target *t, const char *spool)
+{
+	char error[SESSION_ERROR_SIZE] = "", dir[PATH_MAX];
+	struct stat st, dir_st;
+
+	paths_dirname(dir, spool);
+	if (spool[0] != '/' || !ends_with(spool, ".rtl") || !ends_with(dir, ".spool") ||
+	    lstat(dir, &dir_st) != 0 || !S_ISDIR(dir_st.st_mode) || lstat(spool, &st) != 0 ||
+	    st.st_uid != t->uid || dir_st.st_uid != t->uid || session_check_spool(spool, error))
+		ui_die(STATUS_FAILED,
+		       "%u: says that its raw trace is %s, which is none of its user's in a directory FILE.spool%s%s; it is left alone",
+		       t->pid, spool, *error ? ": " : "", error);
+}
+
 /* Writes the database of the trace that was closed, and deletes the raw trace. */
 static void convert(const struct opt_parsed *p, const struct control_reply *reply)
 {
@@ -194,8 +217,10 @@ static int run_stop(const struct opt_parsed *p)
 		ui_say("%u: recording is paused; rtl start %u goes on", target.pid, target.pid);
 	else if (!*reply.output || access(reply.spool, F_OK) != 0)
 		ui_say("%u: is idle: nothing is recorded", target.pid);
-	else
+	else {
+		check_spool(&target, reply.spool);
 		convert(p, &reply);
+	}
 	return 0;
 }
 
