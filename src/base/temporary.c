@@ -179,13 +179,31 @@ static int rename_new(const char *path, const char *out)
 	return error;
 }
 
+/* By a descriptor: another user who can write to the directory may put a link there. */
+static int open_to_others(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), error;
+	struct stat st;
+
+	if (fd < 0)
+		return errno;
+	error = fstat(fd, &st)				       ? errno :
+		!S_ISREG(st.st_mode) || st.st_uid != geteuid() ? EPERM :
+		fchmod(fd, mode_by_umask())		       ? errno :
+								 0;
+	close(fd);
+	return error;
+}
+
 static int publish(const char *path, const char *out, bool replace, bool is_private)
 {
 	struct stat st;
 	int error = 0;
 
-	if (!is_private && chmod(path, mode_by_umask()))
-		return -errno;
+	if (!is_private)
+		error = open_to_others(path);
+	if (error)
+		return -error;
 	if (replace || lstat(out, &st) || !fd_is_taken(out))
 		error = -dbfile_clear(out);
 	if (error)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cli/become.h"
 #include "cli/commands.h"
 #include "cli/control.h"
 #include "cli/exporter.h"
@@ -42,8 +43,16 @@ static bool is_pid(const char *text)
 
 static size_t find_of_pid(const char *text, char ***paths)
 {
-	ssize_t nr = snapshot_find((uint32_t)strtoul(text, NULL, 10), paths);
+	uint32_t pid = (uint32_t)strtoul(text, NULL, 10);
+	char proc[32];
+	struct stat st;
+	ssize_t nr;
 
+	/* the process says where its trace is, and the snapshot is made beside it */
+	snprintf(proc, sizeof(proc), "/proc/%u", pid);
+	if (geteuid() == 0 && stat(proc, &st) == 0)
+		become_must(pid, st.st_uid);
+	nr = snapshot_find(pid, paths);
 	if (nr == -ENOENT)
 		ui_die(STATUS_FAILED,
 		       "process %s: does not exist; name its spool directory (OUTPUT.spool)", text);

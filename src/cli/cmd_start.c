@@ -68,14 +68,6 @@ static const struct opt start_options[] = {
 		      .help = "idle process: overwrite FILE and raw traces" },
 };
 
-/* What was made for another user's process must be that user's. */
-static void give_dir(const char *dir, uid_t uid)
-{
-	if (uid != geteuid() && chown(dir, uid, (gid_t)-1) != 0)
-		ui_die(STATUS_FAILED, "%s: can't be given to the user of the process: %s", dir,
-		       strerror(errno));
-}
-
 /* Opens a trace in an idle process: the directory of its spool is made here, as rtl trace does. */
 static void start_idle(const struct opt_parsed *p, const struct control_target *t,
 		       struct control_reply *reply)
@@ -90,7 +82,6 @@ static void start_idle(const struct opt_parsed *p, const struct control_target *
 		err = session_open(&s, force, error);
 	if (err)
 		ui_die(STATUS_FAILED, "%s", error);
-	give_dir(s.dir, t->uid);
 	err = control_ask_to_open(t, CONTROL_START, s.dir, s.output, reply, error);
 	if (err || reply->status || strncmp(reply->spool, s.dir, strlen(s.dir)) != 0) {
 		session_close(&s);
@@ -119,7 +110,8 @@ static int run_start(const struct opt_parsed *p)
 	struct control_reply reply;
 	uint32_t pid = control_pid(p->operands[0]);
 
-	control_must_ask(pid, CONTROL_STATUS, &target, &reply);
+	control_must_reach(pid, &target);
+	control_must_ask_it(&target, CONTROL_STATUS, &reply);
 	if (reply.state == CONTROL_IDLE) {
 		start_idle(p, &target, &reply);
 		return 0;
@@ -127,7 +119,7 @@ static int run_start(const struct opt_parsed *p)
 	if (p->values[O_OUTPUT].count)
 		ui_die(STATUS_USAGE, "%u: is traced already, to %s; -o is for idle processes", pid,
 		       *reply.output ? reply.output : reply.spool);
-	control_must_ask(pid, CONTROL_START, &target, &reply);
+	control_must_ask_it(&target, CONTROL_START, &reply);
 	say_what_holds(&target, &reply);
 	return 0;
 }
@@ -208,11 +200,12 @@ static int run_stop(const struct opt_parsed *p)
 	struct control_reply reply;
 
 	ui_quiet(p->values[O_STOP_QUIET].count > 0);
+	control_must_reach(control_pid(p->operands[0]), &target);
 	/* before the recording ends */
 	if (p->values[O_STOP_OUTPUT].text)
 		exporter_check_database(p->values[O_STOP_OUTPUT].text,
 					p->values[O_STOP_FORCE].count > 0);
-	control_must_ask(control_pid(p->operands[0]), CONTROL_STOP, &target, &reply);
+	control_must_ask_it(&target, CONTROL_STOP, &reply);
 	if (reply.state != CONTROL_IDLE)
 		ui_say("%u: recording is paused; rtl start %u goes on", target.pid, target.pid);
 	else if (!*reply.output || access(reply.spool, F_OK) != 0)
@@ -254,7 +247,7 @@ const struct command cmd_start = {
 		"here on is in it; objects that exist already, such as queues and kernels, are known. The raw trace is in FILE.spool until rtl stop, or the end of the "
 		"process, writes FILE. Both may be used any number of times, each time with another FILE.\n"
 		"\n"
-		"The process may belong to this user; root reaches all.",
+		"The process may belong to this user; root reaches all, and acts as the user of the process: FILE is made by that user.",
 	.examples =
 		"rtl ps\nrtl start 4711\n"
 		"LD_PRELOAD=librtl.so.1 RTL_IDLE=1 ./server &\nrtl start -o slow.db $!\nsleep 10; rtl stop $!\n",
@@ -278,7 +271,7 @@ const struct command cmd_stop = {
 		"on; both may be used any number of times.\n"
 		"\n"
 		"A process in which rtl start has opened a trace: closes it and writes the database. Operations that do not complete within two seconds "
-		"are in it as unfinished.",
+		"are in it as unfinished. Root acts as the user of the process: it writes nothing where that user can't.",
 	.examples = "rtl stop 4711\n",
 	.run = run_stop,
 };

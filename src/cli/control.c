@@ -22,6 +22,7 @@
 #include "base/compiler.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "cli/become.h"
 #include "cli/commands.h"
 #include "cli/ui.h"
 
@@ -382,10 +383,35 @@ void control_must_ask(uint32_t pid, enum control_command command, struct control
 {
 	char error[CONTROL_ERROR_SIZE];
 
-	if (control_find(pid, target, error) || control_ask(target, command, reply, error))
+	if (control_find(pid, target, error))
+		ui_die(STATUS_FAILED, "%s", error);
+	control_must_ask_it(target, command, reply);
+}
+
+void control_must_ask_it(const struct control_target *target, enum control_command command,
+			 struct control_reply *reply)
+{
+	char error[CONTROL_ERROR_SIZE];
+
+	if (control_ask(target, command, reply, error))
 		ui_die(STATUS_FAILED, "%s", error);
 	if (reply->status)
-		ui_die(STATUS_FAILED, "%u: %s", pid, reply->text);
+		ui_die(STATUS_FAILED, "%u: %s", target->pid, reply->text);
+}
+
+void control_must_reach(uint32_t pid, struct control_target *target)
+{
+	char error[CONTROL_ERROR_SIZE];
+
+	if (control_find(pid, target, error))
+		ui_die(STATUS_FAILED, "%s", error);
+	if (target->uid == geteuid())
+		return;
+	if (!target->visible)
+		ui_die(STATUS_FAILED,
+		       "%u: is a process of another user (uid %u) in a container: run rtl as that user there",
+		       pid, (unsigned int)target->uid);
+	become_must(pid, target->uid);
 }
 
 const char *control_state_name(uint32_t state)

@@ -51,6 +51,12 @@ uint32_t control_pid(const char *operand);
 void control_must_ask(uint32_t pid, enum control_command command, struct control_target *target,
 		      struct control_reply *reply);
 
+/* The same for a process that was found. */
+void control_must_ask_it(const struct control_target *target, enum control_command command,
+			 struct control_reply *reply);
+/* control_find() for a command that writes files where the process says: root becomes the user of another user's process, for good. */
+void control_must_reach(uint32_t pid, struct control_target *target);
+
 /* "recording", "paused", "idle", "ending". */
 const char *control_state_name(uint32_t state);
 /* What holds recording back: "by rtl stop, by the program"; "": nothing. */

@@ -184,8 +184,6 @@ static int open_dir(struct session *s, char *error)
 			error, -errno,
 			"%s: can't be made: %s; choose another directory with --spool-dir", s->dir,
 			strerror(errno));
-	if (is_new)
-		chmod(s->dir, 0700); /* whatever the umask is */
 	s->lock_fd = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (s->lock_fd < 0)
 		return fail_session(error, -errno, "%s: spool directory: %s", s->dir,
@@ -202,6 +200,9 @@ static int open_dir(struct session *s, char *error)
 			"%s: belongs to another user (uid %u); choose another directory "
 			"with --spool-dir",
 			s->dir, (unsigned)st.st_uid);
+	/* whatever the umask is */
+	if (is_new && fchmod(s->lock_fd, 0700) == 0)
+		st.st_mode &= ~(mode_t)077;
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return fail_session(error, -EPERM,
 				    "%s: other users can write to it; chmod go-w '%s', or choose "

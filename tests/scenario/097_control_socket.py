@@ -507,4 +507,76 @@ def users_do_not_reach_each_other():
             shutil.rmtree(path, ignore_errors=True)
 
 
+FORGER = """
+import os, socket, struct, sys
+reply, folder, output, spool = struct.Struct("<IIIiIIII10Q256s512s512s256s"), *sys.argv[1:]
+os.makedirs(folder, 0o700, exist_ok=True)
+name = f"{os.getpid()}.{os.stat('/proc/self/ns/pid').st_ino:x}"
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(os.path.join(folder, name))
+s.listen(8)
+print(os.getpid(), flush=True)
+while True:
+    c, _ = s.accept()
+    if c.recv(65536):
+        c.send(reply.pack(0x434C5452, 1, reply.size, 0, 3, 0, os.getpid(), 2, *[0] * 10, b"", spool.encode(), output.encode(), b"me"))
+    c.close()
+"""
+
+
+@case
+def root_acts_as_the_user_of_the_process():
+    """What a process of another user names is written by that user, or not at all."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        skip("needs root and setpriv")
+    one = 54323
+    base = f"/tmp/rtl-root-{os.getpid()}"
+    folder = f"/tmp/rtl-{one}"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(base)
+    try:
+        os.chmod(base, 0o755)
+        mine = os.path.join(base, "mine")
+        os.mkdir(mine)
+        os.chown(mine, one, one)
+        env = {"XDG_RUNTIME_DIR": None}
+        if as_user(one, [RTL_BIN, "--version"], {}, base).returncode:
+            skip("the build can't be read by other users")
+        setpriv = ["setpriv", f"--reuid={one}", f"--regid={one}", "--clear-groups"]
+        # a program that waits for rtl start
+        flag = os.path.join(mine, "end")
+        argv, full = command_line("flood", ["threads=1", "count=1", f"until={flag}"], PLAIN, 1, (), {**env, **IDLE}, mine)
+        p = subprocess.Popen([*setpriv, *argv], env=full, cwd=mine, stdout=subprocess.DEVNULL, start_new_session=True)
+        running.append(p)
+        pid, = wait_until("socket", lambda: control.sockets(folder))
+        out = os.path.join(mine, "x.db")
+        r = rtl("start", "-o", os.path.join(base, "x.db"), pid, env=env, cwd=base)
+        equal("rtl start to a directory of root's", (r.status, "Permission denied" in r.err), (1, True))
+        ended(rtl("start", "-o", out, pid, env=env, cwd=base), 0)
+        equal("the user of the raw trace", os.stat(out + ".spool").st_uid, one)
+        ended(rtl("snapshot", "-o", os.path.join(mine, "now.db"), pid, env=env, cwd=base), 0)
+        ended(rtl("stop", pid, env=env, cwd=base), 0)
+        equal("users of the databases", {os.stat(os.path.join(mine, n)).st_uid for n in ("x.db", "now.db")}, {one})
+        open(flag, "w", encoding="ascii").close()
+        p.wait(60)
+        # one that lies
+        made = as_user(one, [RTL_BIN, "trace", "-q", "--no-convert", "--virtual-gpu", "-o", "y.db", "--", program("launcher"), "launches=5"], env, mine)
+        equal("a raw trace", (made.returncode, made.stderr), (0, ""))
+        spool, = glob.glob(mine + "/y.db.spool/*.rtl")
+        target = os.path.join(base, "root.db")
+        p = subprocess.Popen([*setpriv, sys.executable, "-c", FORGER, folder, target, spool], stdout=subprocess.PIPE, cwd="/", start_new_session=True)
+        running.append(p)
+        pid = int(p.stdout.readline())
+        r = rtl("stop", pid, env=env, cwd=base)
+        p.kill()
+        p.wait()
+        p.stdout.close()
+        equal("rtl stop of one that names a file of root's", (r.status, os.path.exists(target)), (1, False))
+        contains("rtl stop", r.err, "root.db")
+        equal("the raw trace", os.path.exists(spool), True)
+    finally:
+        for path in (base, folder):
+            shutil.rmtree(path, ignore_errors=True)
+
+
 main()

@@ -45,7 +45,8 @@ static int lock_writers_out(struct rpd *r, int fd, const char *path)
 	}
 	if (!dbfile_holder(path, true, who))
 		snprintf(who, sizeof(who), "another program");
-	return rpd_fail(r, -EBUSY, "%s: %s has locked the database for a minute; end it", path, who);
+	return rpd_fail(r, -EBUSY, "%s: %s has locked the database for a minute; end it", path,
+			who);
 }
 
 static int copy_bytes(struct rpd *r, int from, int to)
@@ -132,12 +133,14 @@ int rpd_copy_check(struct rpd *r, const char *const *inputs, size_t nr)
 		for (size_t j = 0; j < r->nr_processes; j++)
 			if (strncmp(r->processes[j]->trace, id, strlen(id)) == 0)
 				return 0;
-		if (rpd_db_int(r, 0,
-			       "SELECT count(*) FROM rtl_process WHERE substr(trace_id, 1, 32) = %Q",
-			       id) > 0)
+		if (rpd_db_int(
+			    r, 0,
+			    "SELECT count(*) FROM rtl_process WHERE substr(trace_id, 1, 32) = %Q",
+			    id) > 0)
 			return 0;
 	}
-	return rpd_fail(r, -EINVAL,
-			"%s: is the unfinished database of another trace; choose another output with -o",
-			r->opt->unfinished);
+	return rpd_fail(
+		r, -EINVAL,
+		"%s: is the unfinished database of another trace; choose another output with -o",
+		r->opt->unfinished);
 }
