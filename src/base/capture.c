@@ -49,10 +49,48 @@ static const char *read_number(const char *p, const char *end, uint64_t most, ui
 	return p;
 }
 
+struct unit {
+	const char *name;
+	uint64_t size; /* bytes or nanoseconds */
+};
+
+static const struct unit times[] = { { "us", 1000 },
+				     { "ms", 1000000 },
+				     { "s", NS_PER_S },
+				     { "m", 60 * NS_PER_S },
+				     { "min", 60 * NS_PER_S },
+				     { "h", 3600 * NS_PER_S },
+				     { NULL, 0 } };
+static const struct unit sizes[] = { { "K", 1 << 10 },
+				     { "M", 1 << 20 },
+				     { "G", UINT64_C(1) << 30 },
+				     { "T", UINT64_C(1) << 40 },
+				     { NULL, 0 } };
+
+/* Billionths of a number with digits behind the point, times the unit's size. false: it does not fit. */
+static bool scale(uint64_t billionths, uint64_t size, uint64_t most, uint64_t *out)
+{
+	if (billionths / NS_PER_S > most / size)
+		return false;
+	/* thousandths, so that the product fits */
+	*out = billionths / NS_PER_S * size + billionths % NS_PER_S / 1000000 * size / 1000;
+	return true;
+}
+
+/* NULL: [p, end) is none of them. */
+static const struct unit *find_unit(const struct unit *units, const char *p, const char *end)
+{
+	for (; units->name; units++)
+		if (strncmp(units->name, p, (size_t)(end - p)) == 0 && !units->name[end - p])
+			return units;
+	return NULL;
+}
+
 static int read_seconds(const char *whole, const char *p, const char *end, uint64_t *ns,
 			char *error)
 {
 	uint64_t seconds, unit = NS_PER_S / 10;
+	const struct unit *unit_of;
 	const char *start = p;
 	bool digits;
 
@@ -65,10 +103,12 @@ static int read_seconds(const char *whole, const char *p, const char *end, uint6
 			digits = true;
 		}
 	}
-	if (!digits || p != end)
+	unit_of = p < end ? find_unit(times, p, end) : NULL;
+	if (!digits || (p != end && !unit_of))
 		return fail(error, whole, start, (size_t)(end - start),
-			    "is not a number of seconds; allowed: 2 or 0.25");
-	if (seconds > MAX_SECONDS)
+			    "is not a number of seconds; allowed: 2, 0.25, 500ms, 10s, 2m, 1h");
+	if (seconds > MAX_SECONDS || (unit_of && strcmp(unit_of->name, "s") != 0 &&
+				      !scale(*ns, unit_of->size, MAX_SECONDS * NS_PER_S, ns)))
 		return fail(error, whole, start, (size_t)(end - start),
 			    "is too large; allowed: up to 1000000000 seconds");
 	return 0;
@@ -79,20 +119,6 @@ int capture_seconds(const char *text, size_t size, uint64_t *ns, char error[CAPT
 	return read_seconds(text, text, text + size, ns, error);
 }
 
-struct unit {
-	const char *name;
-	uint64_t size; /* bytes or nanoseconds */
-};
-
-static const struct unit times[] = { { "us", 1000 },	       { "ms", 1000000 },
-				     { "s", NS_PER_S },	       { "min", 60 * NS_PER_S },
-				     { "h", 3600 * NS_PER_S }, { NULL, 0 } };
-static const struct unit sizes[] = { { "K", 1 << 10 },
-				     { "M", 1 << 20 },
-				     { "G", UINT64_C(1) << 30 },
-				     { "T", UINT64_C(1) << 40 },
-				     { NULL, 0 } };
-
 /* A number with one of the units. -ENOENT: it has another one. */
 static int read_with_unit(const char *text, const struct unit *units, uint64_t *out, char *error)
 {
@@ -100,18 +126,14 @@ static int read_with_unit(const char *text, const struct unit *units, uint64_t *
 	uint64_t billionths;
 	int err;
 
-	while (units->name && strcmp(units->name, end) != 0)
-		units++;
-	if (!units->name)
+	units = find_unit(units, end, end + strlen(end));
+	if (!units)
 		return -ENOENT;
 	err = read_seconds(text, text, end, &billionths, error);
 	if (err)
 		return err;
-	if (billionths / NS_PER_S > (UINT64_C(1) << 62) / units->size)
+	if (!scale(billionths, units->size, UINT64_C(1) << 62, out))
 		return fail(error, text, text, strlen(text), "is too large");
-	/* thousandths, so that the product fits */
-	*out = billionths / NS_PER_S * units->size +
-	       billionths % NS_PER_S / 1000000 * units->size / 1000;
 	return 0;
 }
 
@@ -121,7 +143,7 @@ int capture_time(const char *text, uint64_t *ns, char error[CAPTURE_ERROR_SIZE])
 
 	if (err == -ENOENT)
 		return fail(error, text, text, strlen(text),
-			    "is not a time with a unit; allowed: 500us, 10ms, 1.5s, 2min, 1h");
+			    "is not a time with a unit; allowed: 500us, 10ms, 1.5s, 2m, 1h");
 	return err;
 }
 

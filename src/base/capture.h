@@ -17,7 +17,7 @@
 #define CAPTURE_MAX_TEXT 4000		       /* bytes of a value */
 
 enum capture_kind {
-	CAPTURE_SECONDS, /* 2, 0.25 */
+	CAPTURE_SECONDS, /* 2, 0.25, 500ms, 2m */
 	CAPTURE_PERIODS, /* DELAY:DURATION[:REPEAT], several separated by blanks or commas */
 	CAPTURE_RANGE,	 /* NAME, NAME@N */
 	CAPTURE_REGEX,	 /* a POSIX extended regular expression */
@@ -31,10 +31,10 @@ int capture_check(enum capture_kind kind, const char *text, char error[CAPTURE_E
 
 /* Bytes or nanoseconds, the other one is 0: what a flight recorder keeps. */
 int capture_flight(const char *text, uint64_t *bytes, uint64_t *ns, char error[CAPTURE_ERROR_SIZE]);
-/* Nanoseconds of a time with a unit: us, ms, s, min or h. */
+/* Nanoseconds of a time with a unit: us, ms, s, m (or min) or h. */
 int capture_time(const char *text, uint64_t *ns, char error[CAPTURE_ERROR_SIZE]);
 
-/* Nanoseconds; `text` ends at `size`. */
+/* Nanoseconds of seconds, or of a time with a unit; `text` ends at `size`. */
 int capture_seconds(const char *text, size_t size, uint64_t *ns, char error[CAPTURE_ERROR_SIZE]);
 
 struct capture_period {

@@ -37,8 +37,14 @@ struct doctor {
 	unsigned int nr_warnings;
 };
 
+enum { O_QUIET, O_REQUIRE };
+
 static const struct opt options[] = {
-	{ 'q', "quiet", .help = "print problems only" },
+	[O_QUIET] = { 'q', "quiet", .help = "print problems only" },
+	[O_REQUIRE] = { 0, "require", OPT_CHOICE, .arg = "WHAT", .choices = "gpu|virtual-gpu",
+			.help = "status 1 unless this one can be traced on",
+			.more = "For scripts that install or test: gpu fails where only the virtual GPU is there, and "
+				"virtual-gpu where that is missing." },
 };
 
 static bool only_bad;
@@ -383,7 +389,7 @@ static int run_doctor(const struct opt_parsed *p)
 
 	if (!d)
 		ui_die_memory();
-	only_bad = p->values[0].count > 0;
+	only_bad = p->values[O_QUIET].count > 0;
 	d->colour = ui_colour(STDOUT_FILENO);
 	if (!only_bad)
 		ui_put("rtl " RTL_VERSION_STRING "\n");
@@ -401,11 +407,13 @@ static int run_doctor(const struct opt_parsed *p)
 	else
 		ui_put("Nothing can be traced here until what is missing above is there.\n");
 	free(d);
+	if (p->values[O_REQUIRE].count)
+		return (p->values[O_REQUIRE].num == 0 ? real : virtual) ? 0 : STATUS_FAILED;
 	return real || virtual ? 0 : STATUS_FAILED;
 }
 
 static const struct opt_status statuses[] = {
-	{ "0", "programs can be traced here, on a GPU or on the virtual one" },
+	{ "0", "programs can be traced here, on a GPU or a virtual one" },
 	{ "1", "they can't: something is missing" },
 	{ NULL, NULL },
 };
@@ -427,7 +435,7 @@ const struct command cmd_doctor = {
 		"\n"
 		"A program with a runtime of its own (RPATH, a Python wheel) may use another one than "
 		"the loader finds; rtl info shows the runtime of a trace.",
-	.examples = "rtl doctor\nrtl doctor -q\n",
+	.examples = "rtl doctor\nrtl doctor -q\nrtl doctor -q --require gpu && ./run_gpu_tests\n",
 	.usage_status = STATUS_USAGE,
 	.run = run_doctor,
 };

@@ -307,8 +307,9 @@ static int write_files(const struct front *f)
 	}
 	status = front_check(res, err);
 	if (!err)
-		ui_say("%llu file%s written; the trace is %s", (unsigned long long)nr,
-		       nr == 1 ? "" : "s", res->verdict);
+		ui_say("%llu file%s written: %s%s; the trace is %s", (unsigned long long)nr,
+		       nr == 1 ? "" : "s", res->where,
+		       res->nr_where > 1 ? " and those of the other processes" : "", res->verdict);
 	free(res);
 	return status;
 }

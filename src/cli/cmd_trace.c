@@ -28,9 +28,11 @@
 #include "cli/commands.h"
 #include "cli/drainer.h"
 #include "cli/converter.h"
+#include "cli/others.h"
 #include "cli/paths.h"
 #include "cli/pmc_rerun.h"
 #include "cli/pmc_trace.h"
+#include "cli/program.h"
 #include "cli/ranks.h"
 #include "cli/report.h"
 #include "cli/session.h"
@@ -126,8 +128,8 @@ static const struct opt options[] = {
 			   .in_manual = true },
 	[O_KEEP] = { 0, "keep-spool", .help = "keep the raw trace beside the database",
 		     .in_manual = true },
-	[O_DRAIN] = { 0, "drain-ms", OPT_UINT, .arg = "N", .choices = "0..600000",
-		      .help = "at exit, wait N ms for operations in flight (5000)",
+	[O_DRAIN] = { 0, "drain-ms", OPT_UINT, .arg = "MS", .choices = "0..600000",
+		      .help = "at exit, wait MS for operations in flight (5000)",
 		      .more = "Operations that do not complete in time are recorded as unfinished. Variable: RTL_DRAIN_MS.",
 		      .in_manual = true },
 	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
@@ -143,14 +145,15 @@ static const struct opt options[] = {
 				    "rocprofv3: --selected-regions is off. Variable: RTL_TRACE_START." },
 	[O_DELAY] = { 0, "delay", OPT_TEXT, .arg = "SECONDS", .why_not = checks_seconds,
 		      .help = "record nothing in the first SECONDS",
-		      .more = "Of each process, fractions allowed. rocprofv3: -P SECONDS:... Variable: RTL_DELAY.",
+		      .more = "Of each process; fractions and units (500ms, 10s, 2m, 1h) allowed. rocprofv3: -P SECONDS:... Variable: RTL_DELAY.",
 		      .in_manual = true },
 	[O_DURATION] = { 0, "duration", OPT_TEXT, .arg = "SECONDS", .why_not = checks_duration,
 			 .help = "record SECONDS only, after the delay",
-			 .more = "Fractions allowed. Variable: RTL_DURATION.", .in_manual = true },
+			 .more = "Fractions and units allowed, as with --delay. Variable: RTL_DURATION.",
+			 .in_manual = true },
 	[O_PERIOD] = { 0, "period", OPT_TEXT, .arg = "D:T:N", .why_not = checks_periods,
 		       .help = "N times: wait D seconds, record T; N=0: for ever",
-		       .more = "Fractions allowed; :N may be left out and is 1. Several, separated by blanks or commas, follow "
+		       .more = "Fractions and units (10s:500ms:3) allowed; :N may be left out and is 1. Several, separated by blanks or commas, follow "
 			       "each other: '10:1:3 60:5:0'. rocprofv3: -P, --collection-period. Variable: RTL_PERIOD.",
 		       .in_manual = true },
 	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = checks_range,
@@ -470,11 +473,13 @@ static void hand_signals_over(struct trace *t)
 
 static int report_cant_run(struct trace *t, int err)
 {
+	const char *why = program_cant_run(t->program, -err);
+
 	session_close(&t->session);
-	if (err == -ENOENT && !strchr(t->program, '/'))
-		ui_error("%s: command not found", t->program);
+	if (strcmp(why, "command not found") == 0)
+		ui_error("%s: %s", t->program, why);
 	else
-		ui_error("%s: can't be run: %s", t->program, strerror(-err));
+		ui_error("%s: can't be run: %s", t->program, why);
 	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_CANT_RUN;
 }
 
@@ -606,23 +611,33 @@ static bool report_late(const struct trace *t, const struct drainer *d)
 
 static void report_nothing_traced(const struct trace *t, const struct drainer *d, bool left)
 {
-	const char *why = watch_program(t->program), *suspect = drainer_suspect(d);
+	const char *suspect = drainer_suspect(d);
+	struct program program;
 	struct rank rank;
 
+	program_read(t->program, &program);
 	if (is_other_rank(t, &rank))
 		ui_say("rank %lld is not traced (--ranks); no database was written",
 		       (long long)rank.rank);
 	else if (env_bool(ENV_DISABLE))
 		ui_say("nothing to trace: RTL_DISABLE is set, with which librtl does nothing: unset it; "
 		       "no database was written");
-	else if (why)
-		ui_say("nothing to trace: %s %s; no database was written", t->program, why);
+	else if (program.untraceable)
+		ui_say("nothing to trace: %s %s; no database was written", t->program,
+		       program.untraceable);
 	else if (suspect)
 		ui_say("nothing to trace: %s; no database was written", suspect);
 	else if (t->abandoned)
 		ui_say("nothing to trace: %s loaded no ROCm runtime so far; no database was written; if it uses "
 		       "the GPU later, 'rtl recover %s' writes its trace after its end",
 		       t->program, t->session.dir);
+	else if (*program.runtime)
+		ui_say("nothing to trace: %s is linked with %s and ended before it used a GPU%s; no database "
+		       "was written",
+		       t->program, program.runtime,
+		       value(t, O_VGPU)->count || access("/dev/kfd", R_OK | W_OK) == 0 ?
+			       "" :
+			       ", or found none ('rtl doctor' says why; --virtual-gpu needs none)");
 	else
 		ui_say("nothing to trace: %s loaded no ROCm runtime%s; no database was written",
 		       t->program, left ? " so far" : "");
@@ -889,6 +904,10 @@ static int run_trace(const struct opt_parsed *p)
 	prepare_child(t, p->operands);
 	if (value(t, O_VGPU)->count)
 		vgpu_explain();
+	if (!p->has_dashes && others_behind(&cmd_trace, p->operands))
+		ui_say("'%s' is an argument of %s, because it is behind it; options of rtl trace come before the "
+		       "command ('--' in front of the command: this is meant)",
+		       others_behind(&cmd_trace, p->operands), t->program);
 	hand_signals_over(t);
 	/* what a flight recorder keeps is known at the end, and so are ranks */
 	t->splits_ranks = ranks_are_split(output_pattern(t));

@@ -32,6 +32,8 @@ int front_run(const struct front_line *line, const struct opt_parsed *p)
 	memcpy(argv + argc, p->operands, (size_t)nr * sizeof(*argv));
 	if (opts_parse(&cmd_trace, argc + nr, argv, &parsed, error))
 		ui_die(STATUS_TRACE, "%s", error);
+	/* behind the options of another tool */
+	parsed.has_dashes = true;
 	return cmd_trace.run(&parsed);
 }
 

@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/testpoint.h"
 #include "cli/commands.h"
+#include "cli/others.h"
 #include "cli/report.h"
 #include "cli/ui.h"
 #include "rtl_version.h"
@@ -21,7 +22,11 @@ static int report_unknown_command(const char *word)
 {
 	const char *near = commands_suggest(word[0] == '-' ? word + strspn(word, "-") : word);
 
-	if (word[0] == '-' && near)
+	const char *ours = others_command(word);
+
+	if (ours)
+		ui_error("%s: unknown %s; %s", word, word[0] == '-' ? "option" : "command", ours);
+	else if (word[0] == '-' && near)
 		ui_error("%s: unknown option; did you mean 'rtl %s'?", word, near);
 	else if (word[0] == '-')
 		ui_error("%s: unknown option; usage: rtl COMMAND [options] ...", word);

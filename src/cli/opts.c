@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/capture.h"
 #include "base/env.h"
+#include "cli/others.h"
 #include "cli/ui.h"
 
 __attribute__((format(printf, 2, 3))) static int fail_parse(char *error, const char *fmt, ...)
@@ -160,6 +162,21 @@ static const char *suggest_choice(const char *choices, const char *word, char bu
 	return buf;
 }
 
+/* A time with a unit, 10s or 500ms, for an option that counts SECONDS or MS: as many of these, which have to be whole. */
+static bool is_time(const struct opt *opt, const char *text, uint64_t *num)
+{
+	uint64_t unit = strcmp(opt->arg, "SECONDS") == 0 ? 1000000000u :
+			strcmp(opt->arg, "MS") == 0	 ? 1000000u :
+							   0;
+	char error[CAPTURE_ERROR_SIZE];
+	uint64_t ns;
+
+	if (!unit || capture_time(text, &ns, error) || ns % unit)
+		return false;
+	*num = ns / unit;
+	return true;
+}
+
 static int set_uint(const struct opt *opt, struct opt_value *v, const char *text, char *error)
 {
 	uint64_t min = 0, max = UINT64_MAX;
@@ -169,6 +186,12 @@ static int set_uint(const struct opt *opt, struct opt_value *v, const char *text
 	if (opt->choices) {
 		min = strtoull(opt->choices, &end, 10);
 		max = strtoull(end + 2, NULL, 10); /* behind ".." */
+	}
+	if (is_time(opt, text, &v->num)) {
+		if (v->num >= min && v->num <= max)
+			return 0;
+		return fail_parse(error, "--%s: '%.80s' is not from %s %s", opt->name, text,
+				  opt->choices, opt->arg);
 	}
 	errno = 0;
 	num = strtoull(text, &end, 10);
@@ -227,8 +250,11 @@ static int set_value(const struct opt *opt, struct opt_value *v, const char *tex
 
 static int fail_unknown(const struct command *cmd, const char *shown, const char *word, char *error)
 {
-	const char *name = suggest_option(cmd, word);
+	const char *ours = others_option(cmd, shown), *name;
 
+	if (ours)
+		return fail_parse(error, "%.80s: unknown option; %s", shown, ours);
+	name = suggest_option(cmd, word);
 	if (name)
 		return fail_parse(error, "%.80s: unknown option; did you mean --%s?", shown, name);
 	return fail_parse(error, "%.80s: unknown option; 'rtl %s --help' lists what there is",
@@ -392,6 +418,7 @@ int opts_parse(const struct command *cmd, int argc, char **argv, struct opt_pars
 		char *arg = argv[at];
 
 		if (strcmp(arg, "--") == 0) {
+			out->has_dashes = true;
 			at++;
 			break;
 		}

@@ -62,7 +62,7 @@ struct opt_parsed {
 	struct opt_value values[OPTS_MAX]; /* by the option's index in the table */
 	char **operands;		   /* borrowed: within argv */
 	int nr_operands;
-	bool help;
+	bool help, has_dashes; /* --help; "--" in front of the operands */
 };
 
 struct command {

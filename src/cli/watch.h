@@ -34,7 +34,4 @@ size_t watch_left(const char *dir, uint32_t *pids, size_t max);
 /* The same after they have ended, or so long: helpers outlive their program by a moment. */
 size_t watch_wait(const char *dir, uint32_t *pids, size_t max, unsigned int grace_ms);
 
-/* Why librtl can't be loaded into that program, as "is statically linked"; NULL: it can, as far as its file shows. */
-const char *watch_program(const char *command);
-
 #endif

@@ -53,7 +53,10 @@ struct job_result {
 	char warning[1024]; /* the last damage or other part that was left out, or "" */
 	uint64_t nr_processes, nr_dispatches, nr_internal, nr_copies, nr_barriers, nr_apis,
 		nr_markers;
-	uint64_t nr_files;	    /* files written, by a format of several */
+	uint64_t nr_files; /* files written, by a format of several */
+	char where
+		[1024]; /* of rocprofv3's formats: DIR/NAME_*, of the first process that has files */
+	uint64_t nr_where;	    /* processes that have files */
 	uint64_t nr_ops;	    /* rows of rocpd_op, or events */
 	uint64_t nr_gpus;	    /* GPUs with operations */
 	uint64_t nr_lost;	    /* sum over reasons of class LOSS */

@@ -511,6 +511,12 @@ class Help(Case):
         self.assertIn("#compdef rtl", self.rtl("help", "--completion=zsh").stdout)
         self.assertIn("complete -c rtl", self.rtl("help", "--completion", "fish").stdout)
 
+    def test_doctor_has_the_status_of_what_is_required(self):
+        text = self.rtl("doctor", status=None).stdout
+        for what, words in (("gpu", "GPU programs can be traced here: "), ("virtual-gpu", "")):
+            p = self.rtl("doctor", "-q", "--require", what, status=None)
+            self.assertEqual(p.returncode, 0 if words in text and "Nothing can be traced" not in text else 1, what)
+
     def test_doctor_lines_begin_with_a_verdict(self):
         p = self.rtl("doctor", status=None)
         self.assertIn(p.returncode, (0, 1))

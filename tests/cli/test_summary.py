@@ -209,7 +209,7 @@ class Overview(Read):
         s.agent()
         s.op(3, "hipSetDevice", "")
         s.api(3, s.start, s.start + MS)
-        self.assertIn("launched nothing in its 1 calls", self.words(self.write(s, "c")))
+        self.assertIn("launched nothing in its 1 call.", self.words(self.write(s, "c")))
         s = self.process()
         s.agent()
         db = self.write(s, "d")

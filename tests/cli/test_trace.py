@@ -7,6 +7,7 @@ import re
 import select
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -51,6 +52,69 @@ class Status(Case):
         self.assertIn("Permission denied", self.trace("./data", status=126).stderr)
         self.trace("/tmp", status=126)
         self.assertEqual(self.files(), ["data"])
+
+    def write(self, name, data, mode=0o755):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        os.chmod(self.path(name), mode)
+
+    def test_why_a_program_can_not_be_run_is_said(self):
+        def elf(kind, machine):
+            return b"\x7fELF" + bytes([kind, 1, 1]) + bytes(9) + struct.pack("<HHI", 2, machine, 1) + bytes(100)
+
+        self.write("lost", b"#!/no/such/interpreter -x\n")
+        self.write("windows", b"#!/bin/sh\r\necho\n")
+        self.write("plain", b"echo\n", 0o644)
+        self.write("plain.sh", b"#!/bin/sh\necho\n", 0o644)
+        self.write("refused", f"#!{self.path('plain')}\n".encode())
+        for name, status, why in (
+                ("lost", 127, "its interpreter '/no/such/interpreter' does not exist"), ("windows", 127, "carriage return"),
+                ("plain", 126, "as in 'python3 ./plain'"), ("plain.sh", 126, "chmod +x './plain.sh'"),
+                ("refused", 126, "may not be executed"), ("", 126, "it is a directory")):
+            p = self.trace("./" + name, status=status)
+            self.assertIn(f"./{name}: can't be run: ", p.stderr)
+            self.assertIn(why, p.stderr)
+        for name, data, why in (("i386", elf(1, 3), "is a 32-bit program"), ("arm", elf(2, 40), "is a program for another processor")):
+            self.write(name, data)
+            self.assertIn(f"nothing to trace: ./{name} {why}", self.trace("./" + name, status=None).stderr)
+
+    def test_program_that_needs_a_runtime_and_does_not_use_it_is_named(self):
+        source, name = self.path("x.c"), self.path("linked")
+        self.write("x.c", b"int main(void) { return 0; }\n")
+        self.write("lib.c", b"int nothing;\n")
+        for line in (("-shared", "-fPIC", self.path("lib.c"), "-Wl,-soname,libamdhip64.so.9", "-o", self.path("libamdhip64.so.9")),
+                     (source, "-o", name, "-Wl,--no-as-needed", self.path("libamdhip64.so.9"), f"-Wl,-rpath,{self.dir}")):
+            if not shutil.which("cc") or subprocess.run(["cc", *line], check=False, capture_output=True).returncode:
+                self.skipTest("no C compiler")
+        self.assertIn("./linked is linked with libamdhip64.so.9 and ended before it used a GPU", self.trace("./linked").stderr)
+        self.assertNotIn("virtual-gpu", self.trace("--virtual-gpu", "./linked").stderr)
+
+    def test_times_have_units(self):
+        for options in (("--delay", "500ms", "--duration", "2m"), ("--period", "10s:500ms:3 1h:2"), ("--drain-ms", "5s", "--snapshot-gap", "1m")):
+            self.trace(*options, "true")
+        for options in (("--delay", "5x"), ("--snapshot-gap", "500ms"), ("--drain-ms", "1h")):
+            self.assertIn(options[1], self.trace(*options, "true", status=125).stderr)
+
+    def test_options_behind_the_program_are_noticed(self):
+        for option in (("-o", "x.db"), ("--output", "x.db"), ("--output=x.db",), ("--virtual-gpu",), ("--kernels=a",), ("--fail-on-loss",)):
+            said = f"'{option[0]}' is an argument of true"
+            self.assertIn(said, self.trace("true", *option).stderr)
+            self.assertNotIn(said, self.trace("--", "true", *option).stderr)
+            self.assertEqual(self.trace("-q", "true", *option).stderr, "")
+        for option in (("-o", "a.out"), ("--verbose",), ("--help",), ("--output", "dir"), ("--", "--kernels", "a")):
+            self.assertNotIn("is an argument", self.trace("true", *option).stderr)
+
+    def test_words_of_other_profilers_name_ours(self):
+        for word, ours in (("stats", "rtl summary"), ("record", "rtl trace"), ("profile", "rtl trace"), ("stat", "rtl trace --summary"),
+                           ("export", "rtl convert"), ("attach", "rtl start"), ("-t", "rtl trace"), ("--stats", "rtl trace")):
+            self.assertIn(f"'{ours}", self.rtl(word, status=2).stderr)
+        for word, ours in (("-t", "always traced"), ("-thip,roctx", "always traced"), ("--stats", "--summary"), ("--stats=true", "--summary"),
+                           ("-stats", "--summary"), ("--hip-trace", "without an option"), ("--kernel-trace", "without an option"),
+                           ("--hsa-trace", "--hsa"), ("--kernel-include-regex", "--kernels"), ("-i", "--pmc-file"), ("-p", "rtl start PID"),
+                           ("--output-format", "rtl convert"), ("--force-overwrite=true", "--force"), ("--list-basic", "rtl list-counters")):
+            p = self.trace(word, "true", status=125)
+            self.assertIn(f"rtl trace: {word}: unknown option; ", p.stderr)
+            self.assertIn(ours, p.stderr)
 
     def test_wrong_options_exit_125(self):
         self.assertIn("did you mean --output?", self.trace("--outptu", "x", status=125).stderr)

@@ -432,7 +432,7 @@ def variables_are_as_options():
 @case
 def bad_values_are_refused_before_program_starts():
     for option, value, *parts in (
-        ("delay", "soon", "'soon' at character 1 is not a number of seconds", "2 or 0.25"),
+        ("delay", "soon", "'soon' at character 1 is not a number of seconds", "2, 0.25, 500ms, 10s, 2m, 1h"),
         ("delay", "-1", "'-1' at character 1"),
         ("duration", "0", "nothing would be recorded"),
         ("duration", "1e3", "'1e3' at character 1"),

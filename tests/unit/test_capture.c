@@ -27,7 +27,7 @@ static uint64_t seconds(const char *text)
 
 TEST(seconds_may_have_fractions)
 {
-	static const char *const bad[] = { "",	 ".",  "-1",  "1e3",	   "1s",
+	static const char *const bad[] = { "",	 ".",  "-1",  "1e3",	   "1x",
 					   " 1", "1 ", "0x1", "1000000001" };
 
 	CHECK_EQ_UINT(seconds("2"), UINT64_C(2000000000));
@@ -36,6 +36,13 @@ TEST(seconds_may_have_fractions)
 	CHECK_EQ_UINT(seconds("3."), UINT64_C(3000000000));
 	CHECK_EQ_UINT(seconds("0.0000000019"), 1);
 	CHECK_EQ_UINT(seconds("1000000000"), UINT64_C(1000000000000000000));
+	CHECK_EQ_UINT(seconds("1.5s"), 1500000000);
+	CHECK_EQ_UINT(seconds("500ms"), 500000000);
+	CHECK_EQ_UINT(seconds("2.5ms"), 2500000);
+	CHECK_EQ_UINT(seconds("7us"), 7000);
+	CHECK_EQ_UINT(seconds("2m"), UINT64_C(120000000000));
+	CHECK_EQ_UINT(seconds("2min"), UINT64_C(120000000000));
+	CHECK_EQ_UINT(seconds("1h"), UINT64_C(3600000000000));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK_MSG(!is_good(CAPTURE_SECONDS, bad[i]), "'%s'", bad[i]);
 }
@@ -57,7 +64,9 @@ TEST(periods_follow_each_other)
 TEST(bad_period_is_named_with_its_position)
 {
 	CHECK(!is_good(CAPTURE_PERIODS, "1:2:3 1:x:2"));
-	CHECK_STR_EQ(error, "'x' at character 9 is not a number of seconds; allowed: 2 or 0.25");
+	CHECK_STR_EQ(
+		error,
+		"'x' at character 9 is not a number of seconds; allowed: 2, 0.25, 500ms, 10s, 2m, 1h");
 	CHECK(!is_good(CAPTURE_PERIODS, "1:2:0,3:4:1"));
 	CHECK_STR_EQ(error, "'3:4:1' at character 7 is never reached: the period before it repeats "
 			    "for ever");

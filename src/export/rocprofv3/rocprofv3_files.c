@@ -190,6 +190,20 @@ static int make_folders(struct files *f, const char *name)
 	return 0;
 }
 
+/* What the names of the first process' files have in common. */
+static void say_where(struct files *f)
+{
+	const char *name = f->list[0].name;
+	size_t size = strlen(name), end = strlen(f->form->suffix);
+
+	f->q->res->nr_where = f->nr;
+	if (whole_ending(f) || end > size || strcmp(name + size - end, f->form->suffix) != 0)
+		snprintf(f->q->res->where, sizeof(f->q->res->where), "%.1000s", name);
+	else
+		snprintf(f->q->res->where, sizeof(f->q->res->where), "%.*s_*",
+			 (int)(size - end < 1000 ? size - end : 1000), name);
+}
+
 static int write_all(struct files *f)
 {
 	struct query *q = f->q;
@@ -204,6 +218,7 @@ static int write_all(struct files *f)
 			ret = f->form->write(q, f->list[i].name);
 		q->res->nr_files += ret > 0 ? (uint64_t)ret : 0;
 	}
+	say_where(f);
 	q->only = NULL;
 	q->first_ns = first_ns;
 	return ret < 0 ? ret : 0;
