@@ -42,6 +42,8 @@ bool rebind_is_done(void)
 
 /* beyond that no list of objects is believed */
 #define MAX_OBJECTS 65536u
+/* several versions of one may be loaded */
+#define MAX_RUNTIMES 32u
 
 struct object {
 	uintptr_t base, first, last; /* last: the first address behind it */
@@ -60,6 +62,8 @@ struct objects {
 	struct object *items;
 	size_t nr, size;
 	const struct object *own;
+	const struct object *runtimes[MAX_RUNTIMES];
+	size_t nr_runtimes;
 	uint64_t nr_rebound, nr_failed;
 };
 
@@ -224,19 +228,19 @@ static bool is_within(const struct object *o, uintptr_t address)
 	return address >= o->first && address < o->last;
 }
 
-/* Whether the loader has bound a slot with this value to a function of a runtime, or will. */
-static bool is_bound_past(const struct objects *all, const struct object *o, uintptr_t value,
-			  const char *name, uint32_t hash)
+/* Whether the address is one of a runtime's. What a runtime calls of its own is not the program's. */
+static bool is_runtimes(const struct objects *all, const struct object *o, uintptr_t address)
 {
-	for (size_t i = 0; i < all->nr; i++) {
-		const struct object *r = &all->items[i];
-
-		/* what a runtime calls of its own is not the program's */
-		if (r->is_runtime && r != o && is_within(r, value))
+	for (size_t i = 0; i < all->nr_runtimes; i++)
+		if (all->runtimes[i] != o && is_within(all->runtimes[i], address))
 			return true;
-	}
-	if (!is_within(o, value))
-		return false;
+	return false;
+}
+
+/* Whether the loader will bind the name to a function of a runtime. */
+static bool is_found_in_runtime(const struct objects *all, const struct object *o, const char *name,
+				uint32_t hash)
+{
 	/* objects are listed in the order in which the loader searches the program's */
 	for (size_t i = 0; i < all->nr; i++)
 		if (find(&all->items[i], name, hash))
@@ -255,17 +259,23 @@ static int make_writable(struct object *o, uintptr_t address)
 	return 0;
 }
 
+/* Large libraries have references by the 100 000, few of them to a runtime: their values are looked at first. */
 static void rebind_slot(struct objects *all, struct object *o, const Elf64_Rela *r)
 {
 	const Elf64_Sym *s = &o->symbols[ELF64_R_SYM(r->r_info)];
 	const char *name = o->strings + s->st_name;
 	_Atomic uintptr_t *slot = (void *)(o->base + r->r_offset);
-	uint32_t hash = hash_of(name);
-	uintptr_t own = find(all->own, name, hash);
+	uintptr_t value = atomic_load_explicit(slot, memory_order_relaxed), own;
+	bool is_bound = is_runtimes(all, o, value);
+	uint32_t hash;
 	int err;
 
+	if (!is_bound && (ELF64_R_TYPE(r->r_info) != R_X86_64_JUMP_SLOT || !is_within(o, value)))
+		return;
+	hash = hash_of(name);
+	own = find(all->own, name, hash);
 	if (!own || s->st_shndx != SHN_UNDEF ||
-	    !is_bound_past(all, o, atomic_load_explicit(slot, memory_order_relaxed), name, hash))
+	    (!is_bound && !is_found_in_runtime(all, o, name, hash)))
 		return;
 	err = make_writable(o, (uintptr_t)slot);
 	if (err < 0) {
@@ -303,12 +313,11 @@ static void rebind_object(struct objects *all, struct object *o)
 		mprotect((void *)o->relro, o->relro_end - o->relro, PROT_READ);
 }
 
-static bool any_runtime(const struct objects *all)
+static void list_runtimes(struct objects *all)
 {
 	for (size_t i = 0; i < all->nr; i++)
-		if (all->items[i].is_runtime)
-			return true;
-	return false;
+		if (all->items[i].is_runtime && all->nr_runtimes < MAX_RUNTIMES)
+			all->runtimes[all->nr_runtimes++] = &all->items[i];
 }
 
 /* A forked child's copy of librtl is not searched, and what it stands for is found by the first. */
@@ -340,7 +349,8 @@ static int rebind_locked(struct dl_phdr_info *info, size_t size, void *arg)
 		return 1;
 	}
 	dl_iterate_phdr(note_object, all);
-	if (all->own && any_runtime(all) && is_first_librtl(all)) {
+	list_runtimes(all);
+	if (all->own && all->nr_runtimes && is_first_librtl(all)) {
 		for (size_t i = 0; i < all->nr; i++)
 			rebind_object(all, &all->items[i]);
 		atomic_store_explicit(&is_done, !all->nr_failed, memory_order_relaxed);

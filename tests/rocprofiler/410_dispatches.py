@@ -40,6 +40,13 @@ def storm_of_threads_pools_groups_and_stops_loses_nothing():
 
 
 @case
+def program_that_is_linked_with_hsa_first_is_counted():
+    """Nothing but the link line brings the library in, and the loader binds hsa_init() to the runtime."""
+    r = client("dispatches", "storm", 12, gpus=2, tools=False, env={"ROCP_HSA_INTERCEPT": 1, "LD_PRELOAD": "libhsa-runtime64.so.1"})
+    at_least("callbacks", int(re.search(r"asked (\d+)", r.out)[1]), 8)
+
+
+@case
 def memory_of_a_pool_does_not_grow():
     """100,000 dispatches by hand: `dispatches soak 25000` with four GPUs."""
     r = intercept(1, "soak", 2500, gpus=2)
