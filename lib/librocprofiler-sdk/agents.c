@@ -97,8 +97,6 @@ static void derive_gpu(rocprofiler_agent_v0_t *a)
 	if (a->num_shader_banks)
 		a->cu_per_engine = a->cu_count / a->num_shader_banks;
 	a->max_waves_per_cu = a->max_waves_per_simd * a->simd_per_cu;
-	if (!a->num_xcc)
-		a->num_xcc = 1;
 	/* flags are in the higher bits */
 	a->fw_version.Value &= 0x3ff;
 	a->sdma_fw_version.Value &= 0x3ff;
@@ -166,6 +164,9 @@ static void finish(struct agent_node *n, uint32_t index, uint32_t *of_type, uint
 	a->type = is_cpu ? ROCPROFILER_AGENT_TYPE_CPU : ROCPROFILER_AGENT_TYPE_GPU;
 	a->logical_node_id = (int32_t)index;
 	a->logical_node_type_id = (int32_t)of_type[a->type]++;
+	/* drivers say it of GPUs with several; AMD's library has 1 for all others, processors too */
+	if (!a->num_xcc)
+		a->num_xcc = 1;
 	if (is_cpu) {
 		name_cpu(n);
 		a->cu_count = a->cpu_cores_count;

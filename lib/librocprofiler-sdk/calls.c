@@ -35,15 +35,30 @@ static rocprofiler_external_correlation_id_request_kind_t request_of(uint32_t ki
 	return (rocprofiler_external_correlation_id_request_kind_t)kind;
 }
 
-/* The id of the call around it that this library has shown. */
 #if ROCPROFILER_SDK_ABI > 0
-static uint64_t ancestor_of(const struct live_call *call)
+/* The call around it that this library has shown, or NULL. */
+static const struct live_call *shown_around(const struct live_call *call)
 {
 	const struct live_call *o = live_outer(call);
 
 	while (o && !o->own[index_of])
 		o = live_outer(o);
+	return o;
+}
+
+static uint64_t ancestor_of(const struct live_call *call)
+{
+	const struct live_call *o = shown_around(call);
+
 	return o ? o->correlation : 0;
+}
+
+void calls_correlate(const struct live_call *call, rocprofiler_correlation_id_t *id)
+{
+	const struct live_call *shown = call->own[index_of] ? call : shown_around(call);
+
+	id->internal = shown ? shown->correlation : call->correlation;
+	id->ancestor = shown ? ancestor_of(shown) : 0;
 }
 #endif
 

@@ -6,6 +6,7 @@
  * Owns:     the sets; one that is destroyed lives on for the dispatches that use it.
  * Threads:  any.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,28 +81,46 @@ static rocprofiler_status_t add_ids(struct count_config *c, const rocprofiler_co
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-/* Sets the events, if all fit in one pass. */
-static rocprofiler_status_t plan_events(struct count_config *c)
+/* Adds the events of these counters, if all fit in one pass. */
+static rocprofiler_status_t add_events(struct count_config *c, const char *const *names,
+				       uint32_t nr)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
-	const char **names = calloc(c->nr, sizeof(names[0]));
 	char error[METRIC_ERROR_SIZE];
 	struct plan plan;
 
-	if (!names)
-		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
-	for (uint32_t i = 0; i < c->nr; i++)
-		names[i] = c->counters[i]->metric.name;
-	if (!plan_make(counters_list(c->gpu), names, c->nr, &plan, error)) {
-		free(names);
+	if (!plan_make(counters_list(c->gpu), names, nr, &plan, error))
 		return ROCPROFILER_STATUS_ERROR_EXCEEDS_HW_LIMIT;
-	}
 	if (plan.nr > 1)
 		status = ROCPROFILER_STATUS_ERROR_EXCEEDS_HW_LIMIT;
 	else if (plan.nr && !metric_events_add(&c->events, &plan.passes[0].events))
 		status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	plan_free(&plan);
+	return status;
+}
+
+/* A set of constants alone: a dispatch has records of it when it has been counted, whatever the hardware counts. */
+static void add_any_event(struct count_config *c)
+{
+	static const char *const common[] = { "SQ_WAVES", "GRBM_COUNT" };
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(*common) && !c->events.nr; i++)
+		(void)add_events(c, &common[i], 1);
+}
+
+static rocprofiler_status_t plan_events(struct count_config *c)
+{
+	rocprofiler_status_t status;
+	const char **names = calloc(c->nr, sizeof(names[0]));
+
+	if (!names)
+		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	for (uint32_t i = 0; i < c->nr; i++)
+		names[i] = c->counters[i]->metric.name;
+	status = add_events(c, names, c->nr);
 	free(names);
+	if (status == ROCPROFILER_STATUS_SUCCESS && !c->events.nr)
+		add_any_event(c);
 	return status;
 }
 
@@ -257,7 +276,8 @@ struct profile *count_config_make(const struct count_config *c, hsa_agent_t agen
 	struct profile_event *events = calloc(c->events.nr + 1, sizeof(*events));
 	struct profile *p = NULL;
 
-	why[0] = 0;
+	snprintf(why, PROFILE_WHY_SIZE, "%s",
+		 events ? "the set has no counter of the hardware" : "no memory");
 	for (uint32_t i = 0; events && i < c->events.nr; i++)
 		events[i] = (struct profile_event){ c->events.all[i].block->id,
 						    c->events.all[i].instance,

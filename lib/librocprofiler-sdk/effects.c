@@ -388,7 +388,10 @@ static struct op *make(const struct live_call *call, uint8_t role)
 			      ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_ALLOCATION :
 			      ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_NONE;
 	op->tid = call->tid;
-	op->correlation.internal = call->correlation;
+	if (w.kind == KIND(MEMORY_ALLOCATION))
+		calls_correlate(call, &op->correlation);
+	else
+		op->correlation.internal = call->correlation;
 	op->next = NULL;
 	return op;
 }

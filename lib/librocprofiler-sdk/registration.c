@@ -256,13 +256,21 @@ static void configure(int i)
 static void initialize(int i)
 {
 	struct client *c = &clients[i];
+	int status;
 
 	if (!c->takes_part || !c->result.initialize)
 		return;
 	atomic_store(&current, i);
-	/* what it returns has no meaning in AMD's library */
-	c->result.initialize(finalize_by_id, c->result.tool_data);
+	status = c->result.initialize(finalize_by_id, c->result.tool_data);
 	atomic_store(&current, -1);
+	/* it takes no part then, and has nothing to finalize */
+	if (status < 0) {
+		log_info("%s: initialize returned %d: the tool is left out",
+			 c->id.name ? c->id.name : "tool", status);
+		c->takes_part = false;
+		context_stop_client(i);
+		context_end_client(i);
+	}
 }
 
 static _Thread_local bool is_in_runtime;
@@ -299,6 +307,9 @@ static void bring_up(int from)
 		}
 	for (int i = from; i < nr; i++)
 		initialize(i);
+	/* Handlers run in reverse order: before the destructors of the tools' objects, which exist by now, and after those of HIP, which as a
+	 * rule is not in use yet. Where the process ends within a tool's function, the one that start_with() has registered runs. */
+	atexit(finalize_all);
 }
 
 static void finish_start(void)

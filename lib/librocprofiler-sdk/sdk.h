@@ -292,6 +292,10 @@ void external_again(struct context *c, uint64_t tid,
 
 /* Subscribes to the core's calls; all of HIP's at first, so that the first one is the first use. -ENOSPC: too many subscribers. */
 int calls_start(const struct rtl_core *core);
+#if ROCPROFILER_SDK_ABI > 0
+/* The ids of what a call does: those of the innermost call that is shown, itself or one around it; its own if none is. */
+void calls_correlate(const struct live_call *call, rocprofiler_correlation_id_t *id);
+#endif
 /* Subscribes to what active contexts want, from the first use on. */
 void calls_update(void);
 /* HSA's runtime is being loaded: now is the time to turn HIP's own callbacks on, where no wrapper shows its calls. */

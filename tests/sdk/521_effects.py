@@ -8,9 +8,9 @@ FIRST_AGENT = 2048
 Shown = collections.namedtuple("Shown", "what phase fields")
 
 
-def run_client(*args, trace=PLAIN, **kwargs):
+def run_client(*args, trace=PLAIN, env=None, **kwargs):
     path = built("sdk_effects_client_1")
-    r = run(path, *args, trace=trace, env=RUNTIME if trace == PLAIN else None, **kwargs)
+    r = run(path, *args, trace=trace, env={**RUNTIME, **(env or {})} if trace == PLAIN else env, **kwargs)
     equal("stderr", r.err, "")
     *lines, last = r.out.splitlines()
     equal("last line", last, "wrong 0")
@@ -50,6 +50,15 @@ def check_allocations(shown):
     ended, calls = paired(shown, "MEMORY_ALLOCATION_FREE"), of(shown, "free_call")
     keys = ("tid", "id", "address")
     same_counter("frees", [tuple(f[k] for k in keys) for f in ended], [tuple(c[k] for k in keys) for c in calls])
+
+
+@case
+def allocations_have_the_id_of_the_call_around_them():
+    shown = client(env={"EFFECTS_HIP_ALONE": "1"})
+    calls = [(c["tid"], c["id"]) for c in of(shown, "malloc_call")]
+    ended = [f for f in paired(shown, "MEMORY_ALLOCATION_ALLOCATE") if f["bytes"] == 12288]
+    at_least("allocations", len(ended), 1)
+    equal("of no call of hipMalloc()", [f for f in ended if (f["tid"], f["id"]) not in calls], [])
 
 
 @case

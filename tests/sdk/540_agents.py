@@ -105,7 +105,7 @@ def every_field_is_the_drivers():
         cpu, *gpus = with_topology(abi)
         equal("type", cpu["type"], "CPU")
         equal("names", [cpu[n] for n in ("name", "vendor_name", "product_name", "model_name")], [cpu_model(), "CPU", cpu_model(), ""])
-        for n, v in {**CPU, "cu_count": 32, "node_id": 0, "logical_node_id": 0, "logical_node_type_id": 0}.items():
+        for n, v in {**CPU, "cu_count": 32, "num_xcc": 1, "node_id": 0, "logical_node_id": 0, "logical_node_type_id": 0}.items():
             if n not in NOT_SHOWN:
                 equal(f"{n} of the processor", int(cpu[n]), v)
         equal("banks", cpu["bank"], [[0, 68702699520, 0, 4096, 1600]])

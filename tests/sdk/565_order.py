@@ -62,11 +62,24 @@ def tool_that_comes_after_the_runtime_says_what_it_does_not_see():
 
 
 @case
+def named_tool_is_finalized_before_its_objects_end():
+    for abi in (0, 1):
+        env = {**RUNTIME, "ROCP_TOOL_LIBRARIES": built(f"libsdk_fini_tool_{abi}.so")}
+        preloaded = {"LD_PRELOAD": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}")}
+        want = "finalize: objects alive and alive, 2 records, 0 late\n"
+        equal(f"linked, ABI {abi}", run(built(f"sdk_order_first_{abi}"), env=env).err, want)
+        equal(f"preloaded, ABI {abi}", run(built("sdk_order_alone"), env={**env, **preloaded}).err, want)
+        refused = run(built("sdk_order_alone"), env={**env, **preloaded, "FINI_REFUSE": "1"})
+        equal(f"initialize returned -1, ABI {abi}", refused.err, "")
+        equal(f"the program, ABI {abi}", refused.out, "work done\n")
+
+
+@case
 def calls_of_hsa_are_seen_whether_hsa_comes_first_or_last():
-    for place in ("first", "last"):
-        r = run(built(f"sdk_order_hsa_{place}"), env=RUNTIME)
-        equal(f"stderr, {place}", r.err, "")
-        equal(f"lines, {place}", r.out.splitlines(),
+    for end in ("first", "last"):
+        r = run(built(f"sdk_order_hsa_{end}"), env=RUNTIME)
+        equal(f"stderr, {end}", r.err, "")
+        equal(f"lines, {end}", r.out.splitlines(),
               ["agents some", "hip 0 configured 0 hsa some dispatches 0 copies 0 objects none"])
 
 

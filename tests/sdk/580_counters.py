@@ -208,4 +208,13 @@ def hip_program_has_metrics():
     equal("dispatches in the log that were not counted so", missing, collections.Counter())
 
 
+@case
+def constants_alone_have_a_record_for_each_dispatch():
+    for abi in (0, 1):
+        said = tool(abi, "flood", "count=20", names=("CU_NUM", "SE_NUM"))
+        equal(f"stderr, ABI {abi}", said.run.err, "")
+        equal(f"dispatches, ABI {abi}", (said.totals["asked"], said.totals["shown"]), (20, 20))
+        equal(f"values, ABI {abi}", {(c["CU_NUM"], c["CU_NUM#"], c["SE_NUM"], c["SE_NUM#"]) for c in said.counted}, {(64, 1, 4, 1)})
+
+
 main()

@@ -109,6 +109,9 @@ static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 		if (has_stream && name != "hipStreamDestroy")
 			printf("stream_call now tid %llu id %llu\n", (u64)record.thread_id,
 			       (u64)record.correlation_id.internal);
+		if (name == "hipMalloc")
+			printf("malloc_call now tid %llu id %llu\n", (u64)record.thread_id,
+			       (u64)record.correlation_id.internal);
 		return;
 	}
 	auto *d = static_cast<rocprofiler_callback_tracing_hsa_api_data_t *>(record.payload);
@@ -195,7 +198,8 @@ static int initialize(rocprofiler_client_finalize_t, void *)
 	serve(ROCPROFILER_CALLBACK_TRACING_HIP_STREAM, on_effect);
 	serve(ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH, on_effect);
 	serve(ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, on_effect);
-	serve(ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API, on_call);
+	if (!getenv("EFFECTS_HIP_ALONE"))
+		serve(ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API, on_call);
 	serve(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, on_call);
 	serve_buffer();
 	SDK(rocprofiler_start_context(context));
