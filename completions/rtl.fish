@@ -193,7 +193,7 @@ complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l mpi-world-rank-var
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l mpi-world-size-variable -x -d 'variable of the number of ranks'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l kernel-include-regex -x -d 'record these kernels only'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l kernel-exclude-regex -x -d 'leave out these kernels'
-complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l kernel-iteration-range -x -d 'which launches'
+complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l kernel-iteration-range -x -d 'which launches of each kernel are counted'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l collection-period -s P -x -d 'N times: wait D, record T'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l collection-period-unit -x -d 'hour, min, sec (default), msec, usec, nsec'
 complete -c rtl -n '__fish_seen_subcommand_from rocprofv3' -l selected-regions -d 'record between resume and pause only'

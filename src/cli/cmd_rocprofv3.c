@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +67,9 @@ static int refuse(const struct front *f)
 	int status = 0;
 
 	for (int i = 0; i < ROCPROFV3_NR_OPTIONS; i++) {
-		if (!is_on(f, i))
+		/* 0 KB is no minimum */
+		if (!is_on(f, i) || (i == ROCPROFV3_O_MINIMUM && value(f, i)->text &&
+				     strcmp(value(f, i)->text, "0") == 0))
 			continue;
 		if (rocprofv3_options_states[i] == ROCPROFV3_LACKS) {
 			ui_error("--%s: %s", options[i].name, options[i].more);
@@ -252,10 +255,23 @@ static void add_periods(struct front *f)
 		add_arg(f, "--period", all);
 }
 
+/* An empty text is as if the option was not there. */
 static void add_list(struct front *f, int option, const char *ours, const char *between)
 {
-	if (value(f, option)->count)
-		add_arg(f, ours, rocprofv3_options_join(value(f, option), between));
+	const char *all =
+		value(f, option)->count ? rocprofv3_options_join(value(f, option), between) : "";
+
+	if (*all)
+		add_arg(f, ours, all);
+}
+
+/* Launches are chosen among those that are counted. */
+static void add_iterations(struct front *f)
+{
+	if (value(f, ROCPROFV3_O_PMC)->count)
+		add_list(f, ROCPROFV3_O_ITERATION, "--pmc-iterations", ",");
+	else if (value(f, ROCPROFV3_O_ITERATION)->count)
+		ui_say("--kernel-iteration-range: is about --pmc; the trace has all launches");
 }
 
 /* Each dispatch gets all counters, as with rocprofv3, where more than fit are an error. */
@@ -283,6 +299,7 @@ static void make_trace_line(struct front *f)
 	add_list(f, ROCPROFV3_O_EXCLUDE, "--not-kernels", "|");
 	add_list(f, ROCPROFV3_O_PMC, "--pmc", ",");
 	add_passes(f);
+	add_iterations(f);
 	add_periods(f);
 	front_add_gpus(&f->line, value(f, O_VGPU));
 	add_arg(f, "--", NULL);
@@ -436,7 +453,7 @@ static void add_own(const struct front *f, struct line *l, bool several)
 
 /* The options of a job and of the command line; a job of several has a directory of its own. */
 static void make_job_line(const struct front *f, const struct rocprofv3_input *in, size_t i,
-			  struct line *l)
+			  bool dry, struct line *l)
 {
 	const char *dir = value(f, ROCPROFV3_O_DIRECTORY)->text;
 	const struct rocprofv3_job *job = &in->jobs[i];
@@ -459,13 +476,15 @@ static void make_job_line(const struct front *f, const struct rocprofv3_input *i
 		add_to(l, ui_keep(ui_format("--output-directory")));
 		add_to(l, ui_keep(ui_format("%s/pass_%zu", dir ? dir : ".", i + 1)));
 	}
+	if (dry)
+		add_to(l, ui_keep(ui_format("--echo")));
 	add_to(l, ui_keep(ui_format("--")));
 	for (int k = 0; k < f->p->nr_operands; k++)
 		add_to(l, f->p->operands[k]);
 }
 
-/* Runs rtl rocprofv3 for one job. */
-static int run_job(const struct paths *paths, struct line *l)
+/* Runs rtl rocprofv3 for one job, with its output in `out` if that is no -1. */
+static int run_job(const struct paths *paths, struct line *l, int out)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -474,12 +493,53 @@ static int run_job(const struct paths *paths, struct line *l)
 		ui_die(STATUS_TRACE, "can't start a process: %s", strerror(errno));
 	if (pid == 0) {
 		ui_stop_default();
+		if (out >= 0) {
+			dup2(out, STDOUT_FILENO);
+			dup2(out, STDERR_FILENO);
+		}
 		execv(paths->exe, l->words);
 		_exit(STATUS_TRACE);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int start_job(const struct front *f, const struct rocprofv3_input *in, size_t i,
+		     const struct paths *paths, int out)
+{
+	struct line line = { .words = NULL };
+	int status;
+
+	add_to(&line, ui_keep(ui_format("%s", paths->exe)));
+	add_to(&line, ui_keep(ui_format("rocprofv3")));
+	make_job_line(f, in, i, out >= 0, &line);
+	status = run_job(paths, &line, out);
+	free(line.words);
+	return status;
+}
+
+/* Each job's options, before the first one runs. What a refused one says is printed. */
+static int check_jobs(const struct front *f, const struct rocprofv3_input *in,
+		      const struct paths *paths)
+{
+	int out = memfd_create("rtl-rocprofv3", MFD_CLOEXEC), status = 0;
+	char text[4096];
+	ssize_t n;
+
+	for (size_t i = 0; out >= 0 && i < in->nr && !status; i++) {
+		if (ftruncate(out, 0) || lseek(out, 0, SEEK_SET))
+			break;
+		status = start_job(f, in, i, paths, out);
+		if (status)
+			ui_error("--input: job %zu is refused, and no job is run:", i + 1);
+	}
+	lseek(out, 0, SEEK_SET);
+	while (status && (n = read(out, text, sizeof(text))) > 0)
+		fwrite(text, 1, (size_t)n, stderr);
+	if (out >= 0)
+		close(out);
+	return status;
 }
 
 /* The status of the first job that fails; the others run all the same, but after a refusal. */
@@ -492,16 +552,14 @@ static int run_jobs(const struct front *f)
 	rocprofv3_input_read(value(f, ROCPROFV3_O_INPUT)->text, options, ROCPROFV3_NR_OPTIONS, &in);
 	if (paths_find(&paths))
 		ui_die(STATUS_TRACE, "rtl can't find itself: %s", strerror(errno));
+	if (in.nr > 1)
+		first = check_jobs(f, &in, &paths);
+	if (first)
+		return first;
 	for (size_t i = 0; i < in.nr; i++) {
-		struct line line = { .words = NULL };
-		int status;
+		int status = start_job(f, &in, i, &paths, -1);
 
-		add_to(&line, paths.exe);
-		add_to(&line, ui_keep(ui_format("rocprofv3")));
-		make_job_line(f, &in, i, &line);
-		status = run_job(&paths, &line);
 		first = first ? first : status;
-		free(line.words);
 		if (status == STATUS_LACKS || (first && ui_stopped_by()))
 			break;
 	}
@@ -515,6 +573,16 @@ static int print_version(void)
 	ui_put("rtl rocprofv3 " RTL_VERSION_STRING
 	       ", with the options of rocprofv3 1.4 and the formats of 1.0\n");
 	return 0;
+}
+
+static int list_counters(void)
+{
+	struct paths paths;
+
+	if (paths_find(&paths))
+		ui_die(STATUS_TRACE, "rtl can't find itself: %s", strerror(errno));
+	execl(paths.exe, paths.exe, "list-counters", (char *)NULL);
+	ui_die(STATUS_TRACE, "%s: can't be run: %s", paths.exe, strerror(errno));
 }
 
 static int print_line(const struct front *f)
@@ -534,6 +602,8 @@ static int run_rocprofv3(const struct opt_parsed *p)
 	f->p = p;
 	if (is_on(f, ROCPROFV3_O_VERSION))
 		return print_version();
+	if (is_on(f, ROCPROFV3_O_LIST))
+		return list_counters();
 	if (value(f, ROCPROFV3_O_INPUT)->count)
 		return run_jobs(f);
 	status = refuse(f);

@@ -56,12 +56,9 @@ static bool read_dispatches(const char *text, struct ranges *r)
 	return read_number(&text, &one->last) && !*text && one->last-- > one->first;
 }
 
-/* FIRST-LAST or FIRST, in brackets or not. */
+/* FIRST-LAST or FIRST. */
 static bool read_iteration(const char **at, struct range *r)
 {
-	bool has_bracket = **at == '[';
-
-	*at += has_bracket;
 	if (!read_number(at, &r->first))
 		return false;
 	r->last = r->first;
@@ -70,20 +67,32 @@ static bool read_iteration(const char **at, struct range *r)
 		if (!read_number(at, &r->last))
 			return false;
 	}
-	if (has_bracket && *(*at)++ != ']')
-		return false;
 	return r->first > 0 && r->first <= r->last;
 }
 
+/* Brackets and blanks at *at, which the depth counts. False: one closes that was not open. */
+static bool skip_brackets(const char **at, unsigned int *depth)
+{
+	for (; **at && strchr(" []", **at); ++*at) {
+		if (**at == ']' && !*depth)
+			return false;
+		*depth += **at == '[';
+		*depth -= **at == ']';
+	}
+	return true;
+}
+
+/* Separated by commas; brackets may be around one, several, all, and within each other: "[1, [3-4]]". */
 static bool read_iterations(const char *text, struct ranges *r)
 {
+	unsigned int depth = 0;
+
 	for (r->nr = 0; r->nr < MAX_RANGES;) {
-		text += strspn(text, " ");
-		if (!read_iteration(&text, &r->all[r->nr++]))
+		if (!skip_brackets(&text, &depth) || !read_iteration(&text, &r->all[r->nr++]) ||
+		    !skip_brackets(&text, &depth))
 			return false;
-		text += strspn(text, " ");
 		if (!*text)
-			return true;
+			return depth == 0;
 		if (*text++ != ',')
 			return false;
 	}

@@ -120,6 +120,17 @@ static void read_value(struct reader *r, sqlite3_stmt *row, const char *key)
 {
 	const char *type = column(row, 5);
 
+	/* [1, [3-4]]: rocprofv3 takes lists within it as it takes texts */
+	if (strcmp(type, "array") == 0 && strcmp(key, "kernel_iteration_range") == 0) {
+		char *list = ui_format("%s", column(row, 4)), *to = list;
+
+		for (const char *c = list; *c; c++)
+			if (*c != '"')
+				*to++ = *c;
+		*to = 0;
+		add_word(last_job(r), list);
+		return;
+	}
 	if (strcmp(type, "object") == 0 || strcmp(type, "array") == 0)
 		ui_die(STATUS_TRACE,
 		       "--input: %s: job %zu: %s: is neither a value nor a list of values", r->path,
@@ -142,9 +153,9 @@ static void read_row(struct reader *r, sqlite3_stmt *row, sqlite3_int64 *job, ch
 			ui_die(STATUS_TRACE, "--input: %s: job %zu: is no list of options", r->path,
 			       r->in->nr);
 	}
-	/* an empty list and null are as if they were not there */
+	/* an empty list, an empty text and null are as if they were not there */
 	if (!*key || strcmp(column(row, 3), "null") == 0 ||
-	    sqlite3_column_type(row, 6) == SQLITE_NULL)
+	    sqlite3_column_type(row, 6) == SQLITE_NULL || !*column(row, 4))
 		return;
 	if (strcmp(key, last) != 0)
 		add_option(r, key);
@@ -152,18 +163,36 @@ static void read_row(struct reader *r, sqlite3_stmt *row, sqlite3_int64 *job, ch
 	read_value(r, row, key);
 }
 
+/* A job with pmc_groups is one job for each group, which is a list of names or one name. */
+static const char groups_sql[] =
+	"SELECT json_object('jobs', json_group_array(json(V))) FROM (SELECT CASE WHEN G.type IS NULL THEN CASE J.type WHEN "
+	"'object' THEN J.value ELSE json_array(J.value) END ELSE json_set(json_remove(J.value, '$.pmc_groups'), '$.pmc', "
+	"json(CASE G.type WHEN 'array' THEN G.value ELSE json_array(G.value) END)) END AS V FROM json_each(?1, '$.jobs') J "
+	"LEFT JOIN json_each(CASE WHEN J.type = 'object' AND json_type(CASE J.type WHEN 'object' THEN J.value END, "
+	"'$.pmc_groups') = 'array' THEN json_extract(J.value, '$.pmc_groups') ELSE '[]' END) G ORDER BY J.key, G.key)";
+
+/* The statement with one text. */
+static int prepare(sqlite3 *db, const char *sql, const char *text, sqlite3_stmt **row)
+{
+	int rc = sqlite3_prepare_v2(db, sql, -1, row, NULL);
+
+	return rc ? rc : sqlite3_bind_text(*row, 1, text, -1, SQLITE_TRANSIENT);
+}
+
 static void read_json(struct reader *r, const char *text)
 {
-	sqlite3_stmt *row = NULL;
+	sqlite3_stmt *row = NULL, *groups = NULL;
 	sqlite3 *db = NULL;
 	sqlite3_int64 job = -1;
 	char last[64] = "";
 	int rc = sqlite3_open(":memory:", &db);
 
 	if (rc == SQLITE_OK)
-		rc = sqlite3_prepare_v2(db, jobs_sql, -1, &row, NULL);
+		rc = prepare(db, groups_sql, text, &groups);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_bind_text(row, 1, text, -1, SQLITE_STATIC);
+		rc = sqlite3_step(groups);
+	if (rc == SQLITE_ROW)
+		rc = prepare(db, jobs_sql, column(groups, 0), &row);
 	while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
 		read_row(r, row, &job, last, sizeof(last));
 		rc = SQLITE_OK;
@@ -171,6 +200,7 @@ static void read_json(struct reader *r, const char *text)
 	if (rc != SQLITE_DONE)
 		ui_die(STATUS_TRACE, "--input: %s: %s", r->path, sqlite3_errmsg(db));
 	sqlite3_finalize(row);
+	sqlite3_finalize(groups);
 	sqlite3_close(db);
 }
 

@@ -44,6 +44,7 @@ char *rocprofv3_options_join(const struct opt_value *v, const char *between)
 	char *text = ui_keep(ui_format("%s", v->text ? v->text : ""));
 
 	for (unsigned int i = 0; i < v->nr_more; i++)
-		text = ui_keep(ui_format("%s%s%s", text, between, v->more[i]));
+		if (*v->more[i])
+			text = ui_keep(ui_format("%s%s%s", text, *text ? between : "", v->more[i]));
 	return text;
 }

@@ -132,8 +132,8 @@ enum rocprofv3_state {
 	X(SUMMARY, 'S', "summary", ROCPROFV3_SWITCH, ALSO, "print a summary at the end",                       \
 	  "The tables of rtl summary: kernels, HIP calls, copies, ranges, of those that are recorded.")        \
 	X(SUMMARY_DOMAIN, 'D', "summary-per-domain", ROCPROFV3_SWITCH, ALSO, "the same", NULL)                 \
-	X(SUMMARY_GROUPS, 0, "summary-groups", ROCPROFV3_LIST("REGEX"), LACKS,                                 \
-	  "summaries of groups", "rtl summary --by has a table for each domain.")                              \
+	X(SUMMARY_GROUPS, 0, "summary-groups", ROCPROFV3_LIST("REGEX"), IDLE,                                  \
+	  "summaries of groups", "Has no effect: the summary has a table for each domain.")                    \
 	X(SUMMARY_FILE, 0, "summary-output-file", ROCPROFV3_VALUE("FILE"), ALSO,                               \
 	  "stdout, stderr (default) or a file", NULL)                                                          \
 	X(SUMMARY_UNITS, 'u', "summary-units", ROCPROFV3_VALUE("UNIT"), IDLE, "unit of times",                 \
@@ -157,8 +157,9 @@ enum rocprofv3_state {
 	  "A regular expression, as rtl trace --kernels: POSIX extended, with \\d, \\w, \\s.")                 \
 	X(EXCLUDE, 0, "kernel-exclude-regex", ROCPROFV3_LIST("REGEX"), ALSO,                                   \
 	  "leave out these kernels", "As rtl trace --not-kernels.")                                            \
-	X(ITERATION, 0, "kernel-iteration-range", ROCPROFV3_LIST("RANGE"), LACKS,                              \
-	  "which launches", "Use a roctx range: rtl trace --range 'NAME@N'.")                                  \
+	X(ITERATION, 0, "kernel-iteration-range", ROCPROFV3_LIST("RANGE"), ALSO,                               \
+	  "which launches of each kernel are counted",                                                         \
+	  "Of --pmc: '[1-3],[5]' or '[1, [3-5]]', from 1. Traces have all launches, as rocprofv3's.")          \
 	X(PERIOD, 'P', "collection-period", ROCPROFV3_LIST("D:T:N"), ALSO,                                     \
 	  "N times: wait D, record T", "N is 0: for ever.")                                                    \
 	X(PERIOD_UNIT, 0, "collection-period-unit", ROCPROFV3_VALUE("UNIT"), ALSO,                             \
@@ -175,8 +176,8 @@ enum rocprofv3_state {
 	  "of pftrace", ROCPROFV3_IDLE_PERFETTO)                                                               \
 	X(PERFETTO_HINT, 0, "perfetto-shmem-size-hint", ROCPROFV3_VALUE("KB"), IDLE, "of pftrace",             \
 	  ROCPROFV3_IDLE_PERFETTO)                                                                             \
-	X(LIST, 'L', "list-avail", ROCPROFV3_SWITCH, LACKS, "list counters",                                   \
-	  ROCPROFV3_INSTEAD_COUNTERS)                                                                          \
+	X(LIST, 'L', "list-avail", ROCPROFV3_SWITCH, ALSO, "list counters",                                    \
+	  "Those of the machine's GPUs, as rtl list-counters, and stop.")                                      \
 	X(GROUP, 0, "group-by-queue", ROCPROFV3_SWITCH, IDLE, "tracks by queue",                               \
 	  "Has no effect: the formats have both the queue and the stream of each operation.")                  \
 	X(PRELOAD, 0, "preload", ROCPROFV3_LIST("LIB"), LACKS, "libraries to preload",                         \

@@ -34,7 +34,7 @@ static void expect(const char *what, const char *at, char value)
 
 	HIP(hipMemcpy(&seen, at, 1, hipMemcpyDefault));
 	if (seen != value) {
-		printf("%s: %d in place of %d\n", what, seen, value);
+		printf("%s: %d instead of %d\n", what, seen, value);
 		wrong++;
 	}
 }
@@ -77,7 +77,7 @@ int main()
 	HIP(hipMemcpy(b, h, 150001, hipMemcpyDefault));
 	named(150001, "HostToDevice", "c", "1");
 
-	// of two and three dimensions: HSA is told the GPU that copies, not those that have the memory
+	// of two and three dimensions: HSA gets the GPU that copies, not those that have the memory
 	HIP(hipMemcpy2D(b, 1024, h, 512, 300, 111, hipMemcpyHostToDevice));
 	named(300 * 111, "HostToDevice", "c", "1");
 	HIP(hipSetDevice(0));

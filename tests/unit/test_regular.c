@@ -58,11 +58,16 @@ TEST(classes_mean_what_they_do_elsewhere)
 TEST(letters_that_have_no_meaning_are_refused)
 {
 	static const char *const all[][2] = {
-		{ "a\\x41", "\\x has no meaning" },   { "\\u0041", "\\u has no meaning" },
-		{ "\\p{L}", "\\p has no meaning" },   { "\\Aa", "\\A has no meaning" },
-		{ "[\\D]", "\\D is not possible" },   { "[^\\S]", "\\S is not possible" },
-		{ "[\\b]", "\\b is not possible" },   { "[a\\q]", "\\q is not possible" },
-		{ "(a", "" },			      { "[a", "" },
+		{ "a\\x41", "\\x has no meaning" },
+		{ "\\u0041", "\\u has no meaning" },
+		{ "\\p{L}", "\\p has no meaning" },
+		{ "\\Aa", "\\A has no meaning" },
+		{ "[\\D]", "\\D is not possible" },
+		{ "[^\\S]", "\\S is not possible" },
+		{ "[\\b]", "\\b is not possible" },
+		{ "[a\\q]", "\\q is not possible" },
+		{ "(a", "" },
+		{ "[a", "" },
 		{ "(?:a)", "" },
 	};
 	char why[REGULAR_ERROR_SIZE];
@@ -97,4 +102,3 @@ TEST(every_short_text_ends_with_an_answer)
 	}
 	CHECK_GE_UINT(nr, 1000);
 }
-
