@@ -122,7 +122,8 @@ int regular_compile(const char *text, regex_t *out, char why[REGULAR_ERROR_SIZE]
 
 	why[0] = '\0';
 	if (!posix) {
-		strcpy(why, "there is no memory");
+		str_init(&t.out, why, REGULAR_ERROR_SIZE);
+		str_add(&t.out, "there is no memory");
 		return -EINVAL;
 	}
 	str_init(&t.out, posix, size);
