@@ -5,6 +5,7 @@
 # Usage: tools/userland.sh SUITE COMMAND
 #   SUITE                   runtimes, in November 2026
 #     debian13              ROCr 6.1.2, HIP 5.7.1
+#     unstable              ROCr 6.4.3, HIP 6.4.3
 #     experimental          ROCr 7.2.4, HIP 7.2.4
 #   COMMAND
 #     setup                 fetch it from Debian's packages; does nothing if it exists; packages that this script asks for since
@@ -27,7 +28,7 @@ base='base-files bash coreutils dash diffutils findutils grep libasan8 libc-bin 
 	libubsan1 mawk mount procps python3 sed sqlite3 util-linux valgrind zlib1g'
 
 usage() {
-	sed -n 's/^# \{0,1\}//; 3,17p' "$0"
+	sed -n 's/^# \{0,1\}//; 3,18p' "$0"
 	exit 2
 }
 
@@ -42,6 +43,13 @@ debian13)
 	libraries='librccl1 librocblas0 librocfft0 librocrand1 librocsolver0 librocsparse0
 		libhipblas0-tests libhipsparse0-tests librccl1-tests librocprim-tests librocrand1-tests
 		librocsolver0-tests'
+	;;
+unstable)
+	sources='unstable'
+	target=unstable
+	rocm='libamd-comgr3 libamdhip64-6 libhiprtc-builtins6 libhiprtc6 libhsa-runtime64-1'
+	hip=libamdhip64.so.6
+	libraries=
 	;;
 experimental)
 	# packages that are not in experimental come from unstable

@@ -205,7 +205,7 @@ void cp_aql_error(struct queue *q, uint64_t code, uint64_t index)
 
 		mem_store64(q->error_reason, mask);
 		if (q->error_event)
-			kmt_event_set(q->error_event->EventId);
+			kmt_event_set(q->error_event);
 		return;
 	}
 	report_inactive(q, code);
@@ -239,7 +239,7 @@ static bool scratch_pending(struct queue *q)
 /* Unless VGPU_DOORBELL=lenient: reads the doorbell. false: its value is not below the write index. */
 static bool take_doorbell(struct queue *q)
 {
-	uint64_t value = mem_load64(&q->doorbell);
+	uint64_t value = mem_load64(q->doorbell);
 
 	if (value == QUEUE_NOT_RUNG || value < q->rung)
 		return true;
@@ -656,7 +656,7 @@ struct queue_visit cp_aql_serve(struct queue *q)
 	if (q->dead || (q->paused && !q->nr_flights) || scratch_pending(q))
 		return v;
 	if (knobs.doorbell != KNOBS_DOORBELL_LENIENT && !take_doorbell(q)) {
-		cp_aql_error(q, ERROR_BAD_PACKET, mem_load64(&q->doorbell));
+		cp_aql_error(q, ERROR_BAD_PACKET, mem_load64(q->doorbell));
 		v.progress = true;
 		return v;
 	}

@@ -5,13 +5,10 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cp_aql.h"
-#include "deliver.h"
 #include "engine.h"
 #include "fault.h"
-#include "kernel.h"
 #include "kmt.h"
 #include "knobs.h"
 #include "queue.h"
@@ -19,60 +16,37 @@
 /* HSA_QUEUE_TYPE from 6.3 on: an SDMA queue on a given engine */
 #define QUEUE_SDMA_BY_ENGINE 6u
 
-static uint64_t last_id;
+/* The words that a queue shares with the runtime; freed with it. */
+struct words {
+	struct words *next;
+	uint64_t id;
+	uint64_t doorbell, write_ptr, read_ptr;
+};
 
-static void free_queue(struct queue *q)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct words *all_words; /* under lock */
+
+static void keep_words(struct words *w, uint64_t id)
 {
-	if (!q)
-		return;
-	free(q->seen_ns);
-	free(q->flights);
-	free(q->sdma);
-	free(q->late);
-	free(q);
+	w->id = id;
+	pthread_mutex_lock(&lock);
+	w->next = all_words;
+	all_words = w;
+	pthread_mutex_unlock(&lock);
 }
 
-static struct queue *new_queue(bool is_sdma, uint64_t bytes)
+static void free_words(uint64_t id)
 {
-	struct queue *q = calloc(1, sizeof(*q));
+	struct words **at = &all_words, *w;
 
-	if (!q)
-		return NULL;
-	q->is_sdma = is_sdma;
-	if (is_sdma) {
-		q->size = bytes;
-		q->sdma = calloc(1, sizeof(*q->sdma));
-	} else {
-		q->size = bytes / QUEUE_PACKET_SIZE;
-		q->seen_ns = calloc(q->size, sizeof(*q->seen_ns));
-		q->flights =
-			aligned_alloc(QUEUE_PACKET_SIZE, QUEUE_FLIGHTS_MAX * sizeof(*q->flights));
-	}
-	if (is_sdma ? !q->sdma : !q->seen_ns || !q->flights) {
-		free_queue(q);
-		return NULL;
-	}
-	return q;
-}
-
-static void connect(struct queue *q, HsaQueueResource *res)
-{
-	res->QueueId = q->id;
-	if (q->is_sdma) {
-		q->number = q->id;
-		q->named = true;
-		res->Queue_DoorBell_aql = (HSAuint64 *)&q->doorbell;
-		res->Queue_write_ptr_aql = (HSAuint64 *)&q->sdma->write_ptr;
-		res->Queue_read_ptr_aql = (HSAuint64 *)&q->sdma->read_ptr;
-		return;
-	}
-	q->aq = (amd_queue_t *)((char *)res->Queue_read_ptr_aql -
-				offsetof(amd_queue_t, read_dispatch_id));
-	q->next = q->seen = q->aq->read_dispatch_id;
-	q->rung = q->next;
-	q->doorbell = knobs.doorbell != KNOBS_DOORBELL_LENIENT ? QUEUE_NOT_RUNG : 0;
-	q->error_reason = knobs.exceptions ? res->ErrorReason : NULL;
-	res->Queue_DoorBell_aql = (HSAuint64 *)&q->doorbell;
+	pthread_mutex_lock(&lock);
+	while (*at && (*at)->id != id)
+		at = &(*at)->next;
+	w = *at;
+	if (w)
+		*at = w->next;
+	pthread_mutex_unlock(&lock);
+	free(w);
 }
 
 KMT_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSAuint32 percentage,
@@ -80,8 +54,9 @@ KMT_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSA
 					HsaEvent *event, HsaQueueResource *res)
 {
 	bool is_sdma = type == HSA_QUEUE_SDMA || type == HSA_QUEUE_SDMA_XGMI;
+	struct queue_wanted wanted = { 0 };
+	struct words *words;
 	struct queue *q;
-	struct log_where where;
 
 	(void)priority;
 	if (!addr || !bytes || !res || !kmt_topology_is_gpu(node))
@@ -92,26 +67,34 @@ KMT_API HSAKMT_STATUS hsaKmtCreateQueue(HSAuint32 node, HSA_QUEUE_TYPE type, HSA
 	if (kmt_misc_inert())
 		return HSAKMT_STATUS_KERNEL_IO_CHANNEL_NOT_OPENED;
 	if (fault_match(FAULT_QUEUE_CREATE, &(struct fault_event){ node - 1, -1, 0, false })) {
-		where = (struct log_where){ .gpu = node - 1 };
-		log_fault(&where, fault_name(FAULT_QUEUE_CREATE), 0);
+		log_fault(&(struct log_where){ .gpu = node - 1 }, fault_name(FAULT_QUEUE_CREATE),
+			  0);
 		return HSAKMT_STATUS_NO_MEMORY;
 	}
-	q = new_queue(is_sdma, bytes);
-	if (!q)
+	words = calloc(1, sizeof(*words));
+	if (!words)
 		return HSAKMT_STATUS_NO_MEMORY;
-	q->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-	q->gpu = node - 1;
-	q->ring = addr;
-	q->paused = !percentage;
-	q->error_event = event;
-	connect(q, res);
+	wanted = (struct queue_wanted){
+		.gpu = node - 1,
+		.is_sdma = is_sdma,
+		.paused = !percentage,
+		.ring = addr,
+		.bytes = bytes,
+		.read_ptr = is_sdma ? &words->read_ptr : res->Queue_read_ptr_aql,
+		.doorbell = &words->doorbell,
+		.error_event = event ? event->EventId : 0,
+		.error_reason = knobs.exceptions ? res->ErrorReason : NULL,
+	};
+	if (queue_create(&wanted, &q)) {
+		free(words);
+		return HSAKMT_STATUS_NO_MEMORY;
+	}
+	keep_words(words, q->id);
+	res->QueueId = q->id;
+	res->Queue_DoorBell_aql = &words->doorbell;
 	if (is_sdma) {
-		where = queue_where(q);
-		log_queue(&where, true, "sdma", q->size);
-	}
-	if (engine_add(q)) {
-		free_queue(q);
-		return HSAKMT_STATUS_NO_MEMORY;
+		res->Queue_write_ptr_aql = &words->write_ptr;
+		res->Queue_read_ptr_aql = &words->read_ptr;
 	}
 	return HSAKMT_STATUS_SUCCESS;
 }
@@ -170,34 +153,20 @@ KMT_API HSAKMT_STATUS hsaKmtUpdateQueue(HSA_QUEUEID id, HSAuint32 percentage,
 		return HSAKMT_STATUS_SUCCESS;
 	if (!q)
 		return HSAKMT_STATUS_INVALID_HANDLE;
-	engine_lock();
-	q->paused = !percentage;
-	engine_unlock();
-	engine_kick();
+	queue_pause(q, !percentage);
 	return HSAKMT_STATUS_SUCCESS;
 }
 
 KMT_API HSAKMT_STATUS hsaKmtDestroyQueue(HSA_QUEUEID id)
 {
 	struct queue *q = engine_find(id);
-	struct log_where where;
 
 	if (kmt_misc_inert())
 		return HSAKMT_STATUS_SUCCESS;
 	if (!q)
 		return HSAKMT_STATUS_INVALID_HANDLE;
-	engine_remove(q);
-	engine_lock();
-	deliver_all(q);
-	for (unsigned int i = 0; i < q->nr_flights; i++)
-		kernel_end(&q->flights[i]);
-	engine_unlock();
-	where = queue_where(q);
-	if (!q->named)
-		where.queue = q->aq->hsa_queue.id;
-	log_queue(&where, false, q->is_sdma ? "sdma" : "aql", q->size);
-	log_flush();
-	free_queue(q);
+	queue_destroy(q);
+	free_words(id);
 	return HSAKMT_STATUS_SUCCESS;
 }
 

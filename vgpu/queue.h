@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <hsakmt.h>
-
 #include <hsa/hsa.h>
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
@@ -47,8 +45,8 @@ struct queue_flight {
 };
 
 struct queue_sdma {
-	uint64_t write_ptr, read_ptr; /* shared with the runtime */
-	uint64_t seen, seen_before;   /* write pointer at the last two times that it moved */
+	uint64_t *read_ptr;	    /* shared with the runtime */
+	uint64_t seen, seen_before; /* write pointer at the last two times that it moved */
 	uint64_t seen_ns, seen_before_ns;
 	uint64_t done_bytes; /* done of the copy packet at the head */
 	bool begun;	     /* that packet has begun */
@@ -71,11 +69,10 @@ struct queue {
 	unsigned char *ring;
 	uint64_t size; /* packets (AQL) or bytes (SDMA) */
 	amd_queue_t *aq;
-	HsaEvent *error_event;
-	volatile HSAint64 *error_reason;
-
-	/* written by the runtime; QUEUE_NOT_RUNG: not yet (VGPU_DOORBELL=strict) */
-	uint64_t doorbell;
+	uint32_t error_event; /* id; 0: none */
+	volatile int64_t
+		*error_reason; /* NULL: errors are reported through the queue's inactive signal */
+	uint64_t *doorbell;    /* written by the runtime; QUEUE_NOT_RUNG: not yet */
 
 	/* engine's lock */
 	bool paused, dead, named;
@@ -97,6 +94,28 @@ struct queue {
 	unsigned int nr_late, cap_late;
 	struct queue_sdma *sdma;
 };
+
+/* What a queue is made of; all of it is memory that the queue's owner keeps until queue_destroy(). */
+struct queue_wanted {
+	unsigned int gpu;
+	bool is_sdma, paused;
+	void *ring;
+	uint64_t bytes; /* of the ring: a power of two */
+	/* SDMA: the queue's read pointer, in bytes. AQL: amd_queue_t.read_dispatch_id. */
+	uint64_t *read_ptr;
+	uint64_t *doorbell;
+	uint32_t error_event;
+	volatile int64_t *error_reason;
+};
+
+/* Makes a queue, which the engine serves from then on. 0 or -errno. Any thread. */
+int queue_create(const struct queue_wanted *wanted, struct queue **out);
+
+/* Lets it begin no more packets, or go on. Any thread. */
+void queue_pause(struct queue *q, bool paused);
+
+/* Ends it: nothing of it is accessed after. Any thread. */
+void queue_destroy(struct queue *q);
 
 /* The result of a visit of a queue. */
 struct queue_visit {

@@ -348,15 +348,15 @@ struct queue_visit sdma_serve(struct queue *q)
 {
 	struct queue_visit v = { .wake_ns = QUEUE_NEVER };
 	struct queue_sdma *s = q->sdma;
-	uint64_t write_ptr = mem_load64(&q->doorbell), now;
+	uint64_t write_ptr = mem_load64(q->doorbell), now;
 
 	if (q->nr_late)
 		v.progress = deliver_serve(q, clock_now(), &v.wake_ns);
-	if (q->dead || q->paused || s->read_ptr == write_ptr)
+	if (q->dead || q->paused || *s->read_ptr == write_ptr)
 		return v;
 	now = clock_now();
 	scan_ring(s, write_ptr, now);
-	for (unsigned int i = 0; i < BATCH && s->read_ptr < s->seen; i++) {
+	for (unsigned int i = 0; i < BATCH && *s->read_ptr < s->seen; i++) {
 		int dwords;
 
 		if (now < q->gate_ns) {
@@ -365,12 +365,12 @@ struct queue_visit sdma_serve(struct queue *q)
 		}
 		/* a packet does not begin before it was written */
 		q->gate_ns = max64(q->gate_ns,
-				   s->read_ptr >= s->seen_before ? s->seen_ns : s->seen_before_ns);
-		dwords = do_packet(q, q->ring + s->read_ptr % q->size, now);
+				   *s->read_ptr >= s->seen_before ? s->seen_ns : s->seen_before_ns);
+		dwords = do_packet(q, q->ring + *s->read_ptr % q->size, now);
 		if (dwords == UNKNOWN) {
 			struct log_where where = queue_where(q);
 
-			log_fault(&where, "unknown_sdma_packet", s->read_ptr);
+			log_fault(&where, "unknown_sdma_packet", *s->read_ptr);
 			q->dead = true;
 			break;
 		}
@@ -381,7 +381,7 @@ struct queue_visit sdma_serve(struct queue *q)
 			break;
 		}
 		/* pairs with the acquire of the runtime, which waits for space in the ring */
-		mem_store64(&s->read_ptr, s->read_ptr + (uint64_t)dwords * 4);
+		mem_store64(s->read_ptr, *s->read_ptr + (uint64_t)dwords * 4);
 		v.progress = true;
 		if (now < q->gate_ns)
 			now = clock_now();

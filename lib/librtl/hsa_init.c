@@ -110,7 +110,8 @@ const struct source hsa_init_source = { .name = "runtime", .stop = stop };
 void hsa_init_conclude(void)
 {
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_OFF &&
-	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() && hsa_init_is_past())
+	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() &&
+	    hsa_init_is_past())
 		notice_send(env_str(ENV_SESSION), NOTICE_NO_TABLES, 0);
 }
 

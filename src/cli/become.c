@@ -89,8 +89,9 @@ void become_must(uint32_t pid, uid_t uid)
 		     setresuid(id.uid, id.uid, id.uid)))
 		err = -errno;
 	if (err || geteuid() != uid || getegid() != id.gid)
-		ui_die(STATUS_FAILED, "%u: is a process of another user (uid %u), whom rtl can't become: %s; "
-				      "run rtl as that user",
+		ui_die(STATUS_FAILED,
+		       "%u: is a process of another user (uid %u), whom rtl can't become: %s; "
+		       "run rtl as that user",
 		       pid, (unsigned int)uid, strerror(err ? -err : EPERM));
 	ui_say("%u: is a process of user %u: acting as that user", pid, (unsigned int)uid);
 }

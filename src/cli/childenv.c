@@ -184,11 +184,11 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 		if (s->vgpu_devices)
 			set_var_uint(out, "VGPU_DEVICES", s->vgpu_devices);
 		/* by its name where a path can't be given: its folder is in LD_LIBRARY_PATH */
-		if (s->vgpu_sysfs)
+		if (s->vgpu_driver)
 			prepend_var(out, "LD_PRELOAD",
-				    strpbrk(s->vgpu_sysfs, BLANKS) ?
-					    strrchr(s->vgpu_sysfs, '/') + 1 :
-					    s->vgpu_sysfs,
+				    strpbrk(s->vgpu_driver, BLANKS) ?
+					    strrchr(s->vgpu_driver, '/') + 1 :
+					    s->vgpu_driver,
 				    ": ");
 	}
 	if (strpbrk(s->librtl, BLANKS) && file) {

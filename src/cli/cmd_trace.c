@@ -328,7 +328,7 @@ static char **build_env(const struct trace *t, const char **why)
 		.librtl = t->paths.librtl,
 		.lib_dir = t->paths.lib_dir,
 		.vgpu_dir = value(t, O_VGPU)->count ? t->paths.vgpu_dir : NULL,
-		.vgpu_sysfs = value(t, O_VGPU)->count ? vgpu_sysfs(&t->paths) : NULL,
+		.vgpu_driver = value(t, O_VGPU)->count ? vgpu_driver(&t->paths) : NULL,
 		.vgpu_devices = value(t, O_VGPU)->num,
 		.tsan_suppressions = t->paths.tsan_suppressions[0] ? t->paths.tsan_suppressions :
 								     NULL,

@@ -78,11 +78,11 @@ static void read_elf64(struct file *f)
 	Elf64_Ehdr head;
 	Elf64_Phdr part;
 
-	f->form = read_at(f->fd, &head, sizeof(head), 0) && head.e_machine == EM_X86_64 ?
-			  ELF_64 :
-			  ELF_OTHER;
+	f->form = read_at(f->fd, &head, sizeof(head), 0) && head.e_machine == EM_X86_64 ? ELF_64 :
+											  ELF_OTHER;
 	for (unsigned int i = 0; f->form == ELF_64 && i < head.e_phnum; i++)
-		if (read_at(f->fd, &part, sizeof(part), head.e_phoff + (uint64_t)i * sizeof(part)) &&
+		if (read_at(f->fd, &part, sizeof(part),
+			    head.e_phoff + (uint64_t)i * sizeof(part)) &&
 		    part.p_type == PT_INTERP)
 			read_loader(f, part.p_offset, part.p_filesz);
 }
@@ -95,7 +95,8 @@ static void read_elf32(struct file *f)
 	f->form = read_at(f->fd, &head, sizeof(head), 0) && head.e_machine == EM_386 ? ELF_32 :
 										       ELF_OTHER;
 	for (unsigned int i = 0; f->form == ELF_32 && i < head.e_phnum; i++)
-		if (read_at(f->fd, &part, sizeof(part), head.e_phoff + (uint64_t)i * sizeof(part)) &&
+		if (read_at(f->fd, &part, sizeof(part),
+			    head.e_phoff + (uint64_t)i * sizeof(part)) &&
 		    part.p_type == PT_INTERP)
 			read_loader(f, part.p_offset, part.p_filesz);
 }
@@ -162,7 +163,8 @@ static void find_runtime(const struct file *f, char out[256])
 	if (f->form != ELF_64 || !read_at(f->fd, &head, sizeof(head), 0))
 		return;
 	for (unsigned int i = 0; !n && i < head.e_phnum; i++)
-		if (read_at(f->fd, &part, sizeof(part), head.e_phoff + (uint64_t)i * sizeof(part)) &&
+		if (read_at(f->fd, &part, sizeof(part),
+			    head.e_phoff + (uint64_t)i * sizeof(part)) &&
 		    part.p_type == PT_DYNAMIC)
 			n = pread(f->fd, entries,
 				  part.p_filesz < sizeof(entries) ? part.p_filesz : sizeof(entries),
@@ -225,9 +227,10 @@ static const char *why_not_found(const struct file *f, char *text, size_t size)
 		snprintf(text, size, "its interpreter '%.3000s' does not exist (first line)",
 			 f->interpreter);
 	else if (f->form == ELF_32 && *f->interpreter)
-		snprintf(text, size,
-			 "it is a 32-bit program, whose loader '%.3000s' does not exist on this machine",
-			 f->interpreter);
+		snprintf(
+			text, size,
+			"it is a 32-bit program, whose loader '%.3000s' does not exist on this machine",
+			f->interpreter);
 	else if (*f->interpreter)
 		snprintf(text, size, "its loader '%.3000s' does not exist on this machine",
 			 f->interpreter);
@@ -244,13 +247,14 @@ static const char *why_refused(const struct file *f, char *text, size_t size)
 		snprintf(text, size, "its interpreter '%.3000s' may not be executed (first line)",
 			 f->interpreter);
 	else if (f->form == SCRIPT || f->form == ELF_64)
-		snprintf(text, size, "%s: it is not executable: chmod +x '%.3000s'", strerror(EACCES),
-			 f->path);
-	else
-		snprintf(text, size,
-			 "%s: it is not executable; name the program that runs it in front of it, as in "
-			 "'python3 %.3000s'",
+		snprintf(text, size, "%s: it is not executable: chmod +x '%.3000s'",
 			 strerror(EACCES), f->path);
+	else
+		snprintf(
+			text, size,
+			"%s: it is not executable; name the program that runs it in front of it, as in "
+			"'python3 %.3000s'",
+			strerror(EACCES), f->path);
 	return text;
 }
 
@@ -264,8 +268,8 @@ const char *program_cant_run(const char *command, int error)
 		return error == ENOENT && !strchr(command, '/') ? "command not found" : why;
 	if (error == ENOENT)
 		why = why_not_found(&f, text, sizeof(text));
-	else if (error == EACCES && (!S_ISREG(f.st.st_mode) || access(f.path, X_OK) ||
-				     f.form == SCRIPT))
+	else if (error == EACCES &&
+		 (!S_ISREG(f.st.st_mode) || access(f.path, X_OK) || f.form == SCRIPT))
 		why = why_refused(&f, text, sizeof(text));
 	else if (error == ENOEXEC && f.form == ELF_OTHER)
 		why = "it is a program for another processor";

@@ -25,9 +25,9 @@ void vgpu_check_paths(const struct paths *paths)
 		       paths->root, paths->root);
 }
 
-const char *vgpu_sysfs(const struct paths *paths)
+const char *vgpu_driver(const struct paths *paths)
 {
-	char *path = ui_keep(ui_format("%s/libvgpu_sysfs.so", paths->vgpu_dir));
+	char *path = ui_keep(ui_format("%s/libvgpu.so", paths->vgpu_dir));
 
 	return paths->vgpu_dir[0] && access(path, R_OK) == 0 ? path : NULL;
 }

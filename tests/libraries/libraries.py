@@ -28,7 +28,7 @@ PROGRAMS_OF = {
 }
 EXECUTED = {"VGPU_EXEC": "auto"}
 # RCCL 7 has no code for gfx900, and reads the driver's files in /sys, which rtl trace --virtual-gpu preloads a library for
-SYSFS = os.path.join(VGPU_DIR, "libvgpu_sysfs.so")
+SYSFS = os.path.join(VGPU_DIR, "libvgpu.so")
 
 
 def arch_of(suite, name):

@@ -158,7 +158,7 @@ def runtime_that_never_registers_is_found_by_its_way():
     runtime = [p for p in re.findall(r"libhsa-runtime64\.so\.1 .*=> (\S+)", run("/sbin/ldconfig", "-p").out)][0]
     with open(runtime, "rb") as f, open(os.path.join(folder, "libhsa-runtime64.so.1"), "wb") as out:
         out.write(f.read() + b"\0rocprofiler_register_library_api_table\0")
-    shutil.copy(os.path.join(VGPU_DIR, "libvgpu_sysfs.so"), os.path.join(folder, "librocprofiler-register.so.0"))
+    shutil.copy(os.path.join(VGPU_DIR, "libvgpu.so"), os.path.join(folder, "librocprofiler-register.so.0"))
     texts = found("way.register", "way.register", LD_LIBRARY_PATH=folder)
     equal("text", texts["way.register"], "no trace was written")
 

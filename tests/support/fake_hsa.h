@@ -145,18 +145,18 @@ struct fake_hsa {
 	bool in_device;	       /* hsa_amd_pointer_info returns that for every ring */
 	struct fake_memory memory[4];
 	unsigned nr_memory;
-	struct fake_queue *reuse;	  /* the next queue gets the memory of this one */
-	uint32_t refuse_desc;		  /* 1 + the descriptor that hsa_amd_queue_create refuses */
-	bool refuse_descs;		  /* it refuses the call and reads no descriptor */
-	size_t desc_size;		  /* of its descriptors; 0: 96, as version 1 has it */
-	size_t batch_stride;		  /* bytes of a batch copy's operation; 0: 128 */
-	uint32_t refuse_op;		  /* 1 + the operation at which a batch copy fails */
-	bool refuse_copy;		  /* hsa_amd_memory_async_copy fails */
-	bool wake_first;		  /* the life thread must not sleep deeply when the GPU gets work */
-	bool copy_by_kernel;		  /* async copies are dispatches on fake.internal */
-	bool copy_at_once;		  /* async copies complete before the call returns */
-	_Atomic bool no_times;		  /* the GPU writes no times */
-	_Atomic bool inverted;		  /* it writes end before begin */
+	struct fake_queue *reuse; /* the next queue gets the memory of this one */
+	uint32_t refuse_desc;	  /* 1 + the descriptor that hsa_amd_queue_create refuses */
+	bool refuse_descs;	  /* it refuses the call and reads no descriptor */
+	size_t desc_size;	  /* of its descriptors; 0: 96, as version 1 has it */
+	size_t batch_stride;	  /* bytes of a batch copy's operation; 0: 128 */
+	uint32_t refuse_op;	  /* 1 + the operation at which a batch copy fails */
+	bool refuse_copy;	  /* hsa_amd_memory_async_copy fails */
+	bool wake_first;	  /* the life thread must not sleep deeply when the GPU gets work */
+	bool copy_by_kernel;	  /* async copies are dispatches on fake.internal */
+	bool copy_at_once;	  /* async copies complete before the call returns */
+	_Atomic bool no_times;	  /* the GPU writes no times */
+	_Atomic bool inverted;	  /* it writes end before begin */
 	_Atomic uint64_t no_signal_after; /* signal creation fails from this count on; 0: never */
 	void (*in_copy)(void);		  /* runs inside of the real async copy call */
 	/* runs at the end of the real hsa_queue_destroy of a program's queue */

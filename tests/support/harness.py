@@ -48,6 +48,10 @@ PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
 USERLAND = os.environ.get("USERLAND", "")
 # ROCr 7 loads the virtual GPU by its switch for device simulators, and prints that on stderr.
 DTIF = USERLAND == "experimental"
+# A runtime with a thunk inside and without that switch reaches the virtual GPU by the kernel driver's interface.
+THUNK_INSIDE = USERLAND == "unstable"
+# HIP from 6.4 on copies small buffers by kernels.
+COPIES_BY_KERNELS = USERLAND in ("unstable", "experimental")
 DTIF_LINES = (
     "Load libdtif.so successully!",
     "Load all DTIF APIs OK!",
@@ -290,9 +294,8 @@ def read_logs(folder):
 def command_line(name, args, trace, gpus, rtl_args, env, folder):
     """argv and environment of a run."""
     argv = [program(name), *map(str, args)]
-    # Most cases submit packets by the 10 000 and need no results; the others set VGPU_EXEC=auto. HIP from 6.4 on copies
-    # small buffers by kernels.
-    copies = DTIF and any("copies=" in str(arg) for arg in args)
+    # Most cases submit packets by the 10 000 and need no results; the others set VGPU_EXEC=auto.
+    copies = COPIES_BY_KERNELS and any("copies=" in str(arg) for arg in args)
     full = {"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), "VGPU_EXEC": "auto" if copies else "off", **(env or {})}
     if trace == RTL:
         need_product()
@@ -301,6 +304,8 @@ def command_line(name, args, trace, gpus, rtl_args, env, folder):
         argv = [RTL_BIN, "trace", "-o", os.path.join(folder, "trace.db"), device, *rtl_args, "--", *argv]
         return argv, clean_env(full)
     full = {"LD_LIBRARY_PATH": VGPU_DIR, "VGPU_DEVICES": gpus, **full}
+    if THUNK_INSIDE:
+        full = {"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so"), **full}
     if trace == TOOLS:
         need_product()
         full = {

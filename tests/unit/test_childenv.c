@@ -101,16 +101,15 @@ TEST(driver_files_of_virtual_gpu_are_preloaded_behind_librtl)
 	struct childenv_setup setup = { .librtl = "/l/librtl.so.1",
 					.lib_dir = "/l",
 					.vgpu_dir = "/v",
-					.vgpu_sysfs = "/v/libvgpu_sysfs.so",
+					.vgpu_driver = "/v/libvgpu.so",
 					.session = "/s" };
 	char *vars[] = { (char *)"LD_PRELOAD=theirs.so", NULL };
 	char **env = childenv_build(&setup, vars, &why);
 
-	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"),
-		     "/l/librtl.so.1:/v/libvgpu_sysfs.so:theirs.so");
-	setup.vgpu_sysfs = "/a b/libvgpu_sysfs.so";
+	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "/l/librtl.so.1:/v/libvgpu.so:theirs.so");
+	setup.vgpu_driver = "/a b/libvgpu.so";
 	env = childenv_build(&setup, vars, &why);
-	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "/l/librtl.so.1:libvgpu_sysfs.so:theirs.so");
+	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "/l/librtl.so.1:libvgpu.so:theirs.so");
 }
 
 TEST(registration_variables_are_set_unless_given)

@@ -35,7 +35,7 @@ def devices_are_enumerated():
 
 def shown(*argv, tmp, **settings):
     """Output and messages of a command that sees the virtual GPUs where the driver shows real ones."""
-    env = clean_env({"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu_sysfs.so"), "TMPDIR": tmp,
+    env = clean_env({"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so"), "TMPDIR": tmp,
                      **{f"VGPU_{k.upper()}": v for k, v in settings.items()}})
     p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=60, check=False)
     return p.stdout.decode(), p.stderr.decode()
@@ -75,10 +75,51 @@ for n in sorted(os.listdir("{nodes}")):
         equal(f"parts of nodes, {arch}", (len(text.splitlines()), [l for l in text.splitlines() if " True " not in l], err), (9, [], ""))
     # what was removed is made again; a folder that can't be made is named
     (folder,) = [f for f in os.listdir(tmp) if shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2)[0] and
-                 len(os.listdir(os.path.join(tmp, f, "kfd/topology/nodes"))) == 3]
-    os.unlink(os.path.join(tmp, folder, "kfd/topology/nodes/2/gpu_id"))
+                 len(os.listdir(os.path.join(tmp, f, "class/kfd/topology/nodes"))) == 3]
+    os.unlink(os.path.join(tmp, folder, "class/kfd/topology/nodes/2/gpu_id"))
     equal("a file that was removed", shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2), ("30210\n", ""))
-    check("vgpu: /sys/class/kfd is not shown: /none/" in shown("cat", nodes, tmp="/none")[1], "no message")
+    check("vgpu: the driver's files in /sys are not shown: /none/" in shown("cat", nodes, tmp="/none")[1], "no message")
+
+
+def driver(scenario):
+    r = run("driver_test", scenario, environ={"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so")})
+    check(r.out.endswith("ok\n"), r.out + r.err)
+    equal("messages", r.err, "")
+
+
+@case
+def driver_answers_requests_of_every_header_and_refuses_others():
+    driver("requests")
+
+
+@case
+def descriptors_of_the_driver_may_be_copied_and_are_devices():
+    driver("descriptors")
+
+
+@case
+def memory_of_the_driver_is_counted_mapped_and_freed():
+    driver("memory")
+
+
+@case
+def events_of_the_driver_wake_threads_and_have_ages():
+    driver("events")
+
+
+@case
+def queue_of_the_driver_completes_a_packet_with_an_interrupt():
+    driver("queues")
+
+
+@case
+def forked_child_is_refused_and_opens_the_driver_after_exec():
+    driver("forks")
+
+
+@case
+def memory_of_the_driver_is_shared_with_another_process():
+    driver("shared")
 
 
 @case

@@ -24,6 +24,12 @@
 #include "../knobs.h"
 
 #define BANKS_MAX 4
+/* bits of a node's capabilities: user memory is registered in place; queue errors are reported as exceptions */
+#define CAPABILITY_SVM 0x08000000u
+#define CAPABILITY_TRAPS 0x20000000u
+
+#define RENDER_FIRST 128u
+
 #define LINKS_MAX (KNOBS_DEVICES_MAX + 1)
 
 /* All files: "path\0text\0" for each. */
@@ -82,13 +88,13 @@ static void put_node(struct files *f, unsigned int node, const HsaNodeProperties
 {
 	HsaMemoryProperties banks[BANKS_MAX];
 
-	begin_file(f, "kfd/topology/nodes/%u/gpu_id", node);
+	begin_file(f, "class/kfd/topology/nodes/%u/gpu_id", node);
 	fprintf(f->out, "%u\n", kmt_topology_gpu_id(node));
 	end_file(f);
-	begin_file(f, "kfd/topology/nodes/%u/name", node);
+	begin_file(f, "class/kfd/topology/nodes/%u/name", node);
 	fprintf(f->out, "%s\n", (const char *)p->AMDName);
 	end_file(f);
-	begin_file(f, "kfd/topology/nodes/%u/properties", node);
+	begin_file(f, "class/kfd/topology/nodes/%u/properties", node);
 	line(f, "cpu_cores_count", p->NumCPUCores);
 	line(f, "simd_count", p->NumFComputeCores);
 	line(f, "mem_banks_count", list_banks(node, p->NumMemoryBanks, banks));
@@ -123,7 +129,9 @@ static void put_node(struct files *f, unsigned int node, const HsaNodeProperties
 		line(f, "max_engine_clk_fcompute", p->MaxEngineClockMhzFCompute);
 		line(f, "local_mem_size", p->LocalMemSize);
 		line(f, "fw_version", p->EngineId.ui32.uCode);
-		line(f, "capability", p->Capability.Value);
+		line(f, "capability",
+		     p->Capability.Value | CAPABILITY_SVM |
+			     (knobs.exceptions ? CAPABILITY_TRAPS : 0));
 		line(f, "debug_prop", 0);
 		line(f, "sdma_fw_version", p->uCodeEngineVersions.uCodeSDMA);
 		line(f, "unique_id", p->UniqueID);
@@ -138,7 +146,7 @@ static void put_banks(struct files *f, unsigned int node, unsigned int nr)
 
 	nr = list_banks(node, nr, banks);
 	for (unsigned int i = 0; i < nr; i++) {
-		begin_file(f, "kfd/topology/nodes/%u/mem_banks/%u/properties", node, i);
+		begin_file(f, "class/kfd/topology/nodes/%u/mem_banks/%u/properties", node, i);
 		line(f, "heap_type", banks[i].HeapType);
 		line(f, "size_in_bytes", banks[i].SizeInBytes);
 		line(f, "flags", banks[i].Flags.MemoryProperty);
@@ -155,7 +163,7 @@ static void put_caches(struct files *f, unsigned int node, unsigned int processo
 	if (nr > 4 || hsaKmtGetNodeCacheProperties(node, processor, nr, caches))
 		return;
 	for (unsigned int i = 0; i < nr; i++) {
-		begin_file(f, "kfd/topology/nodes/%u/caches/%u/properties", node, i);
+		begin_file(f, "class/kfd/topology/nodes/%u/caches/%u/properties", node, i);
 		line(f, "processor_id_low", caches[i].ProcessorIdLow);
 		line(f, "level", caches[i].CacheLevel);
 		line(f, "size", caches[i].CacheSize);
@@ -177,7 +185,7 @@ static void put_links(struct files *f, unsigned int node, unsigned int nr)
 	for (unsigned int i = 0; i < nr; i++) {
 		const HsaIoLinkProperties *l = &links[i];
 
-		begin_file(f, "kfd/topology/nodes/%u/io_links/%u/properties", node, i);
+		begin_file(f, "class/kfd/topology/nodes/%u/io_links/%u/properties", node, i);
 		line(f, "type", l->IoLinkType);
 		line(f, "version_major", l->VersionMajor);
 		line(f, "version_minor", l->VersionMinor);
@@ -194,6 +202,36 @@ static void put_links(struct files *f, unsigned int node, unsigned int nr)
 	}
 }
 
+static void put_value(struct files *f, unsigned int minor, const char *name, unsigned int value)
+{
+	begin_file(f, "char/226:%u/device/%s", minor, name);
+	fprintf(f->out, "0x%04x\n", value);
+	end_file(f);
+}
+
+/* What is known of a GPU by its render node. */
+static void put_render(struct files *f, unsigned int gpu, const HsaNodeProperties *p)
+{
+	unsigned int minor = RENDER_FIRST + gpu;
+
+	begin_file(f, "char/226:%u/device/drm/card%u/dev", minor, gpu);
+	fprintf(f->out, "226:%u\n", gpu);
+	end_file(f);
+	begin_file(f, "char/226:%u/device/drm/renderD%u/dev", minor, minor);
+	fprintf(f->out, "226:%u\n", minor);
+	end_file(f);
+	begin_file(f, "char/226:%u/device/uevent", minor);
+	fprintf(f->out,
+		"DRIVER=amdgpu\nPCI_CLASS=38000\nPCI_ID=1002:%04X\nPCI_SUBSYS_ID=1002:%04X\nPCI_SLOT_NAME=0000:%02x:00.0\n",
+		p->DeviceId, p->DeviceId, gpu + 1);
+	end_file(f);
+	put_value(f, minor, "vendor", p->VendorId);
+	put_value(f, minor, "device", p->DeviceId);
+	put_value(f, minor, "subsystem_vendor", p->VendorId);
+	put_value(f, minor, "subsystem_device", p->DeviceId);
+	put_value(f, minor, "revision", 0);
+}
+
 /* 0, or -ENOMEM. */
 static int describe(struct files *f)
 {
@@ -203,13 +241,16 @@ static int describe(struct files *f)
 	f->out = open_memstream(&f->bytes, &f->len);
 	if (!f->out)
 		return -ENOMEM;
-	begin_file(f, "kfd/topology/generation_id");
+	begin_file(f, "class/kfd/topology/generation_id");
 	fputs("1\n", f->out);
 	end_file(f);
-	begin_file(f, "kfd/topology/system_properties");
+	begin_file(f, "class/kfd/topology/system_properties");
 	line(f, "platform_oem", 0);
 	line(f, "platform_id", 0);
 	line(f, "platform_rev", 0);
+	end_file(f);
+	begin_file(f, "module/amdgpu/initstate");
+	fputs("live\n", f->out);
 	end_file(f);
 	hsaKmtAcquireSystemProperties(&machine);
 	for (unsigned int node = 0; node < machine.NumNodes; node++) {
@@ -219,6 +260,8 @@ static int describe(struct files *f)
 		put_banks(f, node, p.NumMemoryBanks);
 		put_caches(f, node, p.FComputeIdLo, p.NumCaches);
 		put_links(f, node, p.NumIOLinks);
+		if (kmt_topology_is_gpu(node))
+			put_render(f, node - 1, &p);
 	}
 	return fclose(f->out) ? -ENOMEM : 0;
 }
@@ -319,4 +362,46 @@ int tree_make(char path[PATH_MAX])
 		close(root);
 	free(f.bytes);
 	return err;
+}
+
+/* What follows `prefix` in the path if that is whole: the end, or a slash; NULL: another path. */
+static const char *after(const char *path, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]) ? path + n : NULL;
+}
+
+/* The same for a path with the minor number of a virtual GPU's render node behind the prefix. */
+static const char *after_minor(const char *path, const char *prefix, unsigned long *minor)
+{
+	size_t n = strlen(prefix);
+	char *end;
+
+	if (strncmp(path, prefix, n) != 0 || path[n] < '0' || path[n] > '9')
+		return NULL;
+	*minor = strtoul(path + n, &end, 10);
+	if ((*end && *end != '/') || *minor < RENDER_FIRST)
+		return NULL;
+	knobs_init_quietly();
+	return *minor - RENDER_FIRST < knobs.devices ? end : NULL;
+}
+
+bool tree_has(const char *path, char rest[PATH_MAX])
+{
+	const char *tail;
+	unsigned long minor;
+
+	tail = after(path, "/sys/class/kfd");
+	if (!tail)
+		tail = after(path, "/sys/devices/virtual/kfd");
+	if (tail)
+		return snprintf(rest, PATH_MAX, "class%s", tail) < PATH_MAX;
+	tail = after_minor(path, "/sys/dev/char/226:", &minor);
+	if (!tail)
+		tail = after_minor(path, "/sys/class/drm/renderD", &minor);
+	if (tail)
+		return snprintf(rest, PATH_MAX, "char/226:%lu%s", minor, tail) < PATH_MAX;
+	tail = after(path, "/sys/module/amdgpu");
+	return tail && snprintf(rest, PATH_MAX, "module/amdgpu%s", tail) < PATH_MAX;
 }

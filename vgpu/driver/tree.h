@@ -4,10 +4,11 @@
  * The folder has the content of /sys/class/kfd. It is named by the user and by a checksum of that content, and stays:
  * processes with the same settings share it.
  */
-#ifndef VGPU_SYSFS_TREE_H
-#define VGPU_SYSFS_TREE_H
+#ifndef VGPU_DRIVER_TREE_H
+#define VGPU_DRIVER_TREE_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 /*
  * Writes what is missing of the folder, and its path to `path`, without a slash at the end.
@@ -15,5 +16,8 @@
  * 0, or -errno: `path` then is what could not be made. Any thread; processes may do it at once.
  */
 int tree_make(char path[PATH_MAX]);
+
+/* Whether the folder has the file that a path names, which begins with "/sys/"; its path in the folder. Any thread. */
+bool tree_has(const char *path, char rest[PATH_MAX]);
 
 #endif

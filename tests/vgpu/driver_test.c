@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+/* driver_test.c - a program that makes the kernel driver's requests itself, without a runtime: libvgpu.so is preloaded
+ *
+ * First argument: the scenario. "ok" on stdout, or status 1 and a line on stderr.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <hsa/hsa.h>
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+
+#include "driver/drm_abi.h"
+#include "driver/kfd_abi.h"
+
+#define CHECK(cond)                                                                                \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fprintf(stderr, "%s:%d: %s (errno %d)\n", __FILE__, __LINE__, #cond,       \
+				errno);                                                            \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+#define PAGE 4096ull
+#define SIZE (1ull << 20)
+
+#define KFD(number, type) _IOC(_IOC_READ | _IOC_WRITE, KFD_TYPE, number, sizeof(type))
+
+static int kfd, render;
+static uint32_t gpu_id;
+
+/* 0, or the error. */
+static int request(int fd, unsigned long number, void *arg)
+{
+	return ioctl(fd, number, arg) == -1 ? errno : 0;
+}
+
+static void open_gpu(void)
+{
+	struct kfd_aperture apertures[16];
+	struct kfd_apertures_new a = { .apertures_ptr = (uintptr_t)apertures, .num_of_nodes = 16 };
+	struct kfd_acquire_vm vm = { 0 };
+
+	kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	CHECK(kfd >= 0);
+	render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
+	CHECK(render >= 0);
+	CHECK(!request(kfd, KFD(KFD_GET_PROCESS_APERTURES_NEW, a), &a));
+	CHECK(a.num_of_nodes >= 1);
+	gpu_id = apertures[0].gpu_id;
+	vm.drm_fd = (uint32_t)render;
+	vm.gpu_id = gpu_id;
+	CHECK(!request(kfd, KFD(KFD_ACQUIRE_VM, vm), &vm));
+}
+
+static uint64_t available(void)
+{
+	struct kfd_available_memory m = { .gpu_id = gpu_id };
+
+	CHECK(!request(kfd, KFD(KFD_AVAILABLE_MEMORY, m), &m));
+	return m.available;
+}
+
+static void *reserve(uint64_t size)
+{
+	void *p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+static struct kfd_alloc_memory allocate(void *va, uint64_t size, uint32_t flags)
+{
+	struct kfd_alloc_memory m = {
+		.va = (uintptr_t)va, .size = size, .gpu_id = gpu_id, .flags = flags
+	};
+
+	CHECK(!request(kfd, KFD(KFD_ALLOC_MEMORY, m), &m));
+	return m;
+}
+
+static int map_at(unsigned long number, uint64_t handle)
+{
+	struct kfd_map_memory m = { .handle = handle,
+				    .gpu_ids_ptr = (uintptr_t)&gpu_id,
+				    .nr_gpus = 1 };
+	int err = request(kfd, KFD(number, m), &m);
+
+	CHECK(err || m.nr_done == 1);
+	return err;
+}
+
+static int release(uint64_t handle)
+{
+	struct kfd_memory_handle h = { handle };
+
+	return request(kfd, KFD(KFD_FREE_MEMORY, h), &h);
+}
+
+/* Memory of the GPU that the host has mapped, too. */
+static void *visible(uint64_t size, uint32_t flags, uint64_t *handle)
+{
+	void *va = reserve(size);
+	struct kfd_alloc_memory m = allocate(va, size, flags);
+
+	CHECK(mmap(va, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, render,
+		   (off_t)m.mmap_offset) == va);
+	CHECK(!map_at(KFD_MAP_MEMORY, m.handle));
+	if (handle)
+		*handle = m.handle;
+	return va;
+}
+
+static void requests(void)
+{
+	struct kfd_get_version v = { 0 };
+	struct {
+		struct kfd_get_version v;
+		uint64_t later;
+	} longer = { .later = 5 };
+	char byte;
+
+	open_gpu();
+	CHECK(!request(kfd, KFD(KFD_GET_VERSION, v), &v) && v.major == 1 && v.minor == 17);
+	/* the request of a later header, whose argument is longer */
+	CHECK(!request(kfd, KFD(KFD_GET_VERSION, longer), &longer) && longer.v.minor == 17 &&
+	      longer.later == 5);
+	/* unknown ones: the debugger's, AMD's own driver's, later ones, another device's */
+	CHECK(request(kfd, KFD(0x26, v), &v) == EINVAL);
+	CHECK(request(kfd, KFD(0x80, v), &v) == EINVAL);
+	CHECK(request(kfd, KFD(0xff, v), &v) == EINVAL);
+	CHECK(request(kfd, TCGETS, &v) == ENOTTY);
+	CHECK(request(render, KFD(KFD_GET_VERSION, v), &v) == ENOTTY);
+	CHECK(request(kfd, KFD(KFD_GET_VERSION, v), NULL) == EFAULT);
+	CHECK(syscall(SYS_ioctl, kfd, KFD(KFD_GET_VERSION, v), &v) == 0);
+	/* requests of other files are theirs */
+	CHECK(pipe((int[2]){ 0, 0 }) == 0 && request(1000, KFD(KFD_GET_VERSION, v), &v) == EBADF);
+	CHECK(read(kfd, &byte, 0) == 0);
+}
+
+static void descriptors(void)
+{
+	struct kfd_get_version v = { 0 };
+	char path[64], text[64] = "";
+	struct stat st;
+	int copy, other;
+
+	open_gpu();
+	copy = fcntl(kfd, F_DUPFD_CLOEXEC, 100);
+	CHECK(copy >= 100 && (fcntl(copy, F_GETFD) & FD_CLOEXEC));
+	other = open("/dev/kfd", O_RDWR);
+	CHECK(other >= 0 && !(fcntl(other, F_GETFD) & FD_CLOEXEC));
+	close(kfd);
+	CHECK(!request(copy, KFD(KFD_GET_VERSION, v), &v));
+	CHECK(dup2(copy, kfd) == kfd && !request(kfd, KFD(KFD_GET_VERSION, v), &v));
+	close(copy);
+	CHECK(request(copy, KFD(KFD_GET_VERSION, v), &v) == EBADF);
+	CHECK(!request(other, KFD(KFD_GET_VERSION, v), &v));
+	copy = (int)syscall(SYS_openat, AT_FDCWD, "/dev/kfd", O_RDWR);
+	CHECK(copy >= 0 && !request(copy, KFD(KFD_GET_VERSION, v), &v));
+	/* what libraries look at */
+	CHECK(fstat(render, &st) == 0 && S_ISCHR(st.st_mode) && major(st.st_rdev) == 226 &&
+	      minor(st.st_rdev) == 128);
+	CHECK(stat("/dev/dri/renderD128", &st) == 0 && minor(st.st_rdev) == 128);
+	CHECK(fstatat(render, "", &st, AT_EMPTY_PATH) == 0 && S_ISCHR(st.st_mode));
+	CHECK(access("/dev/kfd", R_OK | W_OK) == 0 && access("/dev/dri/renderD128", F_OK) == 0);
+	CHECK(access("/dev/dri/renderD129", F_OK) == -1 &&
+	      open("/dev/dri/renderD129", O_RDWR) == -1 && errno == ENOENT);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", render);
+	CHECK(readlink(path, text, sizeof(text) - 1) == 19 && !strcmp(text, "/dev/dri/renderD128"));
+}
+
+static void memory(void)
+{
+	uint64_t before, handle, *p;
+	struct kfd_alloc_memory m = { 0 };
+	void *va;
+
+	open_gpu();
+	before = available();
+	p = visible(SIZE, KFD_MEMORY_VRAM, &handle);
+	CHECK(available() == before - SIZE);
+	*p = 5;
+	CHECK(release(handle) == EBUSY);
+	CHECK(!map_at(KFD_UNMAP_MEMORY, handle) && *p == 5);
+	CHECK(!release(handle) && release(handle) == EINVAL && available() == before);
+	CHECK(map_at(KFD_MAP_MEMORY, handle) == EINVAL);
+	/* new memory has nothing of the old */
+	p = visible(SIZE, KFD_MEMORY_VRAM, &handle);
+	CHECK(*p == 0);
+	/* host memory is not counted; what does not fit is refused */
+	visible(SIZE, KFD_MEMORY_GTT, NULL);
+	CHECK(available() == before - SIZE);
+	va = reserve(PAGE);
+	m = (struct kfd_alloc_memory){
+		.va = (uintptr_t)va, .size = before + 1, .gpu_id = gpu_id, .flags = KFD_MEMORY_VRAM
+	};
+	CHECK(request(kfd, KFD(KFD_ALLOC_MEMORY, m), &m) == ENOMEM);
+	m.gpu_id = 1;
+	CHECK(request(kfd, KFD(KFD_ALLOC_MEMORY, m), &m) == EINVAL);
+	/* the host may not see it, and the GPU does: an event's page, say */
+	va = reserve(SIZE);
+	m = allocate(va, SIZE, KFD_MEMORY_GTT);
+	CHECK(mmap(va, SIZE, PROT_NONE, MAP_SHARED | MAP_FIXED, render, (off_t)m.mmap_offset) ==
+	      va);
+	CHECK(!map_at(KFD_MAP_MEMORY, m.handle));
+}
+
+static uint32_t new_event(uint32_t type, bool auto_reset)
+{
+	struct kfd_create_event e = { .event_type = type, .auto_reset = auto_reset };
+
+	CHECK(!request(kfd, KFD(KFD_CREATE_EVENT, e), &e) && e.event_id && e.page_offset);
+	return e.event_id;
+}
+
+static int set_event(unsigned long number, uint32_t id)
+{
+	struct kfd_event_id e = { .event_id = id };
+
+	return request(kfd, KFD(number, e), &e);
+}
+
+static uint32_t wait_for(uint32_t id, uint32_t ms, uint64_t *age)
+{
+	struct kfd_event_data d = { .event_id = id };
+	struct kfd_wait_events w = { .events_ptr = (uintptr_t)&d,
+				     .num_events = 1,
+				     .timeout_ms = ms };
+
+	if (age)
+		d.signal.last_event_age = *age;
+	CHECK(!request(kfd, KFD(KFD_WAIT_EVENTS, w), &w));
+	if (age)
+		*age = d.signal.last_event_age;
+	return w.result;
+}
+
+static void *set_later(void *arg)
+{
+	CHECK(!set_event(KFD_SET_EVENT, *(uint32_t *)arg));
+	return NULL;
+}
+
+static void events(void)
+{
+	uint32_t id, manual;
+	struct kfd_wait_events w = { .num_events = 1 };
+	struct kfd_event_data d = { .event_id = 4000 };
+	uint64_t age = 1;
+	pthread_t thread;
+
+	open_gpu();
+	id = new_event(KFD_EVENT_SIGNAL, true);
+	manual = new_event(KFD_EVENT_SIGNAL, false);
+	CHECK(wait_for(id, 0, NULL) == KFD_WAIT_TIMEOUT &&
+	      wait_for(id, 1, NULL) == KFD_WAIT_TIMEOUT);
+	/* kept for one waiter, or until it is reset */
+	CHECK(!set_event(KFD_SET_EVENT, id) && wait_for(id, 0, NULL) == KFD_WAIT_COMPLETE &&
+	      wait_for(id, 0, NULL) == KFD_WAIT_TIMEOUT);
+	CHECK(!set_event(KFD_SET_EVENT, manual) && wait_for(manual, 0, NULL) == KFD_WAIT_COMPLETE &&
+	      wait_for(manual, 0, NULL) == KFD_WAIT_COMPLETE);
+	CHECK(!set_event(KFD_RESET_EVENT, manual) && wait_for(manual, 0, NULL) == KFD_WAIT_TIMEOUT);
+	/* a waiter with an older age does not wait, and learns the new one */
+	CHECK(wait_for(id, 0, &age) == KFD_WAIT_COMPLETE && age == 2 &&
+	      wait_for(id, 0, &age) == KFD_WAIT_TIMEOUT);
+	/* wakes a thread that waits without a limit */
+	CHECK(pthread_create(&thread, NULL, set_later, &id) == 0);
+	CHECK(wait_for(id, UINT32_MAX, NULL) == KFD_WAIT_COMPLETE);
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(!set_event(KFD_DESTROY_EVENT, id) && set_event(KFD_SET_EVENT, id) == EINVAL);
+	w.events_ptr = (uintptr_t)&d;
+	CHECK(request(kfd, KFD(KFD_WAIT_EVENTS, w), &w) == EINVAL);
+}
+
+#define SLOTS 64
+
+/* A queue of 64 packets, a barrier in it, and a signal that the GPU completes with an interrupt. */
+static void queues(void)
+{
+	amd_queue_t *aq;
+	amd_signal_t *signal;
+	hsa_barrier_and_packet_t *ring;
+	uint64_t *slots, *doorbell;
+	struct kfd_create_event e = { .event_type = KFD_EVENT_SIGNAL, .auto_reset = 1 };
+	struct kfd_create_queue q = { 0 };
+	struct kfd_queue_id id;
+	uint64_t handle, page;
+
+	open_gpu();
+	slots = visible(32768, KFD_MEMORY_GTT, &handle);
+	e.page_offset = handle;
+	CHECK(!request(kfd, KFD(KFD_CREATE_EVENT, e), &e));
+	ring = visible(PAGE, KFD_MEMORY_GTT, NULL);
+	aq = visible(PAGE, KFD_MEMORY_GTT, NULL);
+	signal = visible(PAGE, KFD_MEMORY_GTT, NULL);
+	for (int i = 0; i < SLOTS; i++)
+		ring[i].header = HSA_PACKET_TYPE_INVALID;
+	q = (struct kfd_create_queue){
+		.ring_base = (uintptr_t)ring,
+		.ring_size = PAGE,
+		.read_pointer = (uintptr_t)&aq->read_dispatch_id,
+		.write_pointer = (uintptr_t)&aq->write_dispatch_id,
+		.gpu_id = gpu_id,
+		.queue_type = KFD_QUEUE_AQL,
+		.percentage = 100,
+	};
+	/* as a program has it that was built with an older header: 88 bytes */
+	CHECK(!request(kfd,
+		       _IOC(_IOC_READ | _IOC_WRITE, KFD_TYPE, KFD_CREATE_QUEUE,
+			    KFD_CREATE_QUEUE_BEFORE_1_17),
+		       &q));
+	page = q.doorbell_offset & ~(PAGE - 1);
+	doorbell = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, kfd, (off_t)page);
+	CHECK(doorbell != MAP_FAILED);
+	signal->value = 1;
+	signal->event_mailbox_ptr = (uintptr_t)&slots[e.slot_index];
+	signal->event_id = e.trigger_data;
+	ring[0].completion_signal.handle = (uintptr_t)signal;
+	__atomic_store_n(&aq->write_dispatch_id, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring[0].header, HSA_PACKET_TYPE_BARRIER_AND, __ATOMIC_RELEASE);
+	__atomic_store_n(&doorbell[(q.doorbell_offset - page) / 8], 0, __ATOMIC_RELEASE);
+	CHECK(wait_for(e.event_id, UINT32_MAX, NULL) == KFD_WAIT_COMPLETE);
+	CHECK(__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 0 &&
+	      slots[e.slot_index] == e.event_id);
+	id = (struct kfd_queue_id){ .queue_id = q.queue_id };
+	CHECK(!request(kfd, KFD(KFD_DESTROY_QUEUE, id), &id));
+	CHECK(request(kfd, KFD(KFD_DESTROY_QUEUE, id), &id) == EINVAL);
+	q.gpu_id = 1;
+	CHECK(request(kfd, KFD(KFD_CREATE_QUEUE, q), &q) == EINVAL);
+}
+
+/* A child has its parent's descriptors, and the kernel refuses its requests; after exec it opens the device itself. */
+static void forks(const char *self)
+{
+	struct kfd_get_version v = { 0 };
+	int status;
+	pid_t pid;
+
+	open_gpu();
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		if (request(kfd, KFD(KFD_GET_VERSION, v), &v) != EBADF)
+			_exit(1);
+		execl(self, self, "requests", (char *)NULL);
+		_exit(2);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(!request(kfd, KFD(KFD_GET_VERSION, v), &v));
+}
+
+static void send_fd(int to, int fd)
+{
+	char room[CMSG_SPACE(sizeof(int))] = { 0 }, byte = 0;
+	struct iovec io = { &byte, 1 };
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	CHECK(sendmsg(to, &m, 0) == 1);
+}
+
+static int receive_fd(int from)
+{
+	char room[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec io = { &byte, 1 };
+	struct msghdr m = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)
+	};
+	int fd;
+
+	CHECK(recvmsg(from, &m, 0) == 1 && CMSG_FIRSTHDR(&m));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	return fd;
+}
+
+/* The other process: adds 1 to a number in the memory that it gets. */
+static void import(int channel)
+{
+	int fd = receive_fd(channel);
+	struct kfd_dmabuf_info info = { .fd = (uint32_t)fd };
+	struct kfd_import_dmabuf imported = { .fd = (uint32_t)fd };
+	uint64_t *va;
+
+	open_gpu();
+	CHECK(!request(kfd, KFD(KFD_GET_DMABUF_INFO, info), &info) && info.size == SIZE &&
+	      info.gpu_id == gpu_id);
+	va = reserve(SIZE);
+	imported.va = (uintptr_t)va;
+	imported.gpu_id = gpu_id;
+	CHECK(!request(kfd, KFD(KFD_IMPORT_DMABUF, imported), &imported));
+	CHECK(!map_at(KFD_MAP_MEMORY, imported.handle));
+	CHECK(*va == 41);
+	++*va;
+	CHECK(write(channel, "", 1) == 1);
+	/* lives on when its owner has freed it */
+	CHECK(read(channel, &(char){ 0 }, 1) == 1 && *va == 42);
+	CHECK(!map_at(KFD_UNMAP_MEMORY, imported.handle) && !release(imported.handle));
+	/* what stands for no memory */
+	info.fd = (uint32_t)channel;
+	CHECK(request(kfd, KFD(KFD_GET_DMABUF_INFO, info), &info) == EINVAL);
+}
+
+static void shared(const char *self)
+{
+	struct kfd_export_dmabuf out = { .flags = O_CLOEXEC };
+	int ends[2], status;
+	uint64_t handle, *p;
+	char number[16];
+	pid_t pid;
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		snprintf(number, sizeof(number), "%d", ends[1]);
+		execl(self, self, "import", number, (char *)NULL);
+		_exit(2);
+	}
+	close(ends[1]);
+	open_gpu();
+	visible(SIZE, KFD_MEMORY_VRAM, NULL);
+	p = visible(SIZE, KFD_MEMORY_VRAM, &handle);
+	*p = 41;
+	out.handle = handle;
+	CHECK(!request(kfd, KFD(KFD_EXPORT_DMABUF, out), &out));
+	send_fd(ends[0], (int)out.fd);
+	CHECK(read(ends[0], &(char){ 0 }, 1) == 1 && *p == 42);
+	CHECK(!map_at(KFD_UNMAP_MEMORY, handle) && !release(handle));
+	CHECK(write(ends[0], "", 1) == 1);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(what, "requests"))
+		requests();
+	else if (!strcmp(what, "descriptors"))
+		descriptors();
+	else if (!strcmp(what, "memory"))
+		memory();
+	else if (!strcmp(what, "events"))
+		events();
+	else if (!strcmp(what, "queues"))
+		queues();
+	else if (!strcmp(what, "forks"))
+		forks(argv[0]);
+	else if (!strcmp(what, "shared"))
+		shared(argv[0]);
+	else if (!strcmp(what, "import") && argc > 2)
+		import(atoi(argv[2]));
+	else
+		CHECK(!"a scenario");
+	puts("ok");
+	return 0;
+}

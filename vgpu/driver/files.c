@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/* files.c - libvgpu.so: the C library's functions through which programs reach the kernel driver
+ *
+ * The library is preloaded. It has the functions that take a path or a descriptor, and passes on each call that is not for the
+ * driver: for /dev/kfd, /dev/dri/renderD* of a virtual GPU (nodes.c), or a file of the driver in /sys (tree.c), whose path is
+ * replaced by one in a folder that is made at the first such path.
+ *
+ * Threads:  any.
+ * Fails:    a folder that can't be made gets one line on stderr, and paths are left as they are.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "drm_abi.h"
+#include "driver.h"
+#include "kfd_abi.h"
+#include "tree.h"
+
+#define SHOW __attribute__((visibility("default")))
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* set under `once` */
+static char root[PATH_MAX];
+static bool there;
+
+static void make_root(void)
+{
+	int kept = errno, err = tree_make(root);
+
+	there = err == 0;
+	if (err)
+		fprintf(stderr, "vgpu: the driver's files in /sys are not shown: %s: %s\n", root,
+			strerror(-err));
+	errno = kept;
+}
+
+/* The path to use instead. */
+static const char *shown(const char *path, char buf[PATH_MAX])
+{
+	char rest[PATH_MAX];
+
+	if (!path || !driver_behind(path, "/sys/") || !tree_has(path, rest))
+		return path;
+	pthread_once(&once, make_root);
+	if (!there || snprintf(buf, PATH_MAX, "%s/%s", root, rest) >= PATH_MAX)
+		return path;
+	return buf;
+}
+
+/* A result as the C library gives it. */
+static int result(int ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
+/*
+ * NEXT(name) is the function of the next library, with the type of this one. Two threads may look it up at once: they store the
+ * same. Relaxed: the function is constant.
+ */
+#define NEXT(name)                                                                                 \
+	({                                                                                         \
+		static __typeof__(name) *found_;                                                   \
+		__typeof__(name) *f_ = __atomic_load_n(&found_, __ATOMIC_RELAXED);                 \
+		if (!f_) {                                                                         \
+			f_ = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                          \
+			__atomic_store_n(&found_, f_, __ATOMIC_RELAXED);                           \
+		}                                                                                  \
+		f_;                                                                                \
+	})
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The mode of open(): there if a file may be created. */
+#define MODE_OF(flags, mode)                                                                       \
+	do {                                                                                       \
+		if ((flags) & (O_CREAT | __O_TMPFILE)) {                                           \
+			va_list args_;                                                             \
+			va_start(args_, flags);                                                    \
+			(mode) = va_arg(args_, mode_t);                                            \
+			va_end(args_);                                                             \
+		}                                                                                  \
+	} while (0)
+
+#define PASS_OPEN(name)                                                                            \
+	int name(const char *path, int flags, ...);                                                \
+	SHOW int name(const char *path, int flags, ...)                                            \
+	{                                                                                          \
+		struct node node = node_of_path(path);                                             \
+		char buf[PATH_MAX];                                                                \
+		mode_t mode = 0;                                                                   \
+                                                                                                   \
+		MODE_OF(flags, mode);                                                              \
+		if (node.kind)                                                                     \
+			return result(node_open(node, flags));                                     \
+		return NEXT(name)(shown(path, buf), flags, mode);                                  \
+	}
+PASS_OPEN(open)
+PASS_OPEN(open64)
+
+#define PASS_OPENAT(name)                                                                          \
+	int name(int at, const char *path, int flags, ...);                                        \
+	SHOW int name(int at, const char *path, int flags, ...)                                    \
+	{                                                                                          \
+		struct node node = node_of_path(path);                                             \
+		char buf[PATH_MAX];                                                                \
+		mode_t mode = 0;                                                                   \
+                                                                                                   \
+		MODE_OF(flags, mode);                                                              \
+		if (node.kind)                                                                     \
+			return result(node_open(node, flags));                                     \
+		return NEXT(name)(at, shown(path, buf), flags, mode);                              \
+	}
+PASS_OPENAT(openat)
+PASS_OPENAT(openat64)
+
+/* what calls of open() become in programs that were built with checks */
+#define PASS_OPEN_2(name)                                                                          \
+	int name(const char *path, int flags);                                                     \
+	SHOW int name(const char *path, int flags)                                                 \
+	{                                                                                          \
+		struct node node = node_of_path(path);                                             \
+		char buf[PATH_MAX];                                                                \
+                                                                                                   \
+		return node.kind ? result(node_open(node, flags)) :                                \
+				   NEXT(name)(shown(path, buf), flags);                            \
+	}
+PASS_OPEN_2(__open_2)
+PASS_OPEN_2(__open64_2)
+
+#define PASS_OPENAT_2(name)                                                                        \
+	int name(int at, const char *path, int flags);                                             \
+	SHOW int name(int at, const char *path, int flags)                                         \
+	{                                                                                          \
+		struct node node = node_of_path(path);                                             \
+		char buf[PATH_MAX];                                                                \
+                                                                                                   \
+		return node.kind ? result(node_open(node, flags)) :                                \
+				   NEXT(name)(at, shown(path, buf), flags);                        \
+	}
+PASS_OPENAT_2(__openat_2)
+PASS_OPENAT_2(__openat64_2)
+
+/* ---- paths ---------------------------------------------------------------------------------- */
+
+/* A function TYPE NAME(BEFORE path AFTER): the arguments, then their names. */
+#define PASS(type, name, arguments, ...)                                                           \
+	type name arguments;                                                                       \
+	SHOW type name arguments                                                                   \
+	{                                                                                          \
+		char buf[PATH_MAX];                                                                \
+                                                                                                   \
+		return NEXT(name)(__VA_ARGS__);                                                    \
+	}
+#define PATH shown(path, buf)
+
+PASS(FILE *, fopen, (const char *path, const char *mode), PATH, mode)
+PASS(FILE *, fopen64, (const char *path, const char *mode), PATH, mode)
+PASS(DIR *, opendir, (const char *path), PATH)
+/* ls -l asks for access lists */
+PASS(ssize_t, getxattr, (const char *path, const char *name, void *value, size_t size), PATH, name,
+     value, size)
+PASS(ssize_t, lgetxattr, (const char *path, const char *name, void *value, size_t size), PATH, name,
+     value, size)
+PASS(int, chdir, (const char *path), PATH)
+
+/* Devices can be read and written by everyone. */
+#define PASS_ACCESS(name, arguments, ...)                                                          \
+	int name arguments;                                                                        \
+	SHOW int name arguments                                                                    \
+	{                                                                                          \
+		char buf[PATH_MAX];                                                                \
+                                                                                                   \
+		if (node_of_path(path).kind)                                                       \
+			return mode & X_OK ? result(-EACCES) : 0;                                  \
+		return NEXT(name)(__VA_ARGS__);                                                    \
+	}
+PASS_ACCESS(access, (const char *path, int mode), PATH, mode)
+PASS_ACCESS(faccessat, (int at, const char *path, int mode, int flags), at, PATH, mode, flags)
+
+/* ---- what a file is ------------------------------------------------------------------------- */
+
+#define DEVICE_MODE (S_IFCHR | 0666)
+
+/* Both structures of stat() have the same members. */
+#define FILL(st, node)                                                                             \
+	do {                                                                                       \
+		memset(st, 0, sizeof(*(st)));                                                      \
+		(st)->st_mode = DEVICE_MODE;                                                       \
+		(st)->st_nlink = 1;                                                                \
+		(st)->st_ino = 1 + (node).gpu + ((node).kind == NODE_RENDER);                      \
+		(st)->st_rdev = node_device(node);                                                 \
+		(st)->st_blksize = 4096;                                                           \
+	} while (0)
+
+#define PASS_STAT(name, type, arguments, ...)                                                      \
+	int name arguments;                                                                        \
+	SHOW int name arguments                                                                    \
+	{                                                                                          \
+		struct node node = node_of_path(path);                                             \
+		char buf[PATH_MAX];                                                                \
+                                                                                                   \
+		if (!node.kind)                                                                    \
+			return NEXT(name)(__VA_ARGS__);                                            \
+		FILL(st, node);                                                                    \
+		return 0;                                                                          \
+	}
+PASS_STAT(stat, stat, (const char *path, struct stat *st), PATH, st)
+PASS_STAT(lstat, stat, (const char *path, struct stat *st), PATH, st)
+PASS_STAT(stat64, stat64, (const char *path, struct stat64 *st), PATH, st)
+PASS_STAT(lstat64, stat64, (const char *path, struct stat64 *st), PATH, st)
+/* what calls of stat() are in programs that were linked with a C library before 2.33 */
+PASS_STAT(__xstat, stat, (int version, const char *path, struct stat *st), version, PATH, st)
+PASS_STAT(__lxstat, stat, (int version, const char *path, struct stat *st), version, PATH, st)
+PASS_STAT(__xstat64, stat64, (int version, const char *path, struct stat64 *st), version, PATH, st)
+PASS_STAT(__lxstat64, stat64, (int version, const char *path, struct stat64 *st), version, PATH, st)
+
+#define PASS_FSTAT(name, type, arguments, ...)                                                     \
+	int name arguments;                                                                        \
+	SHOW int name arguments                                                                    \
+	{                                                                                          \
+		struct node node = node_of_fd(fd);                                                 \
+                                                                                                   \
+		if (!node.kind)                                                                    \
+			return NEXT(name)(__VA_ARGS__);                                            \
+		FILL(st, node);                                                                    \
+		return 0;                                                                          \
+	}
+PASS_FSTAT(fstat, stat, (int fd, struct stat *st), fd, st)
+PASS_FSTAT(fstat64, stat64, (int fd, struct stat64 *st), fd, st)
+PASS_FSTAT(__fxstat, stat, (int version, int fd, struct stat *st), version, fd, st)
+PASS_FSTAT(__fxstat64, stat64, (int version, int fd, struct stat64 *st), version, fd, st)
+
+/* The device that a path or, with AT_EMPTY_PATH, a descriptor names. */
+static struct node node_at(int fd, const char *path, int flags)
+{
+	if ((flags & AT_EMPTY_PATH) && (!path || !*path))
+		return node_of_fd(fd);
+	return node_of_path(path);
+}
+
+#define PASS_FSTATAT(name, type)                                                                   \
+	int name(int at, const char *path, struct type *st, int flags);                            \
+	SHOW int name(int at, const char *path, struct type *st, int flags)                        \
+	{                                                                                          \
+		struct node node = node_at(at, path, flags);                                       \
+		char buf[PATH_MAX];                                                                \
+                                                                                                   \
+		if (!node.kind)                                                                    \
+			return NEXT(name)(at, PATH, st, flags);                                    \
+		FILL(st, node);                                                                    \
+		return 0;                                                                          \
+	}
+PASS_FSTATAT(fstatat, stat)
+PASS_FSTATAT(fstatat64, stat64)
+
+int statx(int at, const char *path, int flags, unsigned int mask, struct statx *st);
+SHOW int statx(int at, const char *path, int flags, unsigned int mask, struct statx *st)
+{
+	struct node node = node_at(at, path, flags);
+	char buf[PATH_MAX];
+	dev_t dev;
+
+	if (!node.kind)
+		return NEXT(statx)(at, PATH, flags, mask, st);
+	dev = node_device(node);
+	*st = (struct statx){
+		.stx_mask = STATX_BASIC_STATS,
+		.stx_mode = DEVICE_MODE,
+		.stx_nlink = 1,
+		.stx_blksize = 4096,
+		.stx_rdev_major = major(dev),
+		.stx_rdev_minor = minor(dev),
+	};
+	return 0;
+}
+
+/* The descriptor that /proc/self/fd/N or /proc/PID/fd/N of this process names; -1: another path. */
+static int descriptor_of(const char *path)
+{
+	char *end;
+	long fd;
+
+	if (!path || !driver_behind(path, "/proc/"))
+		return -1;
+	path += 6;
+	if (driver_behind(path, "self/")) {
+		path += 5;
+	} else {
+		long pid = strtol(path, &end, 10);
+
+		if (end == path || *end != '/' || pid != getpid())
+			return -1;
+		path = end + 1;
+	}
+	if (strncmp(path, "fd/", 3) != 0)
+		return -1;
+	path += 3;
+	fd = strtol(path, &end, 10);
+	return end == path || *end || fd < 0 || fd > INT_MAX ? -1 : (int)fd;
+}
+
+ssize_t readlink(const char *path, char *out, size_t size);
+SHOW ssize_t readlink(const char *path, char *out, size_t size)
+{
+	struct node node = node_of_fd(descriptor_of(path));
+	char buf[PATH_MAX];
+	size_t len;
+
+	if (!node.kind)
+		return NEXT(readlink)(PATH, out, size);
+	node_path(node, buf, sizeof(buf));
+	len = strlen(buf);
+	memcpy(out, buf, len < size ? len : size);
+	return (ssize_t)(len < size ? len : size);
+}
+
+char *realpath(const char *path, char *out);
+SHOW char *realpath(const char *path, char *out)
+{
+	struct node node = node_of_path(path);
+	char buf[PATH_MAX];
+
+	if (!node.kind)
+		return NEXT(realpath)(PATH, out);
+	if (!out)
+		return strdup(path);
+	snprintf(out, PATH_MAX, "%s", path);
+	return out;
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+static int device_request(struct node node, unsigned long request, void *arg)
+{
+	unsigned int number = _IOC_NR(request), type = _IOC_TYPE(request);
+	size_t size = _IOC_SIZE(request);
+
+	if (node.kind == NODE_KFD)
+		return type == KFD_TYPE ? kfd_request(number, arg, size) : -ENOTTY;
+	return type == DRM_TYPE ? drm_request(node.gpu, number, arg, size) : -ENOTTY;
+}
+
+static bool may_be_devices(unsigned long request)
+{
+	return _IOC_TYPE(request) == KFD_TYPE || _IOC_TYPE(request) == DRM_TYPE;
+}
+
+int ioctl(int fd, unsigned long request, ...);
+SHOW int ioctl(int fd, unsigned long request, ...)
+{
+	struct node node = { NODE_NONE, 0 };
+	va_list args;
+	void *arg;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	/* most requests end here: terminals, sockets */
+	if (may_be_devices(request))
+		node = node_of_fd(fd);
+	if (!node.kind)
+		return NEXT(ioctl)(fd, request, arg);
+	return result(device_request(node, request, arg));
+}
+
+#define PASS_MMAP(name, offset_type)                                                               \
+	void *name(void *addr, size_t size, int access, int flags, int fd, offset_type offset);    \
+	SHOW void *name(void *addr, size_t size, int access, int flags, int fd,                    \
+			offset_type offset)                                                        \
+	{                                                                                          \
+		uint64_t at;                                                                       \
+                                                                                                   \
+		if (fd >= 0 && memory_mmap((uint64_t)offset, &fd, &at))                            \
+			offset = (offset_type)at;                                                  \
+		return NEXT(name)(addr, size, access, flags, fd, offset);                          \
+	}
+PASS_MMAP(mmap, off_t)
+PASS_MMAP(mmap64, off64_t)
+
+/* Programs and languages that make their system calls themselves. */
+static bool device_syscall(long number, const long a[6], long *ret)
+{
+	struct node node;
+
+	switch (number) {
+	case SYS_open:
+		node = node_of_path((const char *)a[0]);
+		*ret = node.kind ? node_open(node, (int)a[1]) : 0;
+		return node.kind;
+	case SYS_openat:
+		node = node_of_path((const char *)a[1]);
+		*ret = node.kind ? node_open(node, (int)a[2]) : 0;
+		return node.kind;
+	case SYS_ioctl:
+		if (!may_be_devices((unsigned long)a[1]))
+			return false;
+		node = node_of_fd((int)a[0]);
+		*ret = node.kind ? device_request(node, (unsigned long)a[1], (void *)a[2]) : 0;
+		return node.kind;
+	default:
+		return false;
+	}
+}
+
+long syscall(long number, ...);
+SHOW long syscall(long number, ...)
+{
+	va_list args;
+	long a[6], ret;
+
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (device_syscall(number, a, &ret)) {
+		if (ret >= 0)
+			return ret;
+		errno = (int)-ret;
+		return -1;
+	}
+	return NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* nodes.c - descriptors of /dev/kfd and /dev/dri/renderD*
+ *
+ * A device is a file in memory, and its descriptors are descriptors of that file: dup(), fcntl(), fork(), sending and closing them
+ * need no help, and neither does mmap(), since the offsets that the driver gives out are those of the file. A descriptor is known
+ * by its file's inode, never by its number: programs have threads and children with tables of descriptors of their own.
+ *
+ * Owns:     a descriptor of each file, above those that programs use.
+ * Threads:  any.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "../knobs.h"
+#include "drm_abi.h"
+#include "driver.h"
+
+#define KFD "/dev/kfd"
+#define RENDER "/dev/dri/renderD"
+#define RENDER_FIRST 128u
+#define KFD_MAJOR_NUMBER 235u /* of Linux's dynamic ones: what it often is */
+/* programs that close all descriptors from 3 on stop earlier, or at their limit */
+#define FIRST_OWN 512
+
+#define NODES (1 + KNOBS_DEVICES_MAX)
+
+struct file {
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	bool there; /* atomic; release: the others are set before it */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* under lock, or constant once `there` */
+static struct file files[NODES];
+/* atomic: how many there are */
+static unsigned int nr_files;
+
+/* The functions of the C library are those of files.c. */
+static int real_fstat(int fd, struct stat *st)
+{
+	return (int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
+}
+
+static struct node node_at(unsigned int i)
+{
+	return i ? (struct node){ NODE_RENDER, i - 1 } : (struct node){ NODE_KFD, 0 };
+}
+
+static unsigned int index_of(struct node node)
+{
+	return node.kind == NODE_RENDER ? 1 + node.gpu : 0;
+}
+
+struct node node_of_path(const char *path)
+{
+	struct node none = { NODE_NONE, 0 };
+	const char *rest;
+	unsigned long minor;
+	char *end;
+
+	if (!path || !driver_behind(path, "/dev/"))
+		return none;
+	rest = driver_behind(path, KFD);
+	if (rest && !*rest)
+		return (struct node){ NODE_KFD, 0 };
+	path = driver_behind(path, RENDER);
+	if (!path)
+		return none;
+	minor = strtoul(path, &end, 10);
+	if (end == path || *end || minor < RENDER_FIRST)
+		return none;
+	driver_start();
+	if (minor - RENDER_FIRST >= knobs.devices)
+		return none;
+	return (struct node){ NODE_RENDER, (unsigned int)(minor - RENDER_FIRST) };
+}
+
+void node_path(struct node node, char *out, size_t size)
+{
+	if (node.kind == NODE_KFD)
+		snprintf(out, size, KFD);
+	else
+		snprintf(out, size, RENDER "%u", RENDER_FIRST + node.gpu);
+}
+
+dev_t node_device(struct node node)
+{
+	return node.kind == NODE_KFD ? makedev(KFD_MAJOR_NUMBER, 0) :
+				       makedev(DRM_MAJOR, RENDER_FIRST + node.gpu);
+}
+
+/* Under lock. */
+static int make_file(struct file *f, const char *name)
+{
+	struct stat st;
+	int fd = memfd_create(name, MFD_CLOEXEC), high;
+
+	if (fd < 0)
+		return -errno;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_OWN);
+	if (high >= 0) {
+		syscall(SYS_close, fd);
+		fd = high;
+	}
+	if (real_fstat(fd, &st) || ftruncate(fd, (off_t)(DOORBELLS_AT(KNOBS_DEVICES_MAX) + 4096))) {
+		int err = -errno;
+
+		syscall(SYS_close, fd);
+		return err;
+	}
+	f->fd = fd;
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	/* pairs with the acquire in node_of_fd() */
+	__atomic_store_n(&f->there, true, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&nr_files, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static bool is_of(const struct file *f, int fd)
+{
+	struct stat st;
+
+	return !real_fstat(fd, &st) && st.st_ino == f->ino && st.st_dev == f->dev;
+}
+
+int node_file(struct node node)
+{
+	struct file *f = &files[index_of(node)];
+	char name[32];
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!f->there) {
+		snprintf(name, sizeof(name), node.kind == NODE_KFD ? "vgpu-kfd" : "vgpu-%u",
+			 node.gpu);
+		err = make_file(f, name);
+	} else if (!is_of(f, f->fd)) {
+		err = -EIO;
+	}
+	pthread_mutex_unlock(&lock);
+	return err ? err : f->fd;
+}
+
+int node_open(struct node node, int flags)
+{
+	char path[64];
+	int own = node_file(node), fd;
+
+	if (own < 0)
+		return own;
+	/* a description of its own: as each open() of a device */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", own);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | (flags & (O_CLOEXEC | O_NONBLOCK)),
+			  0);
+	return fd < 0 ? -errno : fd;
+}
+
+struct node node_of_fd(int fd)
+{
+	struct node none = { NODE_NONE, 0 };
+	struct stat st;
+
+	if (!__atomic_load_n(&nr_files, __ATOMIC_RELAXED) || fd < 0 || real_fstat(fd, &st))
+		return none;
+	for (unsigned int i = 0; i < NODES; i++) {
+		/* pairs with the release in make_file() */
+		if (__atomic_load_n(&files[i].there, __ATOMIC_ACQUIRE) &&
+		    files[i].ino == st.st_ino && files[i].dev == st.st_dev)
+			return node_at(i);
+	}
+	return none;
+}

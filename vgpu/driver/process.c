@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - the driver's part of a process: its start, and fork()
+ *
+ * Threads:  any.
+ * Locks:    `start_lock`, outermost; then the engine's, event.c's, memory.c's, the log's.
+ * Life:     a child that is forked after the start is inert, as in the kernel: it has no engine, and its parent's descriptors
+ *           are refused. It may open the devices anew after exec.
+ */
+#include <pthread.h>
+
+#include "../clock.h"
+#include "../engine.h"
+#include "../kmt.h"
+#include "../knobs.h"
+#include "../log.h"
+#include "driver.h"
+
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+/* atomic: read without the lock */
+static bool started, inert;
+
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&start_lock);
+	engine_lock();
+	event_lock();
+	memory_lock();
+	log_lock();
+}
+
+static void fork_release(bool child)
+{
+	log_unlock(child);
+	memory_unlock(child);
+	event_unlock(child);
+	engine_unlock();
+	pthread_mutex_unlock(&start_lock);
+}
+
+static void fork_parent(void)
+{
+	fork_release(false);
+}
+
+static void fork_child(void)
+{
+	__atomic_store_n(&inert, true, __ATOMIC_RELAXED);
+	engine_forked();
+	fork_release(true);
+}
+
+void driver_start(void)
+{
+	/* pairs with the release below: what a start made is visible */
+	if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
+		return;
+	pthread_mutex_lock(&start_lock);
+	if (!started) {
+		knobs_init();
+		clock_init();
+		log_open();
+		pthread_atfork(fork_prepare, fork_parent, fork_child);
+		__atomic_store_n(&started, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&start_lock);
+}
+
+bool driver_is_inert(void)
+{
+	return __atomic_load_n(&inert, __ATOMIC_RELAXED);
+}
+
+int driver_gpu(uint32_t gpu_id)
+{
+	for (unsigned int gpu = 0; gpu < knobs.devices; gpu++) {
+		if (kmt_topology_gpu_id(gpu + 1) == gpu_id)
+			return (int)gpu;
+	}
+	return -1;
+}
