@@ -415,9 +415,10 @@ _rtl()
 	doctor)
 		case $prev in
 		--require) COMPREPLY=($(compgen -W "gpu virtual-gpu" -- "$cur")); return ;;
+		--path) COMPREPLY=($(compgen -W "librtl virtual-gpu" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--quiet --require --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--quiet --require --path --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

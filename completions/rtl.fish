@@ -283,6 +283,7 @@ complete -c rtl -n '__fish_seen_subcommand_from list-counters' -l format -s f -x
 complete -c rtl -n __fish_use_subcommand -f -a doctor -d 'checks what can be traced on this machine, and what is missing'
 complete -c rtl -n '__fish_seen_subcommand_from doctor' -l quiet -s q -d 'print problems only'
 complete -c rtl -n '__fish_seen_subcommand_from doctor' -l require -x -a 'gpu virtual-gpu' -d 'status 1 unless this one can be traced on'
+complete -c rtl -n '__fish_seen_subcommand_from doctor' -l path -x -a 'librtl virtual-gpu' -d 'print a path of this installation, and check nothing'
 complete -c rtl -n __fish_use_subcommand -f -a selftest -d 'proves on this machine that traces have what happened'
 complete -c rtl -n '__fish_seen_subcommand_from selftest' -l output -s o -r -d 'the file to attach to a report (rtl-selftest-DATE.txt)'
 complete -c rtl -n '__fish_seen_subcommand_from selftest' -l format -s f -x -a 'table json' -d 'table (default), json'

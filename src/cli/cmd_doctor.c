@@ -37,7 +37,7 @@ struct doctor {
 	unsigned int nr_warnings;
 };
 
-enum { O_QUIET, O_REQUIRE };
+enum { O_QUIET, O_REQUIRE, O_PATH };
 
 static const struct opt options[] = {
 	[O_QUIET] = { 'q', "quiet", .help = "print problems only" },
@@ -45,6 +45,10 @@ static const struct opt options[] = {
 			.help = "status 1 unless this one can be traced on",
 			.more = "For scripts that install or test: gpu fails where only the virtual GPU is there, and "
 				"virtual-gpu where that is missing." },
+	[O_PATH] = { 0, "path", OPT_CHOICE, .arg = "WHAT", .choices = "librtl|virtual-gpu",
+		     .help = "print a path of this installation, and check nothing",
+		     .more = "librtl: for LD_PRELOAD of a program that is to be recorded later (rtl start). virtual-gpu: the "
+			     "folder for its LD_LIBRARY_PATH, where it is to run on the virtual GPU." },
 };
 
 static bool only_bad;
@@ -378,15 +382,33 @@ static void check_surroundings(struct doctor *d)
 		print_line(d, WARN, "unset RTL_DISABLE", "RTL_DISABLE is set: nothing is traced");
 }
 
+static int print_path(bool of_vgpu)
+{
+	static struct paths paths;
+	const char *path;
+
+	if (paths_find(&paths))
+		ui_die(STATUS_FAILED, "/proc/self/exe: can't be read; is /proc mounted?");
+	path = of_vgpu ? paths.vgpu_dir : paths.librtl;
+	if (!*path)
+		ui_die(STATUS_FAILED, "%s: not found below %s",
+		       of_vgpu ? "the virtual GPU" : "librtl.so.1", paths.root);
+	ui_putf("%s\n", path);
+	return 0;
+}
+
 static int run_doctor(const struct opt_parsed *p)
 {
 	static void (*const checks[])(struct doctor *) = {
 		check_driver, check_gpus,   check_runtimes, check_way,		check_duplicates,
 		check_parts,  check_memory, check_output,   check_surroundings,
 	};
-	struct doctor *d = calloc(1, sizeof(*d));
+	struct doctor *d;
 	bool real, virtual;
 
+	if (p->values[O_PATH].count)
+		return print_path(p->values[O_PATH].num == 1);
+	d = calloc(1, sizeof(*d));
 	if (!d)
 		ui_die_memory();
 	only_bad = p->values[O_QUIET].count > 0;

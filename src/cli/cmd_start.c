@@ -250,7 +250,7 @@ const struct command cmd_start = {
 		"The process may belong to this user; root reaches all, and acts as the user of the process: FILE is made by that user.",
 	.examples =
 		"rtl ps\nrtl start 4711\n"
-		"LD_PRELOAD=librtl.so.1 RTL_IDLE=1 ./server &\nrtl start -o slow.db $!\nsleep 10; rtl stop $!\n",
+		"LD_PRELOAD=$(rtl doctor --path librtl) RTL_IDLE=1 RTL_MODE=hip ./server &\nrtl start -o slow.db $!\nsleep 10; rtl stop $!\n",
 	.run = run_start,
 };
 

@@ -245,7 +245,7 @@ static int no_socket(uint32_t pid, const struct stat *st, char error[CONTROL_ERR
 	snprintf(
 		error, CONTROL_ERROR_SIZE,
 		"%u: has no socket: it is not traced, has not used the GPU yet, or runs with RTL_CONTROL=0; a program "
-		"that is started with LD_PRELOAD=librtl.so.1 RTL_IDLE=1 can be traced later",
+		"that is started with LD_PRELOAD=$(rtl doctor --path librtl) RTL_IDLE=1 can be traced later",
 		pid);
 	return -ENOENT;
 }

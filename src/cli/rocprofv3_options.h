@@ -25,8 +25,8 @@ enum rocprofv3_state {
 #define ROCPROFV3_INSTEAD_HIP "rtl records these calls with the others: use --hip-trace."
 #define ROCPROFV3_INSTEAD_KFD                                                                      \
 	"rtl does not record the kernel driver's events; there is nothing to use instead."
-#define ROCPROFV3_INSTEAD_ATTACH                                                                           \
-	"rtl does not attach to a process: start it with LD_PRELOAD=librtl.so.1 RTL_IDLE=1, then use rtl " \
+#define ROCPROFV3_INSTEAD_ATTACH                                                                                                        \
+	"rtl does not attach to a process: start it with LD_PRELOAD=$(rtl doctor --path librtl) RTL_IDLE=1 RTL_MODE=hip, then use rtl " \
 	"start PID -o FILE and rtl stop PID."
 #define ROCPROFV3_IDLE_PERFETTO "Has no effect: rtl writes the file itself."
 

@@ -517,6 +517,11 @@ class Help(Case):
             p = self.rtl("doctor", "-q", "--require", what, status=None)
             self.assertEqual(p.returncode, 0 if words in text and "Nothing can be traced" not in text else 1, what)
 
+    def test_doctor_prints_paths(self):
+        for what, name in (("librtl", "librtl.so.1"), ("virtual-gpu", "libhsakmt.so.1")):
+            path = self.rtl("doctor", "--path", what).stdout.strip()
+            self.assertTrue(os.path.exists(path if what == "librtl" else os.path.join(path, name)), path)
+
     def test_doctor_lines_begin_with_a_verdict(self):
         p = self.rtl("doctor", status=None)
         self.assertIn(p.returncode, (0, 1))

@@ -110,7 +110,9 @@ fi
 say "the archive, unpacked somewhere and moved"
 mkdir "a b"
 tar -xzf "$dir"/rocm-trace-lite-*.tar.gz -C "a b"
-mv "a b"/rocm-trace-lite-* "a b/rtl here"
+file=$(basename "$dir"/rocm-trace-lite-*.tar.gz .tar.gz)
+[ -d "a b/$file" ] || die "the folder in $file.tar.gz has another name: $(ls "a b")"
+mv "a b/$file" "a b/rtl here"
 root="$work/a b/rtl here"
 used "$root/bin/rtl" "$root/lib/rocm-trace-lite/examples/frames"
 [ -e "$root/share/man/man1/rtl-trace.1" ] || die "no manual"
