@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* order_tool.h - a tool that counts: calls of HIP and HSA, dispatches, copies. C and C++. */
+#ifndef RTL_TESTS_SDK_ORDER_TOOL_H
+#define RTL_TESTS_SDK_ORDER_TOOL_H
+
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 #include <stdio.h>
@@ -84,3 +87,5 @@ extern "C"
 	id->name = "order";
 	return &order_result;
 }
+
+#endif
