@@ -435,6 +435,17 @@ class Names(Formats):
             self.assertEqual(self.sql(f"d/node1/{pid}_results.db", "select pid from processes"), [(pid,)])
         self.assertEqual(sorted(seen), sorted(d[:3] for d in whole))
 
+    def test_keys_of_rocprofv3_stand_for_the_process(self):
+        """The sample's command is "./app --n 1", its clock begins at 1,790,000,000 s."""
+        name = self.database(spool.calls())
+        at = self.sql(name, "select start_ns from rtl_process")[0][0] - spool.calls().start
+        for pattern, seen in (("%tag%-%pid%", "app-4242"), ("{tag}.%args%", "app.--n_1"), ("%argv%", "app_--n_1"), ("%argt%", "app--n_1"),
+                              ("%arg1%_%arg2%", "--n_1"), ("a%arg9%b", "ab"), ("%launch_date%", "2026-09-21"), ("%launch_time%", "2026-09-21_14.13"),
+                              ("%env{X}%{x}%tagg%", "v{x}%tagg%")):
+            p = self.convert(name, "rocprofv3-json", pattern + ".json", "--force", env={"TZ": "UTC", "X": "v"})
+            seen = seen.replace("4242", str(self.sql(name, "select os_pid from rtl_process")[0][0]))
+            self.assertIn(seen + ".json", self.files(), (pattern, at, p.stderr))
+
     def test_patterns_stand_for_the_process(self):
         name = self.two()
         self.convert(name, "rocprofv3-json", "%hostname%-%rank%.json")

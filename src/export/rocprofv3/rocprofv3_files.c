@@ -46,7 +46,7 @@ struct files {
 	const struct rocprofv3_form *form;
 	const char *out;
 	bool is_dir;
-	sqlite3_stmt *facts; /* of a process: pid, parent, host, job */
+	sqlite3_stmt *facts; /* of a process: pid, parent, host, job, command, directory, begin */
 	struct named *list;
 	size_t nr;
 };
@@ -79,7 +79,13 @@ static int expand_stem(struct files *f, const struct query_process *p, bool uniq
 	};
 	const char *ending = whole_ending(f);
 	size_t size = strlen(f->out) - (ending ? strlen(ending) : 0), used;
-	char pattern[ROCPROFV3_NAME_SIZE];
+	const struct rocprofv3_facts own = {
+		.command = row ? query_text(row, 4) : "",
+		.cwd = row ? query_text(row, 5) : "",
+		.launched =
+			row && p ? (sqlite3_column_int64(row, 6) + p->realtime_ns) / 1000000000 : 0,
+	};
+	char pattern[ROCPROFV3_NAME_SIZE], keyed[ROCPROFV3_NAME_SIZE];
 
 	snprintf(rank.job, sizeof(rank.job), "%s", query_text(row, 3));
 	if (size + 32 > sizeof(pattern))
@@ -88,7 +94,8 @@ static int expand_stem(struct files *f, const struct query_process *p, bool uniq
 		 !f->is_dir		 ? "" :
 		 f->out[size - 1] == '/' ? "%hostname%/%pid%" :
 					   "/%hostname%/%pid%");
-	if (pattern_expand(stem, ROCPROFV3_NAME_SIZE - 128, pattern, &facts))
+	if (rocprofv3_keys_expand(keyed, sizeof(keyed), pattern, &own) ||
+	    pattern_expand(stem, ROCPROFV3_NAME_SIZE - 128, keyed, &facts))
 		return fail_long(f);
 	used = strlen(stem);
 	if (unique)
@@ -259,9 +266,12 @@ int rocprofv3_files_write(struct query *q, const char *out, const struct rocprof
 	int ret = check_out(&f);
 
 	if (ret == 0)
-		ret = query_prepare(q, &f.facts,
-				    "SELECT os_pid, coalesce(ppid, 0), coalesce(nullif(host, ''), "
-				    "'unknown'), job FROM rtl_process WHERE id = ?1");
+		ret = query_prepare(
+			q, &f.facts,
+			"SELECT os_pid, coalesce(ppid, 0), coalesce(nullif(host, ''), "
+			"'unknown'), job, coalesce(command, ''), coalesce(cwd, ''), "
+			"coalesce(nullif(start_ns, 0), first_ns, 0) FROM rtl_process WHERE "
+			"id = ?1");
 	if (ret == 0)
 		ret = choose_processes(&f);
 	if (ret == 0)

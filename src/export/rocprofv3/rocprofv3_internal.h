@@ -2,6 +2,7 @@
 /* rocprofv3_internal.h - shared by the writers of rocprofv3's files
  *
  *	rocprofv3_files.c   processes and names of files
+ *	rocprofv3_keys.c    parts of names that rocprofv3 alone has
  *	rocprofv3_names.c   numbers of functions, names of kernels, numbers of agents: temporary tables
  *	rocprofv3_counters.c what a counter or metric is
  *	rocprofv3_csv.c     the tables of the CSV files
@@ -55,6 +56,19 @@ const struct rocprofv3_choice *rocprofv3_files_choice(const struct query *q);
 /* Whether a call or marker is asked for; all of HIP's calls are one choice here, and all of HSA's. `domain`: label_domain(). */
 bool rocprofv3_files_wants_call(const struct rocprofv3_choice *choice, bool is_marker,
 				const char *domain);
+
+/* ---- rocprofv3_keys.c ---- */
+
+/* Of a process. */
+struct rocprofv3_facts {
+	const char *command, *cwd;
+	int64_t launched; /* seconds since 1970 */
+};
+
+/* Replaces rocprofv3's own keys: %tag%, %argv%, %args%, %argt%, %argN%, %cwd%, %launch_date%, %launch_time%, also as {tag}. 0, or -1: the
+ * result is longer than `size`. */
+int rocprofv3_keys_expand(char *out, size_t size, const char *pattern,
+			  const struct rocprofv3_facts *f);
 
 /* ---- rocprofv3_counters.c ---- */
 
