@@ -254,7 +254,8 @@ const struct rtl_core *runtime_core(void)
 
 __attribute__((constructor)) static void start(void)
 {
-	runtime_core();
+	if (runtime_core())
+		runtime_core()->rebind();
 }
 
 EXPORT hsa_status_t hsa_init(void);

@@ -119,9 +119,9 @@ __attribute__((constructor)) static void start(void)
 {
 	visible_start();
 	boot();
-	/* linked, or needed by a face: the loader may have bound the program's calls past it */
+	/* linked: the loader may have bound the program's calls past it */
 	if (!core_is_requested())
-		rebind_all();
+		rebind_unless_faces();
 }
 
 __attribute__((destructor)) static void stop(void)

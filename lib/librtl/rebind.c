@@ -55,6 +55,7 @@ struct object {
 	size_t nr_relocs, nr_jumps;
 	bool is_runtime; /* its functions are those that librtl's stand for */
 	bool is_ours;	 /* librtl, or it needs librtl */
+	bool needs_librtl;
 	bool is_writable;
 };
 
@@ -65,6 +66,8 @@ struct objects {
 	const struct object *runtimes[MAX_RUNTIMES];
 	size_t nr_runtimes;
 	uint64_t nr_rebound, nr_failed;
+	uint32_t nr_faces, nr_others; /* objects that need librtl */
+	bool unless_faces;
 };
 
 static const char *base_name(const char *path)
@@ -74,16 +77,30 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static bool is_one_of(const char *name, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 static bool is_runtime_name(const char *name)
 {
 	static const char *const names[] = { "libamdhip64.so",	    "libhiprtc.so",
 					     "libhsa-runtime64.so", "librccl.so",
 					     "libroctx64.so",	    "librocprofiler-sdk-roctx.so" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return is_one_of(name, names, sizeof(names) / sizeof(*names));
+}
+
+static bool is_face_name(const char *name)
+{
+	static const char *const names[] = { "libroctx64.so", "libroctracer64.so",
+					     "librocprofiler64.so", "librocprofiler-sdk.so",
+					     "librocprofiler-sdk-roctx.so" };
+
+	return is_one_of(name, names, sizeof(names) / sizeof(*names));
 }
 
 static void note_segment(struct object *o, const Elf64_Phdr *p)
@@ -143,7 +160,7 @@ static void note_dynamic(struct object *o, const Elf64_Dyn *first)
 	for (const Elf64_Dyn *d = first; d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_NEEDED &&
 		    strncmp(o->strings + d->d_un.d_val, "librtl.so", strlen("librtl.so")) == 0)
-			o->is_ours = true;
+			o->is_ours = o->needs_librtl = true;
 }
 
 static int count_object(struct dl_phdr_info *info, size_t size, void *arg)
@@ -178,6 +195,10 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *arg)
 		all->own = o;
 	}
 	o->is_runtime = !o->is_ours && is_runtime_name(base_name(info->dlpi_name));
+	if (o->needs_librtl && is_face_name(base_name(info->dlpi_name)))
+		all->nr_faces++;
+	else if (o->needs_librtl)
+		all->nr_others++;
 	all->nr++;
 	return 0;
 }
@@ -329,6 +350,16 @@ static bool is_first_librtl(const struct objects *all)
 	return false;
 }
 
+static void rebind_objects(struct objects *all)
+{
+	list_runtimes(all);
+	if (!all->own || !all->nr_runtimes || !is_first_librtl(all))
+		return;
+	for (size_t i = 0; i < all->nr; i++)
+		rebind_object(all, &all->items[i]);
+	atomic_store_explicit(&is_done, !all->nr_failed, memory_order_relaxed);
+}
+
 /* Called once, for the program itself: the loader keeps its lock until this returns. */
 static int rebind_locked(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -338,7 +369,6 @@ static int rebind_locked(struct dl_phdr_info *info, size_t size, void *arg)
 
 	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) && info->dlpi_adds == nr_seen)
 		return 1;
-	nr_seen = info->dlpi_adds;
 	dl_iterate_phdr(count_object, all);
 	if (all->size > MAX_OBJECTS)
 		return 1;
@@ -349,19 +379,17 @@ static int rebind_locked(struct dl_phdr_info *info, size_t size, void *arg)
 		return 1;
 	}
 	dl_iterate_phdr(note_object, all);
-	list_runtimes(all);
-	if (all->own && all->nr_runtimes && is_first_librtl(all)) {
-		for (size_t i = 0; i < all->nr; i++)
-			rebind_object(all, &all->items[i]);
-		atomic_store_explicit(&is_done, !all->nr_failed, memory_order_relaxed);
+	if (!all->unless_faces || !all->nr_faces || all->nr_others) {
+		nr_seen = info->dlpi_adds;
+		rebind_objects(all);
 	}
 	alloc_pages_free(all->items, all->size * sizeof(*all->items));
 	return 1;
 }
 
-void rebind_all(void)
+static void rebind(bool unless_faces)
 {
-	struct objects all = { 0 };
+	struct objects all = { .unless_faces = unless_faces };
 	int saved = errno;
 
 	dl_iterate_phdr(rebind_locked, &all);
@@ -371,7 +399,21 @@ void rebind_all(void)
 	errno = saved;
 }
 
+void rebind_all(void)
+{
+	rebind(false);
+}
+
+void rebind_unless_faces(void)
+{
+	rebind(true);
+}
+
 #else
+
+void rebind_unless_faces(void)
+{
+}
 
 void rebind_all(void)
 {

@@ -13,6 +13,9 @@
 /* Makes every reference of the loaded libraries to such a function of a runtime refer to librtl's, as if the loader had found it first.
  * Only within a constructor: the loader's lock keeps other threads from loading libraries meanwhile, and all that are loaded are bound. */
 void rebind_all(void);
+/* The same, unless librtl is there only for libraries that stand in for AMD's: those that want it call rebind_all(). A program that is linked
+ * with roctx alone keeps its calls. */
+void rebind_unless_faces(void);
 /* Whether that was done, and left out none. */
 bool rebind_is_done(void);
 

@@ -75,6 +75,16 @@ def named_tool_is_finalized_before_its_objects_end():
 
 
 @case
+def calls_of_a_program_with_markers_alone_stay_its_own():
+    for library, some in (("libroctx64.so.4", False), ("libroctracer64.so.4", False), ("librocprofiler-sdk.so.1", True)):
+        log = os.path.join(new_dir("log"), "log")
+        r = run(built("sdk_order_alone"), env={**RUNTIME, "LD_PRELOAD": os.path.join(LIB, library), "RTL_LOG": "info", "RTL_LOG_FILE": log})
+        equal(f"stdout, {library}", r.out, "work done\n")
+        text = open(log, encoding="utf-8").read() if os.path.exists(log) else ""
+        equal(f"references are changed, {library}", "references to functions of ROCm" in text, some)
+
+
+@case
 def calls_of_hsa_are_seen_whether_hsa_comes_first_or_last():
     for end in ("first", "last"):
         r = run(built(f"sdk_order_hsa_{end}"), env=RUNTIME)
