@@ -171,7 +171,7 @@ _rtl()
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--format --all --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--format --all --leftovers --free --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

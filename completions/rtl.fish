@@ -111,6 +111,8 @@ complete -c rtl -n '__fish_seen_subcommand_from recover' -l progress -x -a 'auto
 complete -c rtl -n __fish_use_subcommand -f -a ps -d 'lists the processes that are traced, or wait for rtl start'
 complete -c rtl -n '__fish_seen_subcommand_from ps' -l format -s f -x -a 'table csv json' -d 'form of the output: table (default), csv or json'
 complete -c rtl -n '__fish_seen_subcommand_from ps' -l all -s a -d 'processes of all users; for root'
+complete -c rtl -n '__fish_seen_subcommand_from ps' -l leftovers -d 'what killed processes left instead'
+complete -c rtl -n '__fish_seen_subcommand_from ps' -l free -d 'with --leftovers: delete what belongs to no raw trace'
 complete -c rtl -n __fish_use_subcommand -f -a start -d 'records a running process'
 complete -c rtl -n '__fish_seen_subcommand_from start' -l output -s o -r -d 'idle process: database of rtl stop (trace.PID.db)'
 complete -c rtl -n '__fish_seen_subcommand_from start' -l force -d 'idle process: overwrite FILE and raw traces'

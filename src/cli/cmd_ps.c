@@ -6,14 +6,18 @@
 #include "cli/commands.h"
 #include "cli/control.h"
 #include "cli/grid.h"
+#include "cli/leftovers.h"
 #include "cli/ui.h"
 
-enum { O_FORMAT, O_ALL };
+enum { O_FORMAT, O_ALL, O_LEFTOVERS, O_FREE };
 
 static const struct opt options[] = {
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
 		       .help = "form of the output: table (default), csv or json" },
 	[O_ALL] = { 'a', "all", OPT_FLAG, .help = "processes of all users; for root" },
+	[O_LEFTOVERS] = { 0, "leftovers", OPT_FLAG, .help = "what killed processes left instead" },
+	[O_FREE] = { 0, "free", OPT_FLAG,
+		     .help = "with --leftovers: delete what belongs to no raw trace" },
 };
 
 enum {
@@ -77,6 +81,12 @@ static int run_ps(const struct opt_parsed *p)
 	struct grid *grid;
 	size_t nr;
 
+	if (p->values[O_FREE].count && !p->values[O_LEFTOVERS].count)
+		ui_die(STATUS_USAGE, "--free is for --leftovers");
+	if (p->values[O_LEFTOVERS].count) {
+		leftovers_print(format, p->values[O_FREE].count > 0);
+		return 0;
+	}
 	if (p->values[O_ALL].count && geteuid() != 0)
 		ui_die(STATUS_USAGE,
 		       "--all is for root; without it, processes of this user are listed");
@@ -117,7 +127,11 @@ const struct command cmd_ps = {
 		"STATE is 'recording'; 'paused', by rtl stop, the program, or what the trace was limited to; 'idle': started with "
 		"RTL_IDLE=1, and nothing is recorded until rtl start; or 'ending': the trace is closed, and the program has not ended yet. "
 		"DISPATCHES and LOSSES are those of the trace that is open, or was open last. A process that was started in a container has the pid that it has "
-		"here, or, if it is not visible here, that of its own pid namespace.",
-	.examples = "rtl ps\nrtl ps --format json\n",
+		"here, or, if it is not visible here, that of its own pid namespace.\n"
+		"\n"
+		"--leftovers lists what killed processes of this user left: in /dev/shm and RTL_MEM_DIR memory of raw traces that no process has open any more, in the current "
+		"directory raw traces, unfinished databases (OUTPUT.part-PID) and temporary files. What belongs to a raw trace that is there is recovered with it; the rest, as after a "
+		"raw trace was deleted by hand, is deleted with --free.",
+	.examples = "rtl ps\nrtl ps --format json\nrtl ps --leftovers\n",
 	.run = run_ps,
 };

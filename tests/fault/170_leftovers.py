@@ -221,4 +221,50 @@ def empty_output_file_is_taken_in_every_way():
     equal("databases", len(os.listdir(r.dir)), 2)
 
 
+def listed(folder, *args):
+    r = rtl("ps", "--leftovers", "--format", "json", *args, cwd=folder)
+    ended(r, 0)
+    return {row["path"]: row for row in json.loads(r.out)}
+
+
+def memory_of(path):
+    """The memory half of the raw traces in a folder."""
+    with open(glob.glob(path + "/*.rtl")[0], "rb") as f:
+        return re.search(rb"/\S*/rtl-\d+-[0-9a-f]{32}\.mem", f.read(4096))[0].decode()
+
+
+@case
+def what_killed_processes_left_is_listed_and_freed():
+    p, r = start("flood", "threads=1", "count=1", "until=end", trace=RTL, rtl_args=("-q", "-m", "standard"))
+    spool = r.output + ".spool"
+    wait_until("a raw trace", lambda: glob.glob(spool + "/*.rtl") and os.path.getsize(glob.glob(spool + "/*.rtl")[0]))
+    memory = memory_of(spool)
+    equal("memory of a process that runs, in the list", memory in listed(r.dir), False)
+    equal("its raw trace, in the list", "trace.db.spool" in listed(r.dir), False)
+    os.killpg(p.pid, signal.SIGKILL)
+    p.wait()
+    os.close(os.open(os.path.join(r.dir, "end"), os.O_CREAT))
+    wait_until("the program's end", lambda: memory in listed(r.dir))
+    for name in "trace.db.part-999999999", "gone.db.part-999999999-3", "x.json.tmp-999999999", "mine.tmp-x", "y.tmp-1", "young.tmp-999999999":
+        with open(os.path.join(r.dir, name), "w", encoding="ascii") as f:
+            f.write("rows")
+        if not name.startswith("young"):
+            os.utime(os.path.join(r.dir, name), (0, 0))
+    recover = "rtl recover --remove trace.db.spool"
+    rows = {path: row for path, row in listed(r.dir, "--free").items() if path == memory or "/" not in path}
+    equal("what is to be done", {path: row["todo"] for path, row in rows.items()}, {
+        memory: f"rtl recover --remove {spool}", "trace.db.spool": recover, "trace.db.part-999999999": recover,
+        "gone.db.part-999999999-3": "deleted", "x.json.tmp-999999999": "deleted"})
+    equal("kinds", sorted(row["kind"] for row in rows.values()), ["database", "database", "memory", "raw trace", "temporary"])
+    at_least("bytes in memory", rows[memory]["bytes"], 4096)
+    equal("files", sorted(n for n in os.listdir(r.dir) if "tmp-" in n or "part-" in n),
+          ["mine.tmp-x", "trace.db.part-999999999", "y.tmp-1", "young.tmp-999999999"])
+    # the raw trace is removed by hand
+    shutil.rmtree(spool)
+    equal("what is to be done", listed(r.dir)[memory]["todo"], "rtl ps --leftovers --free")
+    equal("without --free it stays", os.path.exists(memory), True)
+    equal("what is done", listed(r.dir, "--free")[memory]["todo"], "deleted")
+    equal("memory", os.path.exists(memory), False)
+
+
 main()
