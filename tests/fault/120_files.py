@@ -98,6 +98,32 @@ def full_output_disk_keeps_raw_trace():
 
 
 @case
+def full_disk_with_split_is_recovered_to_another():
+    """Each time the same: recovery only reads what is on the full disk."""
+    launches = 40000
+    with small_disk("4m") as disk:
+        out = os.path.join(disk, "trace.db")
+        r = run("launcher", f"launches={launches}", "sync=100", trace=RTL, rtl_args=("-q", "-m", "standard", "--split=1M", "-o", out),
+                env={"RTL_TEST_FOLLOW": "100000", "RTL_STRICT": 0}, status=None, timeout=90)
+        contains("stdout", r.out, f"launcher: {launches} launches")
+        equal("status", r.status, 125)
+        contains("stderr", r.err, "No space left on device")
+        found = []
+        for name in "one", "two":
+            there = os.path.join(work_dir(), name)
+            os.makedirs(there)
+            done = rtl("recover", "-o", os.path.join(there, "there.db"), out + ".spool")
+            ended(done, 0)
+            parts = glob.glob(os.path.join(disk, "trace.*.db")) + glob.glob(os.path.join(there, "*.db"))
+            rows = sum(open_db(path).execute("select count(*) from rtl_op_kernel").fetchone()[0] for path in parts)
+            lost = open_db(os.path.join(there, "there.db")).execute(
+                "select coalesce(sum(count), 0) from rtl_loss where class = 'loss'").fetchone()[0]
+            at_least(f"rows of {len(parts)} databases and losses together ({rows}, {lost})", rows + lost, launches)
+            found.append((rows, lost))
+        equal("the second recovery", found[1], found[0])
+
+
+@case
 def read_only_output_folder_is_reported():
     with small_disk("1m", ",ro") as disk:
         r = run("launcher", "launches=10", trace=RTL, rtl_args=("-o", os.path.join(disk, "trace.db")),
