@@ -55,7 +55,8 @@ static double put_values(struct json *j, const struct diff_side *side)
 
 	if (!sorted)
 		ui_die_memory();
-	memcpy(sorted, side->values, side->nr * sizeof(*sorted));
+	if (side->nr) /* else there is no array */
+		memcpy(sorted, side->values, side->nr * sizeof(*sorted));
 	qsort(sorted, side->nr, sizeof(*sorted), compare_values);
 	json_object(j);
 	json_key(j, "nr");

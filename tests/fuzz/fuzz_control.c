@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/control.h"
+#include "confined.h"
 #include "control/message.h"
 #include "control/server.h"
 #include "control/service.h"
@@ -48,15 +49,6 @@ static struct server server = { .fd = -1 };
 static char dir[64];
 static int clients[NR_CLIENTS];
 
-static void remove_all(void)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "%s/1.1", dir);
-	unlink(path);
-	rmdir(dir);
-}
-
 static const struct spool_header *no_trace(void)
 {
 	return NULL;
@@ -71,8 +63,7 @@ static void setup(void)
 	static const struct service_host host = { .flush = nothing, .trace = no_trace };
 	int fd;
 
-	snprintf(dir, sizeof(dir), "/tmp/rtl-fuzz-%d", (int)getpid());
-	atexit(remove_all);
+	snprintf(dir, sizeof(dir), "%s/sockets", confined_scratch());
 	service_init(&host);
 	/* requests are checked, and answered as after the end of a trace */
 	life_set_state(LIFE_STOPPED);

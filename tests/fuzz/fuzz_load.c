@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/crc.h"
+#include "confined.h"
 #include "event/format.h"
 #include "export/rpd/rpd.h"
 #include "store/args.h"
@@ -26,27 +27,13 @@ static char dir[64];
 static char disk[96], mem[96], db[96];
 static const struct index *looked_at;
 
-static void remove_all(void)
-{
-	unlink(disk);
-	unlink(mem);
-	unlink(db);
-	rmdir(dir);
-}
-
 static void setup(void)
 {
-	const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-
-	snprintf(dir, sizeof(dir), "%s/rtl-fuzz-XXXXXX", base);
-	if (!mkdtemp(dir)) {
-		perror(dir);
-		exit(1);
-	}
+	snprintf(dir, sizeof(dir), "%s", confined_scratch());
+	setenv("TMPDIR", dir, 1);
 	snprintf(disk, sizeof(disk), "%s/f.rtl", dir);
 	snprintf(mem, sizeof(mem), "%s/f.mem", dir);
 	snprintf(db, sizeof(db), "%s/f.db", dir);
-	atexit(remove_all);
 }
 
 static void write_file(const char *path, const uint8_t *data, size_t size)

@@ -1,8 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), opts
+# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), drain (a trace's halves while it grows), opts
 # (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process),
-# counter (expressions and names of counters), metrics (users' files of metrics), by default all.
+# counter (expressions and names of counters), metrics (users' files of metrics), and what commands read, each run in a process of its
+# own: database (of rtl and of RPD), spool (a directory of raw traces), input (files that say what to count), reply (answers of a
+# process's socket); by default all.
+#
+# None of them touches a file outside its own directory: the kernel's Landlock refuses it, and the fuzzer fails (confined.h).
 #
 # Needs clang with libFuzzer: exit status 77 (skipped) without it. Findings stay in
 # $FUZZ_DIR (default: fuzz/ in the build directory) as crash-*; the corpus grows there from run to
@@ -11,13 +15,16 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-10}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load opts pm4 code control counter metrics
+[ $# -gt 0 ] || set -- load drain opts pm4 code control counter metrics database spool input reply
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
 dir=${FUZZ_DIR:-$build/fuzz}
 mkdir -p "$dir"
 cd "$dir"
+FUZZ_SCRATCH=
+trap 'rm -rf "$FUZZ_SCRATCH"' EXIT
+trap 'exit 1' INT TERM HUP
 
 probe() {
 	printf '%s\n' '#include <stdint.h>' '#include <stddef.h>' \
@@ -49,12 +56,15 @@ flags="-std=c11 -D_GNU_SOURCE -g -O1 -I$root/src -I$root/tests -I$build/gen"
 sanitize="-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"
 
 # build_fuzzer NAME SOURCES...: an object file each, so that it is quick the second time
+shared=
 build_fuzzer() {
 	name=$1
 	shift
 	objects=
-	for source in "$here/fuzz_$name.c" "$@"; do
-		object=$name/$(echo "${source#"$root/"}" | tr / _).o
+	objects_in=${shared:-$name}
+	mkdir -p "$objects_in"
+	for source in "$here/fuzz_$name.c" "$here/confined.c" "$@"; do
+		object=$objects_in/$(echo "${source#"$root/"}" | tr / _).o
 		objects="$objects $object"
 		[ -e "$object" ] && [ -z "$(find "$root/src" "$root/vgpu" "$here" -name '*.[chi]*' -newer "$object" | head -n 1)" ] &&
 			continue
@@ -65,26 +75,64 @@ build_fuzzer() {
 	"$clang" $sanitize $objects -lsqlite3 -lz -lexpat -lm -lpthread -ldl $demangler -o "fuzz_$name"
 }
 
+# build_command NAME SOURCES...: with all commands, whose objects its fuzzers share
+build_command() {
+	shared=commands
+	name=$1
+	shift
+	cli=
+	for source in "$root"/src/cli/*.c; do
+		[ "${source##*/}" = main.c ] || cli="$cli $source"
+	done
+	# shellcheck disable=SC2086
+	build_fuzzer "$name" "$@" $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
+		"$root"/src/event/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
+		"$build/gen/counter_tables_gen.c" "$build/gen/page_text.c"
+	shared=
+}
+
 for name in "$@"; do
-	mkdir -p "$name" "corpus_$name" "seeds_$name"
+	mkdir -p "corpus_$name" "seeds_$name"
+	rm -rf "$FUZZ_SCRATCH"
+	FUZZ_SCRATCH=$(mktemp -d /dev/shm/rtl-fuzz.XXXXXX 2>/dev/null || mktemp -d)
+	export FUZZ_SCRATCH
 	case $name in
 	load)
 		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c "$root"/src/query/*.c "$root"/src/counter/*.c \
-			"$root/src/base/capture.c" "$root/src/base/str.c" "$root/src/base/temporary.c" "$root/src/base/alloc.c" "$root/src/base/crc.c" "$root/src/base/fd.c" "$root/src/base/proc.c" "$build/gen/names_enums_gen.c" \
-			"$build/gen/counter_tables_gen.c"
+			"$root"/src/base/*.c "$build/gen/names_enums_gen.c" "$build/gen/counter_tables_gen.c"
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
 		./make_seeds "seeds_$name"
 		;;
-	opts)
-		cli=
-		for source in "$root"/src/cli/*.c; do
-			[ "${source##*/}" = main.c ] || cli="$cli $source"
-		done
+	drain)
+		build_fuzzer drain "$root"/src/store/load*.c "$root"/src/store/follow.c "$root"/src/store/map.c "$root"/src/event/*.c "$root"/src/base/*.c
 		# shellcheck disable=SC2086
-		build_fuzzer opts $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
-			"$root"/src/event/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
-			"$build/gen/counter_tables_gen.c" "$build/gen/page_text.c"
+		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
+		mkdir -p traces
+		./make_seeds traces
+		python3 "$here/seeds.py" drain traces "seeds_$name"
+		;;
+	opts)
+		build_command opts
+		;;
+	database)
+		build_command database "$here/command.c" "$root/tests/support/spool_make.c"
+		;;
+	spool)
+		build_command spool "$here/command.c"
+		# shellcheck disable=SC2086
+		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
+		mkdir -p traces
+		./make_seeds traces
+		python3 "$here/seeds.py" spool traces "seeds_$name"
+		;;
+	input)
+		build_command input "$here/command.c"
+		python3 "$here/seeds.py" input "$root" "seeds_$name"
+		;;
+	reply)
+		build_command reply "$here/command.c" "$root/tests/support/spool_make.c"
+		python3 "$here/seeds.py" reply - "seeds_$name"
 		;;
 	pm4)
 		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL"
@@ -116,7 +164,7 @@ for name in "$@"; do
 			'<global><metric name=D expr="10-B-C*N" rules=v1 descr="\"&lt;\"" ></metric></global>' >"seeds_$name/scopes"
 		;;
 	control)
-		build_fuzzer control "$root"/src/control/*.c "$root"/src/event/*.c "$root"/src/base/*.c "$root/src/cli/control.c" "$root/src/cli/ui.c"
+		build_command control "$root"/src/control/*.c
 		;;
 	*)
 		echo "run.sh: no fuzzer named $name" >&2
