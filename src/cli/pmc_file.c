@@ -306,18 +306,6 @@ static void read_yaml(struct pmc_file *f, const char *path, const char *text)
 	free(json);
 }
 
-/* YAML begins, behind comments, with "jobs:" or "---". */
-static bool is_yaml(const char *text)
-{
-	for (;;) {
-		text += strspn(text, " \t\r\n");
-		if (*text != '#')
-			break;
-		text += strcspn(text, "\n");
-	}
-	return strncmp(text, "---", 3) == 0 || strncmp(text, "jobs:", 5) == 0;
-}
-
 /* ---- any ------------------------------------------------------------------------------------- */
 
 static char *read_whole(const char *path)
@@ -355,7 +343,7 @@ void pmc_file_read(const char *path, struct pmc_file *f)
 		read_json(f, path, text);
 		break;
 	default:
-		if (is_yaml(text))
+		if (pmc_yaml_is(path, text))
 			read_yaml(f, path, text);
 		else
 			read_text(f, path, text);

@@ -5,10 +5,11 @@
  */
 #include "cli/pmc_yaml.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/yaml_lib.h"
 
 #define DEPTH_MAX 32u
 
@@ -338,5 +339,17 @@ char *pmc_yaml_to_json(const char *text, char *error)
 	if (good)
 		return json;
 	free(json);
-	return NULL;
+	/* what this file does not read */
+	return yaml_lib_to_json(text);
+}
+
+bool pmc_yaml_is(const char *path, const char *text)
+{
+	const char *dot = strrchr(path, '.');
+
+	if (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+		return true;
+	while (text += strspn(text, " \t\r\n"), *text == '#')
+		text += strcspn(text, "\n");
+	return strncmp(text, "---", 3) == 0 || strncmp(text, "jobs:", 5) == 0;
 }

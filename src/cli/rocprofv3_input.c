@@ -238,14 +238,6 @@ static void read_text(struct reader *r, char *text)
 
 /* ---- any ---- */
 
-/* YAML begins, behind comments, with "jobs:" or "---". */
-static bool is_yaml(const char *text)
-{
-	while (text += strspn(text, " \t\r\n"), *text == '#')
-		text += strcspn(text, "\n");
-	return strncmp(text, "---", 3) == 0 || strncmp(text, "jobs:", 5) == 0;
-}
-
 void rocprofv3_input_read(const char *path, const struct opt *options, size_t nr_options,
 			  struct rocprofv3_input *in)
 {
@@ -254,7 +246,7 @@ void rocprofv3_input_read(const char *path, const struct opt *options, size_t nr
 
 	if (text[strspn(text, " \t\r\n")] == '{') {
 		read_json(&r, text);
-	} else if (is_yaml(text)) {
+	} else if (pmc_yaml_is(path, text)) {
 		char *json = pmc_yaml_to_json(text, error);
 
 		if (!json)

@@ -596,6 +596,19 @@ class Front(Formats):
         # traces have all launches, as rocprofv3's
         self.assertNotIn("--pmc-iterations", self.lines("--kernel-trace", "--kernel-iteration-range", "[1-2]")[0])
 
+    def test_anchors_and_merged_mappings_of_yaml(self):
+        self.write("a.yaml", "common: &c\n  output_format: [csv]\n  kernel_trace: true\njobs:\n  - <<: *c\n    output_directory: one\n"
+                             "  - \"pmc\": &names [A, B]\n    <<: [*c]\n    output_format: [json]\n    output_file: >-\n      long\n  - pmc: *names\n")
+        found = self.lines("-i", "a.yaml")
+        self.assertEqual([line[line.index("--pmc") + 1] for line in found if "--pmc" in line], ["A,B", "A,B"])
+        self.assertEqual([line[3:] for line in found if line[1] == "convert"],
+                         [["-f", "rocprofv3-csv", "-o", "one/pass_1/%hostname%/%pid%"], ["-f", "rocprofv3-json", "-o", "./pass_2/long"],
+                          ["-f", "rocpd3", "-o", "./pass_3/%hostname%/%pid%"]])
+        # aliases of aliases: 10^9 values
+        self.write("a.yaml", "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10)) +
+                   "jobs:\n  - pmc: *a9\n")
+        self.front("-i", "a.yaml", "--", "true", status=125)
+
     def test_each_job_of_an_input_file_runs_the_program(self):
         self.write("a.yaml", "jobs:\n  - kernel_trace: true\n    output_directory: d\n  - hip_trace: true\n    output_file: own\n")
         found = self.lines("-i", "a.yaml", "-f", "json")

@@ -174,7 +174,7 @@ def input_files():
                             ("<metric name=SQ_WAVES set=1 ></metric>", (), "'set'"),
                             ("<metric name=SQ_WAVES", (), "input.txt:1: an element is not closed"), ('{"jobs": [', (), "malformed JSON"),
                             ("jobs:\n  - pmc: [SQ_WAVES\n", (), "input.txt:3: ',' or ']'"), ("jobs:\n\t- pmc: A\n", (), "input.txt:2: YAML is indented by blanks"),
-                            ("jobs:\n  - pmc: A\n   kernel_include_regex: b\n", (), "input.txt:3: "), ("jobs:\n  - pmc: &x A\n", (), "input.txt:2: this part of YAML"),
+                            ("jobs:\n  - pmc: A\n   kernel_include_regex: b\n", (), "input.txt:3: "), ("jobs:\n  - pmc: *x\n", (), "input.txt:2: this part of YAML"),
                             ("jobs:\n  - pmc: [SQ_WAVES]\n    kernel_iteration_range: '[2-1]'\n", (), "kernel_iteration_range: '[2-1]'"),
                             ('{"jobs": [{"pmc": ["SQ_WAVES"], "kernel_include_regex": "a"}, {"pmc": ["GRBM_COUNT"]}]}', (), "kernel_include_regex differs between jobs"),
                             ('{"jobs": [{"pmc": ["SQ_WAVES"], "truncate_kernels": true}]}', (), "'truncate_kernels'"),

@@ -85,9 +85,8 @@ static void put_time(struct str *s, int64_t seconds, bool with_hours)
 	char text[64] = "";
 	struct tm tm;
 
-	if (localtime_r(&when, &tm) &&
-	    (with_hours ? strftime(text, sizeof(text), "%F_%H.%M", &tm) :
-			  strftime(text, sizeof(text), "%F", &tm)))
+	if (localtime_r(&when, &tm) && (with_hours ? strftime(text, sizeof(text), "%F_%H.%M", &tm) :
+						     strftime(text, sizeof(text), "%F", &tm)))
 		str_add(s, text);
 }
 
@@ -106,9 +105,11 @@ static bool put_key(struct str *s, const char *key, const struct rocprofv3_facts
 	else if (strcmp(key, "launch_time") == 0)
 		put_time(s, f->launched, true);
 	else if (strncmp(key, "arg", 3) == 0 && isdigit((unsigned char)key[3]) &&
-		 strspn(key + 3, "0123456789") == strlen(key + 3) && strlen(key) < 8)
-		put_words(s, f->command, (unsigned int)atoi(key + 3), (unsigned int)atoi(key + 3));
-	else if (strcmp(key, "argt") == 0) {
+		 strspn(key + 3, "0123456789") == strlen(key + 3) && strlen(key) < 8) {
+		unsigned int number = (unsigned int)strtoul(key + 3, NULL, 10);
+
+		put_words(s, f->command, number, number);
+	} else if (strcmp(key, "argt") == 0) {
 		put_tag(s, f->command);
 		put_words(s, f->command, 1, UINT32_MAX);
 	} else
