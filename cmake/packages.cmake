@@ -93,7 +93,8 @@ set(CPACK_DEBIAN_MAIN_PACKAGE_NAME rocm-trace-lite)
 set(CPACK_DEBIAN_MAIN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_MAIN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/lib)
-# what programs on the GPU, and the virtual one, need: whichever is there; AMD's package is the last. rtl tui loads ncurses, and rtl convert libotf2
+# what programs on the GPU, and the virtual one, need: whichever is there; AMD's package is the last. rtl tui loads ncurses,
+# rtl rocprofv3 -i libyaml, and rtl convert libotf2
 set(CPACK_DEBIAN_MAIN_PACKAGE_RECOMMENDS "libncursesw6, libyaml-0-2, libamdhip64-5 | libamdhip64-6 | libamdhip64-7 | hip-runtime-amd")
 set(CPACK_DEBIAN_MAIN_PACKAGE_SUGGESTS "rocm-trace-lite-dev, sqlite3, libopen-trace-format2-10")
 set(CPACK_DEBIAN_MAIN_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/cmake/debian/triggers ${CMAKE_SOURCE_DIR}/cmake/debian/shlibs)
