@@ -120,10 +120,12 @@ static void draw(struct top *t, const struct opt_parsed *p)
 	};
 	char *text = top_view_text(&view);
 
-	if (t->is_screen)
+	if (t->is_screen) {
 		put_screen(t, text);
-	else
-		ui_putf("%s%s", t->is_drawn ? "\n" : "", text);
+	} else {
+		ui_put(t->is_drawn ? "\n" : "");
+		ui_put(text);
+	}
 	ui_flush();
 	free(text);
 	t->is_drawn = true;

@@ -209,8 +209,10 @@ void summary_print(struct summary *s, const char *by)
 		if (several && json)
 			ui_putf("%s\"%.*s\":", word == by ? "{" : ",", (int)strcspn(word, ","),
 				word);
-		else if (several)
-			ui_putf("%s%.*s:\n", word == by ? "" : "\n", (int)strcspn(word, ","), word);
+		else if (several) {
+			ui_put(word == by ? "" : "\n");
+			ui_putf("%.*s:\n", (int)strcspn(word, ","), word);
+		}
 		if (!print_table(s) && several && s->format == GRID_TEXT)
 			ui_put("none\n");
 	} while (*at);

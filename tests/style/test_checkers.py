@@ -232,10 +232,14 @@ class Others(Tree):
         self.found(check_banned.check, "main.c:3", "atoi")
 
     def test_banned_in_a_target_only(self):
-        self.put("src/cli/main.c", 'int main(void)\n{\n\tprintf("x");\n\texit(1);\n}\n')
+        self.put("src/cli/main.c", "int main(void)\n{\n\texit(1);\n}\n")
         self.found(check_banned.check)
         self.put("src/event/bus.c", "void f(void)\n{\n\texit(1);\n}\n")
         self.found(check_banned.check, "bus.c:3", "exit")
+
+    def test_text_that_is_not_cleaned_is_banned_in_the_command(self):
+        self.put("src/cli/main.c", 'int main(void)\n{\n\tprintf("%s", name);\n}\n')
+        self.found(check_banned.check, "main.c:3", "ui_putf")
 
     def test_heap_is_banned_in_librtl(self):
         code = "void f(void)\n{\n\tfree(p);\n}\n"
