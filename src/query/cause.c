@@ -56,15 +56,23 @@ static const char calls_sql[] =
 	"D.string = 'rtl')";
 
 /* RPD writes handles with %p: the null stream is "(nil)" */
-#define STREAM_IN(table)                                                                            \
-	"(SELECT CASE stream WHEN '' THEN NULL WHEN '(nil)' THEN '0x0' ELSE stream END FROM " table \
-	" WHERE api_ptr_id = L.api_id), "
+#define STREAM_IN                                                                                  \
+	"(SELECT CASE stream WHEN '' THEN NULL WHEN '(nil)' THEN '0x0' ELSE stream END FROM %s "   \
+	"WHERE %s = L.api_id), "
 
-static const char *const stream_tables[][2] = {
-	{ "rocpd_kernelapi", STREAM_IN("rocpd_kernelapi") },
-	{ "rocpd_copyapi", STREAM_IN("rocpd_copyapi") },
-	{ "rocpd_graphLaunchapi", STREAM_IN("rocpd_graphLaunchapi") },
-};
+static const char *const stream_tables[] = { "rocpd_kernelapi", "rocpd_copyapi",
+					     "rocpd_graphLaunchapi" };
+
+/* The column that names the call; NULL: the table is none, or of a schema that is not known. rocm-trace-lite 0.3 in C++ has api_id. */
+static const char *call_column(sqlite3 *db, const char *table)
+{
+	static const char *const names[] = { "api_ptr_id", "api_id" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (query_has_column(db, table, "stream") && query_has_column(db, table, names[i]))
+			return names[i];
+	return NULL;
+}
 
 #define STREAM_OF_CALL(strings)                                                                    \
 	"(SELECT query_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON "     \
@@ -76,10 +84,13 @@ static void stream_sql(const struct query *q, char *stream, size_t size)
 	char tables[1024] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < sizeof(stream_tables) / sizeof(stream_tables[0]); i++)
-		if (query_has(q->db, stream_tables[i][0]))
-			used += (size_t)snprintf(tables + used, sizeof(tables) - used, "%s",
-						 stream_tables[i][1]);
+	for (size_t i = 0; i < sizeof(stream_tables) / sizeof(stream_tables[0]); i++) {
+		const char *column = call_column(q->db, stream_tables[i]);
+
+		if (column)
+			used += (size_t)snprintf(tables + used, sizeof(tables) - used, STREAM_IN,
+						 stream_tables[i], column);
+	}
 	snprintf(stream, size, "coalesce(%s%s, NULL)", tables,
 		 q->has_ustring ? STREAM_OF_CALL("rocpd_ustring") : STREAM_OF_CALL("rocpd_string"));
 }

@@ -179,6 +179,12 @@ const char *query_look_up(sqlite3_stmt *stmt, int64_t id)
 	return query_text(query_row(stmt, id), 0);
 }
 
+bool query_has_column(sqlite3 *db, const char *table, const char *column)
+{
+	return sqlite3_table_column_metadata(db, NULL, table, column, NULL, NULL, NULL, NULL,
+					     NULL) == SQLITE_OK;
+}
+
 bool query_has(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *stmt = NULL;

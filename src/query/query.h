@@ -119,6 +119,8 @@ sqlite3_stmt *query_row(sqlite3_stmt *stmt, int64_t id);
 const char *query_look_up(sqlite3_stmt *stmt, int64_t id);
 /* Whether a table or view of that name exists. */
 bool query_has(sqlite3 *db, const char *table);
+/* Whether the table exists and has that column. */
+bool query_has_column(sqlite3 *db, const char *table, const char *column);
 
 /* SQL: whether a database of rtl has arguments of calls; those of markers are their texts. */
 #define QUERY_HAS_ARGS_OURS                                                                        \

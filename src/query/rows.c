@@ -46,8 +46,12 @@ static uint64_t count_rows(const struct query *q)
 	       (uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0);
 }
 
+/* The tracer of C++ from which this project has its name has markers as operations of GPU -1. */
+#define RPD_MARKER "O.gpuId < 0 AND T.string = 'UserMarker'"
+
 int rows_prepare(struct query *q)
 {
+	int64_t nr_markers;
 	int ret;
 
 	if (q->is_prepared)
@@ -62,6 +66,18 @@ int rows_prepare(struct query *q)
 		ret = transfer_prepare(q);
 	if (ret)
 		return ret;
+	nr_markers = q->ours ?
+			     0 :
+			     query_number(q->db,
+					  "SELECT count(*) FROM rocpd_op O JOIN rocpd_string T ON "
+					  "T.id = O.opType_id WHERE " RPD_MARKER,
+					  0);
+	if (nr_markers)
+		job_warn(
+			q->res,
+			"%s: %lld ranges, which are operations of GPU -1, were left out: the file is of "
+			"rocm-trace-lite 0.3",
+			q->path, (long long)nr_markers);
 	q->has_graphs =
 		query_has(q->db, "rtl_graph_op") &&
 		query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rocpd_graphLaunchapi)", 0);
@@ -108,7 +124,8 @@ bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 
 /* RPD has no sizes of operations; its type names identify copies */
 #define RPD(cause) "0, 0, 0, 0, " ROWS_IS_COPY("T.string") ", 0, 0, 0, " cause
-#define RPD_FROM "rocpd_op O CROSS JOIN rocpd_string T ON T.id = O.opType_id "
+#define RPD_FROM                                                                                   \
+	"rocpd_op O CROSS JOIN rocpd_string T ON T.id = O.opType_id AND NOT (" RPD_MARKER ") "
 
 #define CAUSE "L.api_id, S.number"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """summary, info, convert, merge, recover, doctor and help: forms of output, refused arguments"""
+import contextlib
 import csv
 import gzip
 import io
@@ -306,6 +307,60 @@ class Convert(Reader):
         tracks = {e["args"]["name"] for e in events if e["name"] == "thread_name"}
         self.assertTrue({"queue 0 (pid 501)", "queue 0 (pid 502)"} < tracks, tracks)
         self.assertEqual({e["pid"] for e in events if e["name"] == "train"}, {501, 502})
+
+
+class Upstream(Case):
+    """A database as rocm-trace-lite 0.3 in C++ writes it: calls by api_id, ranges as operations of GPU -1, a signal that is NULL, and a WAL."""
+
+    TABLES = """
+        create table rocpd_metadata(id integer primary key autoincrement, tag text, value text);
+        create table rocpd_string(id integer primary key autoincrement, string text unique);
+        create table rocpd_api(id integer primary key autoincrement, pid integer, tid integer, start integer, end integer, apiName_id integer, args_id integer);
+        create table rocpd_op(id integer primary key autoincrement, gpuId integer, queueId integer, sequenceId integer, completionSignal text,
+            start integer, end integer, description_id integer, opType_id integer, roctxId integer default 0);
+        create table rocpd_api_ops(id integer primary key autoincrement, api_id integer, op_id integer);
+        create table rocpd_kernelapi(id integer primary key autoincrement, api_id integer, stream text, gridX integer, gridY integer, gridZ integer,
+            workgroupX integer, workgroupY integer, workgroupZ integer, groupSegmentSize integer, privateSegmentSize integer, kernelName_id integer);
+        create table rocpd_copyapi(id integer primary key autoincrement, api_id integer, stream text, size integer, dst text, src text, kind integer, sync integer);
+        insert into rocpd_string values (1, 'hipLaunchKernel'), (2, 'gemm(float*)'), (3, 'KernelExecution'), (4, 'UserMarker'), (5, 'step'), (6, ''),
+            (7, 'hipMemcpy'), (8, 'CopyHostToDevice');
+        insert into rocpd_api values (1, 77, 78, 1000, 2000, 1, 6), (2, 77, 78, 6000, 9000, 7, 6);
+        insert into rocpd_op values (1, 0, 0, 1, 'hwq=0x1 wg=64,1,1 grid=64,1,1', 3000, 5000, 2, 3, 7), (2, 0, 0, 2, NULL, 6500, 7000, 8, 8, 7),
+            (3, -1, 0, 0, NULL, 500, 9500, 5, 4, 7);
+        insert into rocpd_api_ops values (1, 1, 1), (2, 2, 2);
+        insert into rocpd_kernelapi values (1, 1, '0x5', 64, 1, 1, 64, 1, 1, 0, 0, 2);
+        insert into rocpd_copyapi values (1, 2, '0x0', 4096, '0x1', '0x2', 1, 1);
+    """
+
+    def database(self, name, mode):
+        with contextlib.closing(sqlite3.connect(self.path(name))) as db:
+            db.execute(f"pragma journal_mode={mode}")
+            db.executescript(self.TABLES)
+        return name
+
+    def test_every_reader_reads_it(self):
+        db = self.database("up.db", "wal")
+        rows = json.loads(self.rtl("summary", db, "--by", "kernel,copy,stream", "-f", "json").stdout)
+        self.assertEqual([(r["name"], r["calls"]) for r in rows["kernel"]], [("gemm(float*)", 1)])
+        self.assertEqual([(r["name"], r["kernels"], r["copies"]) for r in rows["stream"]], [("0x5", 1, 0), ("null", 0, 1)])
+        self.rtl("summary", db)
+        for form in ("perfetto", "pftrace", "speedscope", "folded", "kineto", "jsonl", "csv"):
+            p = self.rtl("convert", db, "-f", form, "-o", "out." + form)
+            if form not in ("csv", "jsonl"):
+                self.assertIn("1 ranges, which are operations of GPU -1", p.stderr, form)
+        with open(self.path("out.perfetto"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        self.assertEqual([e["name"] for e in events if e.get("cat") == "kernel"], ["gemm"])
+        self.rtl("report", db, "-o", "out.html")
+        self.rtl("diff", db, db)
+
+    def test_it_is_merged(self):
+        self.rtl("merge", self.database("up.db", "delete"), "-o", "m.db")
+        with contextlib.closing(sqlite3.connect(self.path("m.db"))) as db:
+            ((api, stream, name),) = db.execute("select api_ptr_id, stream, S.string from rocpd_kernelapi K join rocpd_string S on S.id = K.kernelName_id")
+            self.assertEqual(db.execute("select count(*) from rocpd_api where id = ?", (api,)).fetchone(), (1,))
+            self.assertEqual((stream, name), ("0x5", "gemm(float*)"))
+            self.assertEqual([s for s, in db.execute("select completionSignal from rocpd_op order by id")], ["hwq=0x1 wg=64,1,1 grid=64,1,1", "", ""])
 
 
 class RawTrace(Case):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_carry.c - how a merge copies each column of a table
  *
- * A column that the other file lacks (older generations of RPD) gets a default. No id is looked
- * up: ids and references to them change by the same amount.
+ * A column that the other file lacks (older generations of RPD) gets a default, as does a NULL in it. The tracer from which this project
+ * has its name (rocm-trace-lite 0.3 in C++) calls api_ptr_id api_id. No id is looked up: ids and references to them change by the same
+ * amount.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -25,6 +26,8 @@ static void add_column(const struct rpd_carry_to *to, sqlite3_str *list,
 {
 	const char *name = column->name, *first = table->columns[0].name;
 
+	if (strcmp(name, "api_ptr_id") == 0 && !rpd_carry_has(to->r, table->name, name))
+		name = "api_id";
 	if (!rpd_carry_has(to->r, table->name, name)) {
 		bool is_id = column->move == '+' || column->move == '?';
 
@@ -52,7 +55,10 @@ static void add_column(const struct rpd_carry_to *to, sqlite3_str *list,
 		sqlite3_str_appendf(list, "rtl_move_gpu(\"%w\", \"%w\")", first, name);
 		break;
 	default:
-		sqlite3_str_appendf(list, "\"%w\"", name);
+		if (column->fallback && *column->fallback != '$')
+			sqlite3_str_appendf(list, "coalesce(\"%w\", %s)", name, column->fallback);
+		else
+			sqlite3_str_appendf(list, "\"%w\"", name);
 		break;
 	}
 }
