@@ -18,6 +18,8 @@
 
 #include "base/crc.h"
 
+#define HOLE_STEPS 8192 /* of 8 bytes, between two looks for a hole */
+
 static uint32_t committed_of(const struct chunk_header *chunk)
 {
 	/* relaxed: a private copy */
@@ -127,15 +129,28 @@ static const char *check_chunk(struct load *load, uint64_t offset, const uint8_t
 	return NULL;
 }
 
+/* The offset itself, or where the hole of the file that it is in ends: a damaged size makes holes of any length. */
+static uint64_t skip_hole(const struct load *load, uint64_t offset)
+{
+	off_t data = lseek(load->disk_fd, (off_t)offset, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? load->end : offset;
+	/* blocks begin at multiples of 8, as chunks do */
+	return (uint64_t)data > offset ? (uint64_t)data & ~UINT64_C(7) : offset;
+}
+
 /* Finds the first valid chunk at or behind `offset`; load->end if there isn't one. */
 static int find_next_valid(struct load *load, uint64_t offset, uint64_t *found)
 {
 	const uint8_t *bytes;
 	int error;
 
-	for (;; offset += 8) {
+	for (uint32_t steps = 0;; offset += 8) {
 		uint32_t magic;
 
+		if (steps++ % HOLE_STEPS == 0)
+			offset = skip_hole(load, offset);
 		bytes = read_window(load, offset, sizeof(struct chunk_header), &error);
 		if (error < 0)
 			return read_failed(load, error, offset);

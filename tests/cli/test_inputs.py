@@ -13,7 +13,7 @@ READERS = (("info",), ("info", "--format", "json"), ("summary",), ("convert", "-
            ("convert", "-f", "csv", "-o", "o"), ("convert", "-f", "rpd", "-o", "o.db"), ("merge", "-o", "o.db"),
            ("recover", "-o", "o.db"))
 # struct spool_header of src/event/format.h
-MEM_PATH, CLOSED = 112, 4096 + 44
+MEM_PATH, DISK_END, CLOSED = 112, 4096, 4096 + 44
 
 
 class Inputs(Case):
@@ -190,6 +190,22 @@ class Directory(Case):
         p = self.rtl("recover", "--remove", "t.db.spool")
         self.assertIn("the memory half is missing", p.stderr)
         self.assertTrue(os.path.exists(mem))
+
+    def test_holes_of_a_damaged_trace_are_skipped(self):
+        """A header says 1 TiB: holes, with bytes behind them or none."""
+        for behind in (False, True):
+            name = f"hole{behind}.rtl"
+            spool.sample(3).write(self.path(name))
+            with open(self.path(name), "r+b") as file:
+                file.seek(DISK_END)
+                file.write(struct.pack("<Q", 1 << 40))
+                file.truncate(1 << 40)
+                if behind:
+                    file.seek((1 << 40) - 4096)
+                    file.write(b"x" * 4096)
+            p = self.rtl("info", name)
+            self.assertIn("3 dispatches", p.stdout)
+            self.assertIn("bad_chunk", p.stdout)
 
     def test_stop_deletes_nothing_but_the_raw_trace_of_the_process(self):
         """A process may say anything: what it names as its raw trace is deleted after the conversion."""
