@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/sockdir.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/ui.h"
@@ -160,8 +161,19 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
+static void allow_dir(const char *dir)
+{
+	for (int i = 0; i < DIRS_MAX; i++)
+		if (!more[i]) {
+			more[i] = strdup(dir);
+			return;
+		}
+	must(false, dir);
+}
+
 void command_setup(void)
 {
+	char sockets[SOCKDIR_SIZE];
 	pid_t pid;
 
 	if (root[0])
@@ -180,22 +192,16 @@ void command_setup(void)
 	must(mkdir(path_of("in"), 0700) == 0 && mkdir(path_of("out"), 0700) == 0, root);
 	command_write("victim", "unchanged\n", 10);
 	must(lstat(path_of("victim"), &victim) == 0, "victim");
+	/* but for the user's sockets, of which commands remove those of dead processes */
+	for (unsigned int i = 1; sockdir_path(geteuid(), NULL, i, sockets); i++)
+		if (access(sockets, F_OK) == 0)
+			allow_dir(sockets);
 	/* nothing of the user's is read, or written */
 	for (const char *const *name = (const char *const[]){ "TMPDIR", "HOME", "XDG_RUNTIME_DIR",
 							      "XDG_CONFIG_HOME", NULL };
 	     *name; name++)
 		setenv(*name, path_of("out"), 1);
 	setenv("RTL_SPOOL_DIR", path_of("out"), 1);
-}
-
-void command_allow(const char *dir)
-{
-	for (int i = 0; i < DIRS_MAX; i++)
-		if (!more[i]) {
-			more[i] = strdup(dir);
-			return;
-		}
-	must(false, dir);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------------------------ */

@@ -17,8 +17,6 @@
 /* Makes the directories, once; the current directory is out/ from then on. Where the kernel has no Landlock, says so and ends the fuzzer
  * with the status of a skipped test. */
 void command_setup(void);
-/* Another directory in which commands may write, which exists. */
-void command_allow(const char *dir);
 /* Runs the function in a child, which may call exit(). */
 void command_run(void (*run)(void *arg), void *arg);
 /* As `rtl` with these words, the last NULL. For command_run()'s function. */
