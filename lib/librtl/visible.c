@@ -3,7 +3,7 @@
  *
  * librtl has wrappers for the functions of all releases, in front of the program's libraries. A program that asks by a weak reference whether
  * its HIP has a function must find what it would find untraced; so must one without HIP. The loader gives no say in that but by the symbol table:
- * so librtl changes its own in memory, of which the loader has told it where it is. When librtl is relocated
+ * so librtl changes its own, in memory. When librtl is relocated
  *
  *   - the libraries that the program starts with are there. A name that none of them has, while they have others of its group, gets the value
  *     0, with which the loader passes it over;

@@ -38,7 +38,7 @@ int child_fork(struct child *c, bool *in_child);
 /* In the new process: waits for child_start() or child_drop(), then executes the program or exits. */
 _Noreturn void child_become(struct child *c, char **argv, char **env);
 
-/* After -EMFILE of child_fork(): the program in place of this process. -errno of the exec. */
+/* After -EMFILE of child_fork(): becomes the program, in this process. -errno of the exec. */
 int child_replace(struct child *c, char **argv);
 
 /* From here on signals are for the program; until here they had the effect in this process that they had before child_fork(). */

@@ -151,4 +151,99 @@ def limit_of_open_files_is_the_programs_alone():
         contains("errors", r.err, "the limit of 8 open files is too low to trace")
 
 
+FORMS = ["pie", "nopie", "static", "staticpie", "pg", "now", "lazy", "malloc", "dlsym", "strings"]
+# libraries of Debian's packages and of the C library, where they are installed; and what else is set for them
+PACKAGED = {
+    "libmemusage.so": {}, "libpcprofile.so": {}, "libc_malloc_debug.so.0": {"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "85"}, "libfakeroot/libfakeroot-sysv.so": {},
+    "libjemalloc.so.2": {}, "libtcmalloc.so.4": {}, "libtcmalloc_minimal.so.4": {}, "libmimalloc.so.2": {}, "libmimalloc.so.2.0": {},
+    "libeatmydata.so": {}, "faketime/libfaketime.so.1": {"FAKETIME": "+0"}, "libasan.so.8": {"ASAN_OPTIONS": "detect_leaks=0:handle_segv=0:use_sigaltstack=0"},
+}
+SANITIZERS = ("libasan",)
+# what a program is started by: filters, for example; the command is behind it
+STARTERS = {"": [], "setarch": ["setarch", "-R"], "nice": ["nice", "-n", "1"], "timeout": ["timeout", "60"]}
+# runs several commands, each with what is preloaded behind what there is; writes what each does
+RUNNER = r"""
+import os, resource, subprocess, sys
+preload, first, count = sys.argv[1], sys.argv[2] == "first", int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+starter, commands = sys.argv[4:4 + count], sys.argv[4 + count:]
+env, have = dict(os.environ), os.environ.get("LD_PRELOAD", "")
+if preload:
+    env["LD_PRELOAD"] = ":".join(p for p in ([preload, have] if first else [have, preload]) if p)
+for command in commands:
+    r = subprocess.run([*starter, *command.split()], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=50)
+    print("==", command, r.returncode)
+    print(r.stdout.decode("utf-8", "replace"))
+"""
+
+
+def modes():
+    listed = subprocess.run([odd("odd_pie", "gcc")], capture_output=True, text=True, check=True).stdout.split()
+    at_least("modes", len(listed), 25)
+    return listed
+
+
+def blocks(text):
+    """What each command did, without what differs from run to run."""
+    out = {}
+    for part in text.split("== ")[1:]:
+        title, _, rest = part.partition("\n")
+        # libmemusage prints a histogram of the process
+        rest = re.sub(r"\n?Memory usage summary.*", "", rest, flags=re.S)
+        # without HIP the message has librtl's name, docs/decisions/049
+        rest = re.sub(r"\S+: undefined symbol", "undefined symbol", rest)
+        out[title] = re.sub(r"\x1b\[[0-9;]*m", "", rest).rstrip()
+    return out
+
+
+def matrix(commands, preload="", env=None, starter=()):
+    """Runs the commands in one untraced and in one traced process tree."""
+    is_first = os.path.basename(preload).startswith(SANITIZERS)
+    argv = ["-c", RUNNER, preload, "first" if is_first else "last", len(starter), *starter, *commands]
+    plain = run("/usr/bin/python3", *argv, env=env, timeout=200)
+    traced = run("/usr/bin/python3", *argv, trace=RTL, env=env, timeout=200)
+    seen, expected = blocks(traced.out), blocks(plain.out)
+    for title, text in expected.items():
+        command = title.rpartition(" ")[0]
+        its = next((t for t in seen if t.rpartition(" ")[0] == command), None)
+        if (its, seen.get(its)) != (title, text):
+            fail(f"{command} with {preload or 'nothing'} preloaded, by {list(starter)}:\n    seen     {its}: {shorten(seen.get(its))}\n"
+                 f"    expected {title}: {shorten(text)}")
+    return len(expected)
+
+
+def interposers():
+    found = [(odd(f"libinterpose_{name}.so", "gcc"), {}) for name in ("strings", "threads", "files", "lookups", "memory")]
+    for name, env in PACKAGED.items():
+        found += [(path, env) for path in (f"/usr/lib/x86_64-linux-gnu/{name}",) if os.path.exists(path)]
+    return found
+
+
+@case
+def odd_programs_in_every_form_run_as_untraced():
+    commands = [f"{odd('odd_pie', 'gcc')} {mode}" for mode in modes()]
+    some = ("plain", "children", "threads", "looks_up", "faults", "signals") if not LONG else modes()
+    # dlvsym(), by which odd_dlsym looks dlsym() up, passes by librtl's, and sets no error for names that are not there yet
+    commands += [f"{odd('odd_' + form, 'gcc')} {mode}" for form in FORMS[1:] for mode in some if (form, mode) != ("dlsym", "looks_up")]
+    equal("programs", matrix(commands), len(commands))
+    matrix(commands[:len(modes())], env={"LD_BIND_NOW": "1", "LC_ALL": "C", **{f"VARIABLE_{i}": "x" * 1000 for i in range(100)}})
+
+
+@case
+def odd_programs_behind_interposers_run_as_untraced():
+    some = ("plain", "children", "threads", "looks_up", "storm", "files") if not LONG else modes()
+    # a dlsym() of the program makes RTLD_NEXT that of the program, for every library
+    forms = ("pie", "strings") if not LONG else [form for form in FORMS if form != "dlsym"]
+    for preload, env in interposers():
+        matrix([f"{odd('odd_' + form, 'gcc')} {mode}" for form in forms for mode in some], preload, env)
+
+
+@case
+def odd_programs_started_by_other_programs_run_as_untraced():
+    some = ("plain", "children", "aborts", "self") if not LONG else modes()
+    for starter in STARTERS.values():
+        if not starter or is_installed(starter[0]):
+            matrix([f"{odd('odd_pie', 'gcc')} {mode}" for mode in some], starter=starter)
+
+
 main()

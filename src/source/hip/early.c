@@ -111,8 +111,10 @@ void *early_lookup(void *handle, const char *name)
 	enum early_kind kind;
 	uint32_t op = 0;
 
-	if (!fn || !name)
+	if (!name)
 		return fn;
 	kind = kind_of(name, &op);
-	return kind == EARLY_OTHER ? fn : lookup_translate(fn, name, kind, op);
+	if (kind == EARLY_OTHER)
+		return fn;
+	return fn ? lookup_translate(fn, name, kind, op) : lookup_none(handle, name);
 }

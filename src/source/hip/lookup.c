@@ -37,9 +37,15 @@ bool lookup_lacks(void *handle, const char *name, enum early_kind kind, uint32_t
 	void *fn = NULL;
 	bool none;
 
-	/* a function of that name that comes before us, for example the program's own */
-	if (handle == RTLD_DEFAULT)
-		fn = lookup_libc()(RTLD_DEFAULT, name);
+	/* A function of that name that comes before us, for example the program's own. With an error the name is not visible at
+	 * all: the C library says so itself, in the name of the program. */
+	fn = lookup_libc()(RTLD_DEFAULT, name);
+	if (!fn && dlerror()) {
+		errno = saved;
+		return false;
+	}
+	if (handle == RTLD_NEXT)
+		fn = NULL;
 	none = !(fn && !hip_is_ours(fn)) && !has_real(kind, op);
 	errno = saved;
 	return none;
@@ -54,6 +60,20 @@ void *lookup_absent(void *handle, const char *name)
 	/* RTLD_NEXT is behind the caller, which a jump to the C library would make the program: it would find our wrapper */
 	__asm__ volatile("" : "+r"(fn));
 	return fn;
+}
+
+void *lookup_none(void *handle, const char *name)
+{
+	int saved = errno;
+
+	/* A name of librtl's that is not there yet has the address 0 (lib/librtl/visible.c), which the C library takes for no error; asked
+	 * again it sets the one that it had. */
+	if (dlerror())
+		lookup_libc()(handle, name);
+	else
+		lookup_absent(RTLD_NEXT, name);
+	errno = saved;
+	return NULL;
 }
 
 static bool is_wanted(void)

@@ -34,6 +34,7 @@ static inline lookup_fn lookup_libc(void)
 /* What early.h does with a name of librtl's, whose kind and number it has found. */
 bool lookup_lacks(void *handle, const char *name, enum early_kind kind, uint32_t op);
 void *lookup_translate(void *fn, const char *name, enum early_kind kind, uint32_t op);
+void *lookup_none(void *handle, const char *name); /* nothing was found: NULL, with an error */
 
 /* dlsym() for a name that early_lacks(): NULL, with an error. */
 void *lookup_absent(void *handle, const char *name);
