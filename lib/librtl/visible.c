@@ -465,7 +465,7 @@ static void note_start(void)
 }
 
 /* The loader calls this, as the last of librtl's relocations, for the address of the function below. */
-static void (*resolve_start(void))(void)
+__attribute__((used)) static void (*resolve_start(void))(void)
 {
 	take_over();
 	return note_start;
