@@ -6,6 +6,7 @@
  */
 #include "base/sys.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -23,6 +24,20 @@ static _Thread_local uint32_t depth;
 static _Thread_local int state_before;
 /* Always 0: sys_nap() waits for it to change. */
 static _Atomic uint32_t never;
+static _Atomic bool hit_limit;
+
+static long note_limit(long result)
+{
+	/* relaxed: of this thread, or of one that has ended */
+	if (result < 0 && errno == EFBIG)
+		atomic_store_explicit(&hit_limit, true, memory_order_relaxed);
+	return result;
+}
+
+bool sys_hit_limit(void)
+{
+	return atomic_load_explicit(&hit_limit, memory_order_relaxed);
+}
 
 int sys_openat(int dir, const char *path, int flags, mode_t mode)
 {
@@ -56,12 +71,12 @@ ssize_t sys_pread(int fd, void *out, size_t size, off_t offset)
 
 ssize_t sys_pwrite(int fd, const void *data, size_t size, off_t offset)
 {
-	return syscall(SYS_pwrite64, fd, data, size, offset);
+	return note_limit(syscall(SYS_pwrite64, fd, data, size, offset));
 }
 
 int sys_fallocate(int fd, int mode, off_t offset, off_t size)
 {
-	return (int)syscall(SYS_fallocate, fd, mode, offset, size);
+	return (int)note_limit(syscall(SYS_fallocate, fd, mode, offset, size));
 }
 
 int sys_poll(struct pollfd *fds, unsigned long nr, int timeout_ms)

@@ -14,6 +14,7 @@
 #define RTL_BASE_SYS_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -39,6 +40,8 @@ ssize_t sys_recv(int fd, void *out, size_t size, int flags);
 ssize_t sys_recvmsg(int fd, struct msghdr *message, int flags);
 pid_t sys_waitpid(pid_t pid, int *status, int options);
 ssize_t sys_getrandom(void *out, size_t size, unsigned flags);
+/* Whether a call of this process had more to write than a file may have: the kernel raised SIGXFSZ. */
+bool sys_hit_limit(void);
 /* Takes a pending signal of the set, without waiting; -1: none is. */
 int sys_take_signal(const sigset_t *set);
 

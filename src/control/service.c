@@ -463,7 +463,7 @@ static void *control_main(void *arg)
 		atomic_store_explicit(&failed_with, err, memory_order_release);
 		return arg;
 	}
-	/* acq_rel: pairs with stop(), which removes the socket if it finds it; else this thread does */
+	/* acq_rel: pairs with leave(), which removes the socket if it finds it; else this thread does */
 	if (!atomic_compare_exchange_strong_explicit(&path_state, &none, PATH_MADE,
 						     memory_order_acq_rel, memory_order_acquire))
 		unlink(path);
@@ -506,9 +506,8 @@ static uint64_t tick(uint64_t now_ns)
 	return LIFE_IDLE;
 }
 
-static void stop(uint64_t deadline_ns)
+static void leave(void)
 {
-	(void)deadline_ns;
 	/* acq_rel: see control_main() */
 	if (atomic_exchange_explicit(&path_state, PATH_ENDED, memory_order_acq_rel) == PATH_MADE)
 		unlink(path);
@@ -517,5 +516,5 @@ static void stop(uint64_t deadline_ns)
 const struct source service_source = {
 	.name = "control",
 	.tick = tick,
-	.stop = stop,
+	.leave = leave,
 };

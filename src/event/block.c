@@ -33,8 +33,9 @@ static struct spool_header *header RTL_GUARDED_BY(lock); /* NULL: none with bloc
 static int header_fd RTL_GUARDED_BY(lock);
 static block_populate_fn populate RTL_GUARDED_BY(lock);
 static bool is_full RTL_GUARDED_BY(lock);
-static _Atomic uint64_t nr_traces;  /* opened so far: the number of the last one */
-static _Atomic uint64_t open_trace; /* its number; 0: none is open */
+static uint64_t prepared RTL_GUARDED_BY(lock); /* bytes of the area that have space in the trace */
+static _Atomic uint64_t nr_traces;	       /* opened so far: the number of the last one */
+static _Atomic uint64_t open_trace;	       /* its number; 0: none is open */
 /* set in init, constant afterwards */
 static const struct block_owner *owner;
 
@@ -192,6 +193,7 @@ static void move_all(void)
 		!map_range(at,
 			   (header->blocks_size < AREA_SIZE ? header->blocks_size : AREA_SIZE) - at,
 			   true);
+	prepared = at;
 	/* release: a reader that sees the end sees the blocks */
 	atomic_store_explicit(&header->blocks_used, at, memory_order_release);
 }
@@ -266,11 +268,50 @@ bool block_is_traced(const void *entries)
 	return open && block_of(entries)->trace == open;
 }
 
+/* The most bytes of blocks. */
+RTL_REQUIRES(lock)
+static uint64_t limit_of_area(void)
+{
+	return header && header->blocks_size < AREA_SIZE ? header->blocks_size : AREA_SIZE;
+}
+
+/* Space in the open trace up to `end`. */
+RTL_REQUIRES(lock)
+static bool prepare_to(uint64_t end)
+{
+	if (end <= prepared)
+		return true;
+	if (is_full || populate(header->blocks_offset + prepared, end - prepared) != 0)
+		return false;
+	prepared = end;
+	return true;
+}
+
+bool block_wants_spare(uint64_t bytes)
+{
+	bool wants;
+
+	if (!lock_try(&lock))
+		return false; /* a block is being made: next time */
+	wants = header && !is_full && prepared < area_used + bytes &&
+		area_used + bytes <= limit_of_area();
+	lock_drop(&lock);
+	return wants;
+}
+
+void block_make_spare(uint64_t bytes)
+{
+	lock_take(&lock);
+	if (header && area_used + bytes <= limit_of_area())
+		prepare_to(area_used + bytes);
+	lock_drop(&lock);
+}
+
 /* Memory for the next block, of the open trace. */
 RTL_REQUIRES(lock)
 static bool grow_trace(uint64_t size)
 {
-	return !is_full && populate(header->blocks_offset + area_used, size) == 0;
+	return prepare_to(area_used + size);
 }
 
 /* The same without a trace. */
@@ -288,11 +329,10 @@ RTL_REQUIRES(lock)
 static struct spool_block *append(enum spool_block_kind kind, uint32_t nr, uint32_t item_size,
 				  uint64_t size)
 {
-	uint64_t limit = header && header->blocks_size < AREA_SIZE ? header->blocks_size :
-								     AREA_SIZE;
 	struct spool_block *b;
 
-	if (!reserve() || area_used + size > limit || !(header ? grow_trace(size) : grow(size)))
+	if (!reserve() || area_used + size > limit_of_area() ||
+	    !(header ? grow_trace(size) : grow(size)))
 		return NULL;
 	b = at_offset(area, area_used);
 	describe(b, kind, nr, item_size, size);

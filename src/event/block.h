@@ -46,6 +46,11 @@ void block_open(struct spool_header *header, int fd, block_populate_fn populate)
  * blocks belong to no trace. Between block_hold() and block_release(). */
 void block_freeze(void);
 
+/* Space for that many bytes of further blocks is made ahead, so that the threads that need them make no system call. Whether there is
+ * less; makes it. The life thread. */
+bool block_wants_spare(uint64_t bytes);
+void block_make_spare(uint64_t bytes);
+
 /* The block of `entries`, of block_alloc(), moves to the open trace unless it is there. The caller alone uses it, and
  * nothing is in flight in it. */
 void block_join(void *entries);

@@ -329,6 +329,16 @@ uint64_t bus_tick(uint64_t now_ns)
 	return next;
 }
 
+void bus_leave(void)
+{
+	for (uint32_t i = 0; i < BUS_MAX_SINKS; i++) {
+		const struct sink *sink = atomic_load_explicit(&sinks[i], memory_order_acquire);
+
+		if (sink && sink->leave)
+			sink->leave();
+	}
+}
+
 void bus_stop(void)
 {
 	/* relaxed: life.c calls this once; the check is for tests that call it again */

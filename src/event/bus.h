@@ -40,6 +40,9 @@ struct sink {
 	void (*loss)(enum spool_reason reason, uint64_t count);
 	/* Upkeep, life thread only, see life.h. Returns ns until its next call. */
 	uint64_t (*tick)(uint64_t now_ns);
+	/* The life thread ends, before stop(): what needs system calls that a filter of the program's may forbid to the thread that ends the
+	 * process. Or NULL. */
+	void (*leave)(void);
 	/* The process ends: no event follows after it has returned (late ones go to loss()). Once. */
 	void (*stop)(void);
 	/* Does not want operations submitted while recording is paused (pause.h). */
@@ -106,6 +109,8 @@ uint32_t bus_string_id(void);
 
 /* Calls every sink's tick; returns the ns until the earliest next call. Life thread. */
 uint64_t bus_tick(uint64_t now_ns);
+/* Calls every sink's leave(). */
+void bus_leave(void);
 /* Stops every sink. Later events are counted as `late`. */
 void bus_stop(void);
 

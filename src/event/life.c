@@ -205,6 +205,18 @@ static void sleep_deeply(uint64_t ns)
 		nap(ns);
 }
 
+/* What needs system calls is done before the thread that ends the process goes on: on that, the program may have put a
+ * filter. */
+static void leave(void)
+{
+	facts_libraries();
+	for (size_t i = 0; sources && sources[i]; i++) {
+		if (sources[i]->leave)
+			sources[i]->leave();
+	}
+	bus_leave();
+}
+
 static void *harvester_main(void *arg)
 {
 	uint64_t beat_ns;
@@ -236,6 +248,7 @@ static void *harvester_main(void *arg)
 		else if (next)
 			nap(next);
 	}
+	leave();
 	/* release: pairs with life_stop(), which takes over the thread's data */
 	atomic_store_explicit(&phase, PHASE_OVER, memory_order_release);
 	futex_wake(&phase);
@@ -336,14 +349,14 @@ static void signals_block(sigset_t *old)
 	pthread_sigmask(SIG_SETMASK, &all, old);
 }
 
-static void signals_restore(const sigset_t *old)
+static void signals_restore(const sigset_t *old, bool has_written)
 {
 	sigset_t ours;
 
 	/* signals that librtl's own writes may have raised */
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGXFSZ);
-	if (!sigismember(old, SIGXFSZ))
+	if (has_written && !sigismember(old, SIGXFSZ))
 		sys_take_signal(&ours);
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
@@ -423,7 +436,7 @@ bool life_start(void)
 	RTL_TESTPOINT("life_starting");
 	life_set_state(good ? LIFE_ON : LIFE_STOPPED);
 	sys_cancel_on();
-	signals_restore(&old);
+	signals_restore(&old, true);
 	self->in_hook = in_hook;
 	errno = saved;
 	return good;
@@ -458,11 +471,13 @@ static void stop(void)
 		log_warn("the upkeep thread did not end in %u ms; what was in flight is left out",
 			 (unsigned int)env_uint(ENV_DRAIN_MS));
 	} else {
+		/* relaxed: stop_thread() has seen the thread's end */
+		if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_NONE)
+			leave();
 		for (size_t i = 0; sources && sources[i]; i++) {
 			if (sources[i]->stop)
 				sources[i]->stop(deadline_ns);
 		}
-		facts_libraries();
 		facts_clock();
 	}
 	bus_stop();
@@ -474,10 +489,12 @@ void life_stop(void)
 	struct thread *self;
 	sigset_t old;
 	int saved = errno;
+	pid_t self_pid = getpid();
 
-	/* a child made by a plain clone(), where no fork handler ran: the trace is its parent's, and goes on */
-	if (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_ON &&
-	    atomic_load_explicit(&owner, memory_order_relaxed) != getpid())
+	/* a child made by a plain clone(), where no fork handler ran: the trace is its parent's, and goes on. -1: a filter of system
+	 * calls refuses to answer */
+	if (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_ON && self_pid != -1 &&
+	    atomic_load_explicit(&owner, memory_order_relaxed) != self_pid)
 		return;
 	if (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_STARTING)
 		wait_for_starter();
@@ -493,7 +510,7 @@ void life_stop(void)
 	stop();
 	life_set_state(LIFE_STOPPED);
 	sys_cancel_on();
-	signals_restore(&old);
+	signals_restore(&old, sys_hit_limit());
 	self->in_hook = false;
 	errno = saved;
 }

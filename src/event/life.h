@@ -28,6 +28,8 @@ struct source {
 	const char *name;
 	/* Upkeep on the life thread. Returns ns until the next call; LIFE_IDLE = only when woken. */
 	uint64_t (*tick)(uint64_t now_ns);
+	/* The life thread ends, before stop(), as struct sink's (bus.h). Or NULL. */
+	void (*leave)(void);
 	/* The process ends: finish operations in flight until deadline_ns, then record the others
 	 * as unfinished. On the thread that ends the process; the life thread has stopped by then.
 	 */

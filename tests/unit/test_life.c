@@ -26,7 +26,7 @@
 
 static _Atomic int nr_starts;
 static _Atomic int nr_stops;
-static _Atomic int nr_source_stops;
+static _Atomic int nr_source_stops, nr_leaves;
 static _Atomic int nr_ticks;
 static _Atomic uint64_t nr_clocks;
 static _Atomic bool has_work;
@@ -78,13 +78,20 @@ static uint64_t source_tick(uint64_t now_ns)
 	return atomic_load(&wants);
 }
 
+/* On the life thread, before everything is stopped. */
+static void source_leave(void)
+{
+	if (thread_get()->is_ours && !atomic_load(&nr_source_stops) && !atomic_load(&nr_stops))
+		atomic_fetch_add(&nr_leaves, 1);
+}
+
 static void source_stop(uint64_t deadline_ns)
 {
 	CHECK_GT_UINT(deadline_ns, 0);
 	atomic_fetch_add(&nr_source_stops, 1);
 }
 
-static const struct source source = { "test", source_tick, source_stop };
+static const struct source source = { "test", source_tick, source_leave, source_stop };
 static const struct source *const sources[] = { &source, NULL };
 static const struct sink sink = { .name = "test",
 				  .start = sink_start,
@@ -136,6 +143,7 @@ TEST(concurrent_starts_start_once)
 	life_stop();
 	CHECK_EQ_INT(atomic_load(&nr_stops), 1);
 	CHECK_EQ_INT(atomic_load(&nr_source_stops), 1);
+	CHECK_EQ_INT(atomic_load(&nr_leaves), 1);
 	CHECK(!life_on());
 	CHECK(!life_start());
 	CHECK(atomic_load(&on_our_thread));

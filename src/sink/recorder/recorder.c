@@ -48,6 +48,8 @@
 #define DRAIN_STEP (1u << 20) /* bytes per tick, so that sources get their ticks */
 #define DRAIN_AGAIN_NS 2000000u
 #define RETRY_NS UINT64_C(200000000)
+/* bytes of blocks that are made ahead */
+#define BLOCKS_SPARE (UINT64_C(2) << 20)
 #define QUIET_WAIT_NS 2000000 /* for a thread to finish its record, if there is no barrier */
 #define QUIET_TRIES 50
 #define SPACE_PAUSE_NS 50000
@@ -480,7 +482,9 @@ static bool is_starved(void)
 	       !drain_waiting(&drain, false);
 }
 
-static int64_t failed_with; /* the last logged error of a drain; life thread */
+static bool is_outside;	      /* whether `rtl trace` drains, when the life thread ended */
+static bool is_spare_refused; /* there is little space; under `ticking` */
+static int64_t failed_with;   /* the last logged error of a drain; life thread */
 
 /* Whether to write to disk now: a write may take long, while GPU operations wait for this thread to
  * harvest them, and memory outlives the process as well. */
@@ -523,6 +527,18 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 	return n || is_low() ? DRAIN_AGAIN_NS : LIFE_IDLE;
 }
 
+/* Rings of operations in flight double when they are full: space for the next ones. */
+static void prepare_blocks(void)
+{
+	if (is_spare_refused || !block_wants_spare(BLOCKS_SPARE))
+		return;
+	if (spool_has_plenty(&spool, BLOCKS_SPARE))
+		block_make_spare(BLOCKS_SPARE);
+	else
+		is_spare_refused =
+			true; /* not tried again: threads make space for what they need */
+}
+
 static uint64_t tick(uint64_t now_ns)
 {
 	uint64_t next;
@@ -532,6 +548,7 @@ static uint64_t tick(uint64_t now_ns)
 	if (atomic_exchange_explicit(&ticking, 1, memory_order_acquire))
 		return LIFE_IDLE;
 	prepare();
+	prepare_blocks();
 	atomic_store_explicit(&has_begun, true, memory_order_relaxed);
 	if (is_starved())
 		buf_reclaim();
@@ -600,7 +617,8 @@ static void stop(void)
 		goto out;
 	/* acquire: pairs with tick(), which has ended then */
 	hangs = atomic_exchange_explicit(&ticking, 1, memory_order_acquire);
-	outside = !hangs && is_drained_outside(clock_read_ns(CLOCK_BOOTTIME));
+	/* as the life thread has seen it last: its system calls may be forbidden to this thread (seccomp) */
+	outside = !hangs && (is_outside || is_drained_outside(clock_read_ns(CLOCK_BOOTTIME)));
 	/* `rtl trace` drains what comes until the process has ended: API calls of exit handlers and
 	 * destructors that run after this */
 	if (!outside)
@@ -712,6 +730,7 @@ RTL_REQUIRES(open_lock) static int open_trace(const char *dir, const char *outpu
 	is_closed = false;
 	drained_seals = 0;
 	failed_with = 0;
+	is_spare_refused = false;
 	atomic_store_explicit(&has_begun, false, memory_order_relaxed);
 	encode_restart();
 	thread_forget_recorded();
@@ -810,12 +829,19 @@ int recorder_close(char *path, size_t size)
 	return err;
 }
 
+/* The life thread ends. */
+static void leave_thread(void)
+{
+	is_outside = mode_now() == MODE_ON && is_drained_outside(clock_read_ns(CLOCK_BOOTTIME));
+}
+
 const struct sink recorder_sink = {
 	.name = "recorder",
 	.start = start,
 	.event = record,
 	.loss = loss,
 	.tick = tick,
+	.leave = leave_thread,
 	.stop = stop,
 	.pauses = true,
 };

@@ -406,6 +406,11 @@ uint32_t spool_prepare(struct spool *s, uint32_t nr)
 	return nr;
 }
 
+bool spool_has_plenty(const struct spool *s, uint64_t bytes)
+{
+	return bytes <= free_bytes(s) / 16;
+}
+
 int spool_populate_blocks(const struct spool *s, uint64_t offset, uint64_t bytes)
 {
 	return bytes <= free_bytes(s) ? populate(s, offset, bytes) : -ENOSPC;

@@ -41,6 +41,8 @@ int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t
 uint32_t spool_prepare(struct spool *s, uint32_t nr);
 
 /* Allocates memory for a range of the blocks. 0 or -errno. Any thread. */
+/* Whether `bytes` are a sixteenth of what is free in the memory half's file system, or less. */
+bool spool_has_plenty(const struct spool *s, uint64_t bytes);
 int spool_populate_blocks(const struct spool *s, uint64_t offset, uint64_t bytes);
 
 /* The disk half's descriptor, reopened by its path if the program closed it; -1 if lost. */
