@@ -37,6 +37,7 @@
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/summary.h"
+#include "cli/trace_options.h"
 #include "cli/ui.h"
 #include "cli/vgpu.h"
 #include "cli/watch.h"
@@ -44,200 +45,6 @@
 #include "store/load.h"
 
 #define LEFT_MS 1000 /* as long as rtl waits for a traced process that outlives the program */
-
-enum {
-	O_OUTPUT,
-	O_MODE,
-	O_HSA,
-	O_VGPU,
-	O_SUMMARY,
-	O_FORCE,
-	O_QUIET,
-	O_VERBOSE,
-	O_PROGRESS,
-	O_FAIL_LOSS,
-	O_FAIL_EMPTY,
-	O_KEEP,
-	O_DRAIN,
-	O_BARRIERS,
-	O_TRACE_START,
-	O_DELAY,
-	O_DURATION,
-	O_PERIOD,
-	O_RANGE,
-	O_KERNELS,
-	O_NOT_KERNELS,
-	O_CALLS,
-	O_GPUS,
-	O_RANKS,
-	O_PMC,
-	O_PMC_FILE,
-	O_METRICS,
-	O_RULES,
-	O_PASSES,
-	O_DISPATCHES,
-	O_ITERATIONS,
-	O_PMC_RUN,
-	O_BUFFER,
-	O_SPOOL_DIR,
-	O_NO_CONVERT,
-	O_PUBLIC,
-	O_MAX_SIZE,
-	O_SPLIT,
-	O_FLIGHT,
-	O_LONGER,
-	O_ERROR,
-	O_MARK,
-	O_USR2,
-	O_SNAPSHOTS,
-	O_GAP,
-};
-
-static const struct opt options[] = {
-	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
-		       .help = "the database (trace.db); %p pid, %h host, %r rank",
-		       .more = "Further patterns: %j job, %q{VAR} an environment variable, %% a percent sign; "
-			       "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Variable: RTL_OUTPUT." },
-	[O_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
-		     .choices = "lite|standard|default|full|hip",
-		     .help = "what to record: hip (default), lite, standard, full",
-		     .more = "default is hip. hip is standard with the program's HIP calls, their arguments and the operations that each "
-			     "of them caused; RTL_ARGS=0 leaves the arguments out, RTL_HIP_BACKEND selects how calls "
-			     "are intercepted. Variable: RTL_MODE." },
-	[O_HSA] = { 0, "hsa", .in_manual = true, .help = "record HSA calls too, in any mode",
-		    .more = "Calls of the program and of HIP. Variable: RTL_HSA_API." },
-	[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
-		     "run on N virtual GPUs (1): no GPU is needed",
-		     .more = "The real ROCm runtimes run on it, and kernels are executed, unless VGPU_EXEC=off. Times "
-			     "are those of a model, not of a real GPU. VGPU_* variables configure it; VGPU_ARCH is its architecture, gfx900 "
-			     "(default) or gfx90a." },
-	[O_SUMMARY] = { 0, "summary", .help = "print the overview of rtl summary at the end",
-			.more = "On stderr, behind the line that says what was recorded." },
-	[O_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output",
-		      .more = "Traces that an earlier run left in the spool directory are deleted. "
-			      "Variable: RTL_FORCE." },
-	[O_QUIET] = { 'q', "quiet", .help = "print errors only" },
-	[O_VERBOSE] = { 'v', "verbose", .in_manual = true, .help = "print what rtl does" },
-	[O_PROGRESS] = { 0, "progress", OPT_CHOICE, .arg = "WHEN", .choices = "auto|always|never",
-			 .help = "progress bar: auto (default), always, never",
-			 .more = "auto: on a terminal, for work that takes longer than a second.",
-			 .in_manual = true },
-	[O_FAIL_LOSS] = { 0, "fail-on-loss", .help = "status 123 when the trace is incomplete" },
-	[O_FAIL_EMPTY] = { 0, "fail-on-empty",
-			   .help = "status 122 when no GPU operation was recorded",
-			   .in_manual = true },
-	[O_KEEP] = { 0, "keep-spool", .help = "keep the raw trace beside the database",
-		     .in_manual = true },
-	[O_DRAIN] = { 0, "drain-ms", OPT_UINT, .arg = "MS", .choices = "0..600000",
-		      .help = "at exit, wait MS for operations in flight (5000)",
-		      .more = "Operations that do not complete in time are recorded as unfinished. Variable: RTL_DRAIN_MS.",
-		      .in_manual = true },
-	[O_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
-			 .more = "Variable: RTL_BARRIERS.", .in_manual = true },
-	[O_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN", .choices = "on|off|always",
-			    .in_manual = true,
-			    .help = "off: nothing before the program's roctracer_start()",
-			    .more = "With off the program controls recording: roctracer_start(), hipProfilerStart() and "
-				    "roctxProfilerResume() start it, roctracer_stop(), hipProfilerStop() and "
-				    "roctxProfilerPause() stop it, any number of times and on any thread. With on (the default) "
-				    "recording begins with the program, and roctxProfilerPause() and roctxProfilerResume() "
-				    "alone have an effect. With always none of them has. "
-				    "rocprofv3: --selected-regions is off. Variable: RTL_TRACE_START." },
-	[O_DELAY] = { 0, "delay", OPT_TEXT, .arg = "SECONDS", .why_not = checks_seconds,
-		      .help = "record nothing in the first SECONDS",
-		      .more = "Of each process; fractions and units (500ms, 10s, 2m, 1h) allowed. rocprofv3: -P SECONDS:... Variable: RTL_DELAY.",
-		      .in_manual = true },
-	[O_DURATION] = { 0, "duration", OPT_TEXT, .arg = "SECONDS", .why_not = checks_duration,
-			 .help = "record SECONDS only, after the delay",
-			 .more = "Fractions and units allowed, as with --delay. Variable: RTL_DURATION.",
-			 .in_manual = true },
-	[O_PERIOD] = { 0, "period", OPT_TEXT, .arg = "D:T:N", .why_not = checks_periods,
-		       .help = "N times: wait D seconds, record T; N=0: for ever",
-		       .more = "Fractions and units (10s:500ms:3) allowed; :N may be left out and is 1. Several, separated by blanks or commas, follow "
-			       "each other: '10:1:3 60:5:0'. rocprofv3: -P, --collection-period. Variable: RTL_PERIOD.",
-		       .in_manual = true },
-	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = checks_range,
-		      .help = "record while a roctx range NAME is open",
-		      .more = "Of push and pop, or of start and stop, on any thread; work of all threads is recorded meanwhile. In "
-			      "NAME * is any text, ? any character, \\ takes the next one literally. @N selects the N-th range "
-			      "of that name in each process, from 1. Variable: RTL_RANGE." },
-	[O_KERNELS] = { 0, "kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
-			.in_manual = true, .help = "record dispatches of these kernels only",
-			.more = "A POSIX extended regular expression that matches a part of the kernel's name: the mangled one, "
-				"without .kd, or the demangled one, as rtl shows it. Kernels without a name, "
-				"which the runtime uses for itself, do not match. Copies and fills are not affected, also those "
-				"that HIP does by kernels. "
-				"rocprofv3: --kernel-include-regex. Variable: RTL_KERNELS." },
-	[O_NOT_KERNELS] = { 0, "not-kernels", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
-			    .help = "leave out dispatches of these kernels",
-			    .more = "As --kernels; a kernel that both match is left out. rocprofv3: "
-				    "--kernel-exclude-regex. Variable: RTL_NOT_KERNELS.",
-			    .in_manual = true },
-	[O_CALLS] = { 0, "calls", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
-		      .help = "record calls of these API functions only",
-		      .more = "A POSIX extended regular expression that matches a part of the function's name, of HIP's and with "
-			      "--hsa of HSA's functions. Operations of calls that are left out are recorded, without their "
-			      "call. Variable: RTL_CALLS.",
-		      .in_manual = true },
-	[O_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
-		     .help = "record operations of these GPUs only: 0,2,4-7",
-		     .more = "The numbers that rtl info shows. A copy between GPUs is recorded if one of them is "
-			     "listed; copies whose GPU is not known are recorded. Variable: RTL_GPUS.",
-		     .in_manual = true },
-	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
-		      .help = "do not trace processes of other ranks",
-		      .more = "Of a job of MPI, Slurm, Flux, PALS or torchrun, from the variables of the launcher. A process "
-			      "without a rank is traced. rocprofv3: --profile-mpi-ranks. Variable: RTL_RANKS.",
-		      .in_manual = true },
-#define COUNTER_OPTION(name) O_##name
-	PMC_TRACE_OPTIONS(COUNTER_OPTION),
-	[O_BUFFER] = { 0, "buffer-mb", OPT_UINT, .arg = "N", .choices = "1..4096",
-		       .help = "MiB of buffers in each traced process (64)",
-		       .more = "Larger buffers bridge longer delays of the disk. Variable: RTL_BUFFER_MB.",
-		       .in_manual = true },
-	[O_SPOOL_DIR] = { 0, "spool-dir", OPT_DIR, .arg = "DIR",
-			  .help = "directory for the raw trace (OUTPUT.spool)",
-			  .more = "Each run makes a subdirectory in it. Choose a local disk if the output "
-				  "is on a network file system. Variable: RTL_SPOOL_DIR.",
-			  .in_manual = true },
-	[O_NO_CONVERT] = { 0, "no-convert", .help = "keep the raw trace; 'rtl recover' converts it",
-			   .in_manual = true },
-	[O_PUBLIC] = OPTS_PUBLIC,
-	[O_MAX_SIZE] = { 0, "max-size", OPT_TEXT, .arg = "SIZE", .why_not = checks_size,
-			 .help = "stop recording when the trace takes SIZE (2G)",
-			 .more = "Of the disk, by the raw trace and the database together; K, M and G are powers of 1024. The program "
-				 "goes on, and the database has all that was recorded until then. What is left out is counted as "
-				 "skipped (max_size). At least 16M. Not of the buffers in memory (--buffer-mb).",
-			 .in_manual = true },
-	[O_SPLIT] = { 0, "split", OPT_TEXT, .arg = "LIMIT", .why_not = checks_flight,
-		      .help = "a database for every 2G or 10min", .in_manual = true,
-		      .more = "OUTPUT.001.db, OUTPUT.002.db and so on while the program runs, each complete by itself; OUTPUT has the "
-			      "end. An operation, a call and a marker is in one of them, a range that is open when a database "
-			      "ends in the next one, too. After a size the database is a little larger; after a time the latest records of a thread, "
-			      "which are in memory, are in the next database. rtl merge joins them." },
-	[O_FLIGHT] = { 0, "flight-recorder", OPT_TEXT, .arg = "LIMIT", .why_not = checks_flight,
-		       .help = "keep the last 64M or 30s only", .in_manual = true,
-		       .more = "Records for as long as the program runs, in constant memory and disk space: of each process the last "
-			       "LIMIT of its raw trace is kept, a size (64M, 2G) or a time (30s, 5min). Its end is in "
-			       "the database, however the program ended; rtl snapshot writes one at any time before. "
-			       "What is older is counted as left out: flight_recorder. Variable: RTL_FLIGHT_RECORDER." },
-	[O_LONGER] = { 0, "trigger-longer", OPT_TEXT, .arg = "TIME", .why_not = checks_time,
-		       .help = "snapshot after an operation that takes longer", .in_manual = true,
-		       .more = "Of kernels and copies; 500us, 10ms, 2s. rtl reads it from the records, the program does nothing for it." },
-	[O_ERROR] = { 0, "trigger-error", .help = "snapshot after a call that fails",
-		      .in_manual = true,
-		      .more = "Of HIP, and with --hsa of HSA. hipErrorNotReady is no failure." },
-	[O_MARK] = { 0, "trigger-mark", OPT_TEXT, .arg = "NAME",
-		     .help = "snapshot after a roctx marker NAME", .in_manual = true,
-		     .more = "A mark, or the begin of a range. In NAME * is any text, ? any character, \\ takes the next one literally." },
-	[O_USR2] = { 0, "snapshot-on-usr2", .help = "SIGUSR2 to rtl writes a snapshot",
-		     .in_manual = true, .more = "Otherwise rtl passes it on to the program." },
-	[O_SNAPSHOTS] = { 0, "snapshots", OPT_UINT, .arg = "N", .choices = "0..100000",
-			  .help = "write at most N snapshots (10)", .in_manual = true,
-			  .more = "OUTPUT-1.db, -2.db and so on. rtl counts the reasons for further ones and prints the number at its end." },
-	[O_GAP] = { 0, "snapshot-gap", OPT_UINT, .arg = "SECONDS", .choices = "0..1000000",
-		    .help = "and at most one in SECONDS (5)", .in_manual = true },
-};
 
 struct trace {
 	bool splits_ranks; /* a database for each rank */
@@ -263,23 +70,25 @@ static const struct opt_value *value(const struct trace *t, int option)
 
 static const char *output_pattern(const struct trace *t)
 {
-	return value(t, O_OUTPUT)->text ? value(t, O_OUTPUT)->text : env_str(ENV_OUTPUT);
+	return value(t, TRACE_OUTPUT)->text ? value(t, TRACE_OUTPUT)->text : env_str(ENV_OUTPUT);
 }
 
 static const char *spool_dir_option(const struct trace *t)
 {
-	return value(t, O_SPOOL_DIR)->text ? value(t, O_SPOOL_DIR)->text : env_str(ENV_SPOOL_DIR);
+	return value(t, TRACE_SPOOL_DIR)->text ? value(t, TRACE_SPOOL_DIR)->text :
+						 env_str(ENV_SPOOL_DIR);
 }
 
 /* The default of rtl trace is mode hip; that of librtl alone (HSA_TOOLS_LIB) is less. */
 static const char *trace_mode(const struct trace *t)
 {
-	const char *mode = value(t, O_MODE)->text ? value(t, O_MODE)->text : getenv("RTL_MODE");
+	const char *mode = value(t, TRACE_MODE)->text ? value(t, TRACE_MODE)->text :
+							getenv("RTL_MODE");
 
 	/* "default" is what rtl trace does without the option */
 	if (mode && strcmp(mode, "default") == 0)
 		return "hip";
-	if (value(t, O_MODE)->text)
+	if (value(t, TRACE_MODE)->text)
 		return mode;
 	return env_is_set(ENV_MODE) ? env_str(ENV_MODE) : "hip";
 }
@@ -287,19 +96,19 @@ static const char *trace_mode(const struct trace *t)
 static void choose_counters(struct trace *t)
 {
 	const struct pmc_given given = {
-		.names = value(t, O_PMC)->text,
-		.file = value(t, O_PMC_FILE)->text,
-		.metrics = value(t, O_METRICS)->text,
-		.dispatches = value(t, O_DISPATCHES)->text,
-		.iterations = value(t, O_ITERATIONS)->text,
-		.kernels = value(t, O_KERNELS)->text,
-		.not_kernels = value(t, O_NOT_KERNELS)->text,
-		.gpus = value(t, O_GPUS)->text,
-		.rules = (enum expression_rules)value(t, O_RULES)->num,
-		.rerun = value(t, O_PASSES)->num == 1,
-		.replay = value(t, O_PASSES)->num == 2,
-		.is_virtual = value(t, O_VGPU)->count > 0,
-		.run = (uint32_t)value(t, O_PMC_RUN)->num,
+		.names = value(t, TRACE_PMC)->text,
+		.file = value(t, TRACE_PMC_FILE)->text,
+		.metrics = value(t, TRACE_METRICS)->text,
+		.dispatches = value(t, TRACE_DISPATCHES)->text,
+		.iterations = value(t, TRACE_ITERATIONS)->text,
+		.kernels = value(t, TRACE_KERNELS)->text,
+		.not_kernels = value(t, TRACE_NOT_KERNELS)->text,
+		.gpus = value(t, TRACE_GPUS)->text,
+		.rules = (enum expression_rules)value(t, TRACE_RULES)->num,
+		.rerun = value(t, TRACE_PASSES)->num == 1,
+		.replay = value(t, TRACE_PASSES)->num == 2,
+		.is_virtual = value(t, TRACE_VGPU)->count > 0,
+		.run = (uint32_t)value(t, TRACE_PMC_RUN)->num,
 	};
 
 	pmc_choose(&given, &t->counters);
@@ -308,16 +117,16 @@ static void choose_counters(struct trace *t)
 static char **build_env(const struct trace *t, const char **why)
 {
 	const struct childenv_var more[] = {
-		{ "RTL_DELAY", value(t, O_DELAY)->text },
-		{ "RTL_DURATION", value(t, O_DURATION)->text },
-		{ "RTL_PERIOD", value(t, O_PERIOD)->text },
-		{ "RTL_RANGE", value(t, O_RANGE)->text },
+		{ "RTL_DELAY", value(t, TRACE_DELAY)->text },
+		{ "RTL_DURATION", value(t, TRACE_DURATION)->text },
+		{ "RTL_PERIOD", value(t, TRACE_PERIOD)->text },
+		{ "RTL_RANGE", value(t, TRACE_RANGE)->text },
 		{ "RTL_KERNELS", t->counters.kernels },
 		{ "RTL_NOT_KERNELS", t->counters.not_kernels },
-		{ "RTL_CALLS", value(t, O_CALLS)->text },
+		{ "RTL_CALLS", value(t, TRACE_CALLS)->text },
 		{ "RTL_GPUS", t->counters.gpus },
-		{ "RTL_RANKS", value(t, O_RANKS)->text },
-		{ "RTL_FLIGHT_RECORDER", value(t, O_FLIGHT)->text },
+		{ "RTL_RANKS", value(t, TRACE_RANKS)->text },
+		{ "RTL_FLIGHT_RECORDER", value(t, TRACE_FLIGHT)->text },
 		{ "RTL_PMC", t->counters.variables.pmc },
 		{ "RTL_PMC_METRICS", t->counters.variables.metrics },
 		{ "RTL_PMC_DISPATCHES", pmc_limit_dispatches(t->counters.dispatches) },
@@ -327,20 +136,20 @@ static char **build_env(const struct trace *t, const char **why)
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,
 		.lib_dir = t->paths.lib_dir,
-		.vgpu_dir = value(t, O_VGPU)->count ? t->paths.vgpu_dir : NULL,
-		.vgpu_driver = value(t, O_VGPU)->count ? vgpu_driver(&t->paths) : NULL,
-		.vgpu_devices = value(t, O_VGPU)->num,
+		.vgpu_dir = value(t, TRACE_VGPU)->count ? t->paths.vgpu_dir : NULL,
+		.vgpu_driver = value(t, TRACE_VGPU)->count ? vgpu_driver(&t->paths) : NULL,
+		.vgpu_devices = value(t, TRACE_VGPU)->num,
 		.tsan_suppressions = t->paths.tsan_suppressions[0] ? t->paths.tsan_suppressions :
 								     NULL,
 		.session = t->session.dir,
 		.mode = trace_mode(t),
-		.hsa = value(t, O_HSA)->count > 0,
-		.drain_ms = value(t, O_DRAIN)->num,
-		.has_drain_ms = value(t, O_DRAIN)->count > 0,
-		.buffer_mb = value(t, O_BUFFER)->num,
-		.has_buffer_mb = value(t, O_BUFFER)->count > 0,
-		.barriers = value(t, O_BARRIERS)->count > 0,
-		.trace_start = value(t, O_TRACE_START)->text,
+		.hsa = value(t, TRACE_HSA)->count > 0,
+		.drain_ms = value(t, TRACE_DRAIN)->num,
+		.has_drain_ms = value(t, TRACE_DRAIN)->count > 0,
+		.buffer_mb = value(t, TRACE_BUFFER)->num,
+		.has_buffer_mb = value(t, TRACE_BUFFER)->count > 0,
+		.barriers = value(t, TRACE_BARRIERS)->count > 0,
+		.trace_start = value(t, TRACE_TRACE_START)->text,
 		.is_registered = t->is_registered,
 		.more = more,
 		.nr_more = sizeof(more) / sizeof(more[0]),
@@ -361,7 +170,7 @@ static void find_parts(struct trace *t)
 		       "librtl.so.1: not found below %s/lib, where this rtl searches it; "
 		       "install it there, or run the rtl of a complete installation",
 		       t->paths.root);
-	if (value(t, O_VGPU)->count)
+	if (value(t, TRACE_VGPU)->count)
 		vgpu_check_paths(&t->paths);
 }
 
@@ -404,8 +213,8 @@ static _Noreturn void run_untraced(struct trace *t, char **argv)
 	int err;
 
 	/* what needs a trace, or the virtual GPU */
-	if (value(t, O_FAIL_LOSS)->count || value(t, O_FAIL_EMPTY)->count ||
-	    value(t, O_VGPU)->count)
+	if (value(t, TRACE_FAIL_LOSS)->count || value(t, TRACE_FAIL_EMPTY)->count ||
+	    value(t, TRACE_VGPU)->count)
 		ui_die(STATUS_TRACE,
 		       "the limit of %llu open files is too low to trace; see ulimit -Hn", limit);
 	ui_error("%s runs untraced: the limit of %llu open files is too low; see ulimit -Hn",
@@ -419,7 +228,7 @@ static void prepare_child(struct trace *t, char **argv)
 {
 	char error[SESSION_ERROR_SIZE];
 	const char *why = NULL;
-	bool in_child, force = value(t, O_FORCE)->count || env_bool(ENV_FORCE);
+	bool in_child, force = value(t, TRACE_FORCE)->count || env_bool(ENV_FORCE);
 	char **env;
 	int err;
 
@@ -442,7 +251,7 @@ static void prepare_child(struct trace *t, char **argv)
 	}
 	if (!err)
 		err = session_open(&t->session, force, error);
-	if (!err && value(t, O_SPLIT)->count)
+	if (!err && value(t, TRACE_SPLIT)->count)
 		err = remove_parts(t, force, error);
 	if (err) {
 		child_drop(&t->child);
@@ -562,7 +371,7 @@ static void report_running(const struct trace *t, const struct drainer *d)
 /* Whether this process, and so the program, has a rank that is not to be traced. */
 static bool is_other_rank(const struct trace *t, struct rank *rank)
 {
-	const char *list = value(t, O_RANKS)->text;
+	const char *list = value(t, TRACE_RANKS)->text;
 
 	if (!list && env_is_set(ENV_RANKS))
 		list = env_str(ENV_RANKS);
@@ -635,7 +444,7 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 		ui_say("nothing to trace: %s is linked with %s and ended before it used a GPU%s; no database "
 		       "was written",
 		       t->program, program.runtime,
-		       value(t, O_VGPU)->count || access("/dev/kfd", R_OK | W_OK) == 0 ?
+		       value(t, TRACE_VGPU)->count || access("/dev/kfd", R_OK | W_OK) == 0 ?
 			       "" :
 			       ", or found none ('rtl doctor' says why; --virtual-gpu needs none)");
 	else
@@ -651,11 +460,12 @@ static int fail_status(const struct trace *t, const struct job_result *res)
 
 	if (!res && is_other_rank(t, &rank))
 		return 0;
-	if (value(t, O_FAIL_EMPTY)->count && (!res || res->nr_dispatches + res->nr_copies == 0)) {
+	if (value(t, TRACE_FAIL_EMPTY)->count &&
+	    (!res || res->nr_dispatches + res->nr_copies == 0)) {
 		ui_error("no GPU operation was recorded (--fail-on-empty)");
 		return STATUS_EMPTY;
 	}
-	if (value(t, O_FAIL_LOSS)->count && res && !res->complete) {
+	if (value(t, TRACE_FAIL_LOSS)->count && res && !res->complete) {
 		ui_error("the trace is %s (--fail-on-loss)", res->verdict);
 		return STATUS_LOSS;
 	}
@@ -665,9 +475,9 @@ static int fail_status(const struct trace *t, const struct job_result *res)
 static struct job_options database_options(const struct trace *t)
 {
 	return (struct job_options){
-		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
-		.access = opts_is_public(value(t, O_PUBLIC)) ? JOB_ACCESS_UMASK :
-							       JOB_ACCESS_CONTENT,
+		.force = value(t, TRACE_FORCE)->count || env_bool(ENV_FORCE),
+		.access = opts_is_public(value(t, TRACE_PUBLIC)) ? JOB_ACCESS_UMASK :
+								   JOB_ACCESS_CONTENT,
 	};
 }
 
@@ -675,18 +485,18 @@ static struct job_options database_options(const struct trace *t)
 static void start_converter(struct trace *t)
 {
 	const struct job_options opt = database_options(t);
-	const char *limit = value(t, O_SPLIT)->text;
+	const char *limit = value(t, TRACE_SPLIT)->text;
 	struct converter_split split = { 0 };
 	char error[CAPTURE_ERROR_SIZE];
 	int err;
 
 	t->converter.stop_fd = -1;
-	if (value(t, O_NO_CONVERT)->count)
+	if (value(t, TRACE_NO_CONVERT)->count)
 		return;
 	if (limit)
 		capture_flight(limit, &split.bytes, &split.ns, error);
 	err = converter_start(&t->converter, t->session.dir, t->session.output, &opt, &split,
-			      !value(t, O_KEEP)->count);
+			      !value(t, TRACE_KEEP)->count);
 	if (err && limit)
 		ui_error(
 			"--split: can't start a process that converts meanwhile: %s; there will be one database",
@@ -716,7 +526,7 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 	}
 
 	ui_progress_start(&t->progress, "writing the database",
-			  (enum ui_progress_mode)value(t, O_PROGRESS)->num);
+			  (enum ui_progress_mode)value(t, TRACE_PROGRESS)->num);
 	if (!ui_stopped_by())
 		err = rpd_write(paths, t->nr_spools, t->session.output, &opt, res);
 	ui_progress_end(&t->progress);
@@ -748,9 +558,9 @@ static int write_database(struct trace *t, const char **paths, bool *keep)
 			report_result(t->session.output, t->session.shown, res);
 		if (!t->quiet && (t->counters.dispatches || t->counters.iterations))
 			pmc_limit_report(t->session.output);
-		if (value(t, O_SUMMARY)->count)
+		if (value(t, TRACE_SUMMARY)->count)
 			summary_print_overview(t->session.output);
-		if (!t->quiet && value(t, O_SPLIT)->count)
+		if (!t->quiet && value(t, TRACE_SPLIT)->count)
 			report_parts(t->session.shown, converter_names(t->session.output));
 		failed = fail_status(t, res);
 	}
@@ -790,7 +600,7 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 {
 	int status = child_exit_status(&t->child), failed;
 	const char **paths = choose_spools(t, d);
-	bool keep = value(t, O_KEEP)->count || t->nr_running || t->nr_unreadable, left, runs;
+	bool keep = value(t, TRACE_KEEP)->count || t->nr_running || t->nr_unreadable, left, runs;
 
 	t->disk_failed = drainer_error(d) != 0;
 	if (t->disk_failed)
@@ -804,7 +614,7 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	report_logs(t->session.dir, t->quiet);
 	/* else the conversion comes first: meanwhile helpers end */
 	left = !t->nr_spools && !t->nr_running && !t->abandoned && report_left(t);
-	if (value(t, O_NO_CONVERT)->count && t->nr_spools) {
+	if (value(t, TRACE_NO_CONVERT)->count && t->nr_spools) {
 		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the database", t->nr_spools,
 		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);
 	} else if (!t->nr_spools) {
@@ -829,15 +639,15 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	runs = left || t->abandoned;
 	if (t->nr_running)
 		report_running(t, d);
-	else if (value(t, O_KEEP)->count && t->nr_spools)
+	else if (value(t, TRACE_KEEP)->count && t->nr_spools)
 		ui_say("raw trace kept in %s", t->session.dir);
 	/* the rest is that of the processes that are left */
-	if (left && !keep && !value(t, O_NO_CONVERT)->count)
+	if (left && !keep && !value(t, TRACE_NO_CONVERT)->count)
 		for (size_t i = 0; i < t->nr_spools; i++)
 			session_delete_spool(paths[i]);
 	if (runs)
 		session_leave(&t->session);
-	else if (keep || value(t, O_NO_CONVERT)->count)
+	else if (keep || value(t, TRACE_NO_CONVERT)->count)
 		session_close(&t->session);
 	else
 		session_remove(&t->session);
@@ -855,18 +665,18 @@ static void set_triggers(struct trace *t)
 	struct drainer_triggers *g = &t->triggers;
 	char error[CAPTURE_ERROR_SIZE];
 
-	if (value(t, O_LONGER)->text)
-		capture_time(value(t, O_LONGER)->text, &g->options.longer_ns, error);
-	g->options.errors = value(t, O_ERROR)->count > 0;
-	g->options.mark = value(t, O_MARK)->text;
+	if (value(t, TRACE_LONGER)->text)
+		capture_time(value(t, TRACE_LONGER)->text, &g->options.longer_ns, error);
+	g->options.errors = value(t, TRACE_ERROR)->count > 0;
+	g->options.mark = value(t, TRACE_MARK)->text;
 	g->snapshots = (struct snapshots){
 		.dir = t->session.dir,
 		.output = t->session.output,
-		.most = value(t, O_SNAPSHOTS)->count ? value(t, O_SNAPSHOTS)->num : 10,
-		.gap_ns =
-			(value(t, O_GAP)->count ? value(t, O_GAP)->num : 5) * UINT64_C(1000000000),
-		.force = value(t, O_FORCE)->count || env_bool(ENV_FORCE),
-		.is_public = opts_is_public(value(t, O_PUBLIC)),
+		.most = value(t, TRACE_SNAPSHOTS)->count ? value(t, TRACE_SNAPSHOTS)->num : 10,
+		.gap_ns = (value(t, TRACE_GAP)->count ? value(t, TRACE_GAP)->num : 5) *
+			  UINT64_C(1000000000),
+		.force = value(t, TRACE_FORCE)->count || env_bool(ENV_FORCE),
+		.is_public = opts_is_public(value(t, TRACE_PUBLIC)),
 	};
 }
 
@@ -880,21 +690,21 @@ static int run_trace(const struct opt_parsed *p)
 
 	t->parsed = p;
 	t->program = p->operands[0];
-	t->quiet = value(t, O_QUIET)->count > 0;
-	t->verbose = value(t, O_VERBOSE)->count > 0 && !t->quiet;
+	t->quiet = value(t, TRACE_QUIET)->count > 0;
+	t->verbose = value(t, TRACE_VERBOSE)->count > 0 && !t->quiet;
 	ui_quiet(t->quiet);
-	if (value(t, O_NO_CONVERT)->count &&
-	    (value(t, O_FAIL_LOSS)->count || value(t, O_FAIL_EMPTY)->count))
+	if (value(t, TRACE_NO_CONVERT)->count &&
+	    (value(t, TRACE_FAIL_LOSS)->count || value(t, TRACE_FAIL_EMPTY)->count))
 		ui_die(STATUS_TRACE, "--fail-on-loss and --fail-on-empty check the database, which "
 				     "--no-convert does not write; leave one of them out");
-	if (value(t, O_SPLIT)->count &&
-	    (value(t, O_NO_CONVERT)->count || value(t, O_FLIGHT)->count))
+	if (value(t, TRACE_SPLIT)->count &&
+	    (value(t, TRACE_NO_CONVERT)->count || value(t, TRACE_FLIGHT)->count))
 		ui_die(STATUS_TRACE,
 		       "--split is about the database that is written while the program runs, which "
 		       "--no-convert and --flight-recorder do not write; leave one of them out");
 	find_parts(t);
 	choose_registration(t);
-	if (!value(t, O_VGPU)->count)
+	if (!value(t, TRACE_VGPU)->count)
 		vgpu_check_variables();
 	choose_counters(t);
 	if (t->counters.nr_runs)
@@ -902,7 +712,7 @@ static int run_trace(const struct opt_parsed *p)
 				 t->counters.nr_runs, STATUS_LOSS);
 	ui_stop_in_order("nothing was changed");
 	prepare_child(t, p->operands);
-	if (value(t, O_VGPU)->count)
+	if (value(t, TRACE_VGPU)->count)
 		vgpu_explain();
 	if (!p->has_dashes && others_behind(&cmd_trace, p->operands))
 		ui_say("'%s' is an argument of %s, because it is behind it; options of rtl trace come before the "
@@ -911,11 +721,11 @@ static int run_trace(const struct opt_parsed *p)
 	hand_signals_over(t);
 	/* what a flight recorder keeps is known at the end, and so are ranks */
 	t->splits_ranks = ranks_are_split(output_pattern(t));
-	if (!value(t, O_FLIGHT)->count && !t->splits_ranks)
+	if (!value(t, TRACE_FLIGHT)->count && !t->splits_ranks)
 		start_converter(t);
 	limit.output = t->session.output;
-	if (value(t, O_MAX_SIZE)->count)
-		limit.max_bytes = checks_read_size(value(t, O_MAX_SIZE)->text);
+	if (value(t, TRACE_MAX_SIZE)->count)
+		limit.max_bytes = checks_read_size(value(t, TRACE_MAX_SIZE)->text);
 	set_triggers(t);
 	err = drainer_start(&d, t->session.dir, (uint32_t)t->child.pid, &limit, &t->triggers);
 	if (err) {
@@ -924,7 +734,7 @@ static int run_trace(const struct opt_parsed *p)
 		session_close(&t->session);
 		ui_die(STATUS_TRACE, "can't start a thread: %s", strerror(-err));
 	}
-	if (value(t, O_USR2)->count) {
+	if (value(t, TRACE_USR2)->count) {
 		t->child.on_usr2 = ask_snapshot;
 		t->child.usr2_arg = d;
 	}
@@ -962,8 +772,8 @@ const struct command cmd_trace = {
 	.summary = "runs a program and records what it does on the GPU",
 	.usage = "[options] [--] COMMAND [ARG...]",
 	.operands = "COMMAND",
-	.opts = options,
-	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.opts = trace_options,
+	.nr_opts = TRACE_NR_OPTIONS,
 	.child = true,
 	.min_operands = 1,
 	.max_operands = -1,
