@@ -50,17 +50,23 @@ if [ -z "$clang" ]; then
 	exit 77
 fi
 
-demangler=-l:libstdc++.a
-probe "$clang" -fsanitize=fuzzer $demangler || demangler="-DRTL_DEMANGLE_SHARED -lstdc++"
 flags="-std=c11 -D_GNU_SOURCE -g -O1 -I$root/src -I$root/tests -I$build/gen"
 sanitize="-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"
+
+# LLVM's demangler, as the product has it (src/base/CMakeLists.txt); its stack is bounded for a build without sanitizers
+build_demangler() {
+	[ -e itanium.o ] && [ -z "$(find "$root/src/base/itanium.cpp" -newer itanium.o)" ] && return
+	"$clang" -std=c++17 -D_GNU_SOURCE -g -O1 -fno-exceptions -fno-rtti -fno-threadsafe-statics -I"$root/src" \
+		-isystem "$root/third_party/llvm-demangle" -c "$root/src/base/itanium.cpp" -o itanium.o
+}
 
 # build_fuzzer NAME SOURCES...: an object file each, so that it is quick the second time
 shared=
 build_fuzzer() {
 	name=$1
 	shift
-	objects=
+	build_demangler
+	objects=itanium.o
 	objects_in=${shared:-$name}
 	mkdir -p "$objects_in"
 	for source in "$here/fuzz_$name.c" "$here/confined.c" "$@"; do
@@ -72,7 +78,7 @@ build_fuzzer() {
 		"$clang" $flags $sanitize -c "$source" -o "$object"
 	done
 	# shellcheck disable=SC2086
-	"$clang" $sanitize $objects -lsqlite3 -lz -lexpat -lm -lpthread -ldl $demangler -o "fuzz_$name"
+	"$clang" $sanitize $objects -lsqlite3 -lz -lexpat -lm -lpthread -ldl -o "fuzz_$name"
 }
 
 # build_command NAME SOURCES...: with all commands, whose objects its fuzzers share
