@@ -27,7 +27,7 @@ EXCEPTIONS = {
 
 
 # whose names are all libc's
-LIBC_NAMES = "vgpu/sysfs/show.c"
+LIBC_NAMES = "vgpu/driver/files.c"
 
 
 def objects(build):

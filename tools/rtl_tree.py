@@ -6,11 +6,12 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+THIRD_PARTY = "third_party/"
 SKIP_DIRS = {".git", "build", "__pycache__"}
 
 
 def files(*suffixes, under=()):
-    """Paths relative to the root, sorted: tracked files, or all files outside of a git checkout."""
+    """Paths relative to the root, sorted: tracked files, or all files outside of a git checkout. Not others' sources."""
     names = None
     if os.path.exists(os.path.join(ROOT, ".git")):
         try:
@@ -25,7 +26,7 @@ def files(*suffixes, under=()):
             dirs[:] = [d for d in dirs if d not in SKIP_DIRS and not d.startswith("build-")]
             names += [os.path.relpath(os.path.join(folder, f), ROOT) for f in found]
     return sorted(n for n in names
-                  if (not suffixes or n.endswith(suffixes))
+                  if not (n.startswith(THIRD_PARTY) and not n.endswith("README.md")) and (not suffixes or n.endswith(suffixes))
                   and (not under or n.startswith(tuple(u + "/" for u in under)))
                   and os.path.isfile(os.path.join(ROOT, n)))
 

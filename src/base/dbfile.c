@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/sys.h"
 
 /* The bytes that SQLite locks: pending, reserved, and 510 of readers. */
 #define LOCK_FIRST 0x40000000
@@ -83,10 +84,12 @@ static enum side look(const char *path, size_t i, char name[PATH_MAX + 16])
 		return SIDE_NONE;
 	if (S_ISREG(st.st_mode) && !st.st_size)
 		return SIDE_OURS;
-	fd = S_ISREG(st.st_mode) ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	fd = S_ISREG(st.st_mode) ?
+		     sys_open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0) :
+		     -1;
 	if (fd >= 0) {
-		n = pread(fd, head, sizeof(head), 0);
-		close(fd);
+		n = sys_pread(fd, head, sizeof(head), 0);
+		sys_close(fd);
 	}
 	return n > 0 && sides[i].is(head, (size_t)n) ? SIDE_OURS : SIDE_OTHER;
 }
@@ -127,13 +130,13 @@ bool dbfile_holder(const char *path, bool writes, char text[DBFILE_HOLDER_SIZE])
 			      .l_whence = SEEK_SET,
 			      .l_start = LOCK_FIRST,
 			      .l_len = LOCK_BYTES };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	bool is_held;
 
 	if (fd < 0)
 		return false;
 	is_held = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-	close(fd);
+	sys_close(fd);
 	if (is_held)
 		describe_holder(lock.l_pid, text);
 	return is_held;
@@ -157,7 +160,7 @@ static bool is_held(const char *path, bool has_side, char who[DBFILE_HOLDER_SIZE
 	for (int ms = 0; ms < WAIT_MS; ms += WAIT_STEP_MS) {
 		if (!dbfile_holder(path, !has_side, who))
 			return false;
-		nanosleep(&step, NULL);
+		sys_nap(&step);
 	}
 	return true;
 }

@@ -74,6 +74,11 @@ ssize_t sys_pwrite(int fd, const void *data, size_t size, off_t offset)
 	return note_limit(syscall(SYS_pwrite64, fd, data, size, offset));
 }
 
+int sys_fsync(int fd)
+{
+	return (int)syscall(SYS_fsync, fd);
+}
+
 int sys_fallocate(int fd, int mode, off_t offset, off_t size)
 {
 	return (int)note_limit(syscall(SYS_fallocate, fd, mode, offset, size));
@@ -127,6 +132,23 @@ int sys_take_signal(const sigset_t *set)
 	struct timespec none = { 0, 0 };
 
 	return (int)syscall(SYS_rt_sigtimedwait, set, NULL, &none, KERNEL_SIGSET);
+}
+
+/* A mutex that checks for errors knows its owner. */
+uint32_t sys_gettid(void)
+{
+#ifdef __GLIBC__
+	pthread_mutex_t m = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	uint32_t tid;
+
+	if (pthread_mutex_lock(&m) == 0) {
+		tid = (uint32_t)m.__data.__owner;
+		pthread_mutex_unlock(&m);
+		if (tid)
+			return tid;
+	}
+#endif
+	return (uint32_t)syscall(SYS_gettid);
 }
 
 void sys_nap(const struct timespec *length)

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -30,6 +31,7 @@ ssize_t sys_read(int fd, void *out, size_t size);
 ssize_t sys_write(int fd, const void *data, size_t size);
 ssize_t sys_pread(int fd, void *out, size_t size, off_t offset);
 ssize_t sys_pwrite(int fd, const void *data, size_t size, off_t offset);
+int sys_fsync(int fd);
 int sys_fallocate(int fd, int mode, off_t offset, off_t size);
 int sys_poll(struct pollfd *fds, unsigned long nr, int timeout_ms);
 int sys_accept(int fd, int flags); /* accept4() without an address */
@@ -44,6 +46,9 @@ ssize_t sys_getrandom(void *out, size_t size, unsigned flags);
 bool sys_hit_limit(void);
 /* Takes a pending signal of the set, without waiting; -1: none is. */
 int sys_take_signal(const sigset_t *set);
+
+/* The calling thread's id without a system call, which a filter of the program's may forbid. Any thread. */
+uint32_t sys_gettid(void);
 
 /* Sleeps that long at most; a signal ends it. A futex(2), which every program with threads needs: of the calls that sleep, a seccomp
  * filter forbids that one last. */

@@ -144,7 +144,7 @@ static int lock_empty(int fd)
 		/* other errors: the file system has no locks */
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return 0;
-		nanosleep(&step, NULL);
+		sys_nap(&step);
 	}
 	return EBUSY;
 }
@@ -152,7 +152,7 @@ static int lock_empty(int fd)
 /* Replaces an empty file, if it still has the name when it is locked. */
 static int rename_over_empty(const char *path, const char *out)
 {
-	int fd = open(out, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), error;
+	int fd = sys_open(out, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0), error;
 	struct stat empty, now;
 
 	if (fd < 0)
@@ -165,7 +165,7 @@ static int rename_over_empty(const char *path, const char *out)
 		error = EEXIST;
 	if (!error && rename(path, out))
 		error = errno;
-	close(fd);
+	sys_close(fd);
 	return error;
 }
 
@@ -182,7 +182,7 @@ static int rename_new(const char *path, const char *out)
 /* By a descriptor: another user who can write to the directory may put a link there. */
 static int open_to_others(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), error;
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0), error;
 	struct stat st;
 
 	if (fd < 0)
@@ -191,7 +191,7 @@ static int open_to_others(const char *path)
 		!S_ISREG(st.st_mode) || st.st_uid != geteuid() ? EPERM :
 		fchmod(fd, mode_by_umask())		       ? errno :
 								 0;
-	close(fd);
+	sys_close(fd);
 	return error;
 }
 
@@ -237,12 +237,12 @@ int temporary_publish(const char *path, const char *out, bool replace, bool is_p
 
 static int sync_file(const char *path, int flags)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | flags), err;
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | flags, 0), err;
 
 	if (fd < 0)
 		return -errno;
-	err = fsync(fd) ? -errno : 0;
-	close(fd);
+	err = sys_fsync(fd) ? -errno : 0;
+	sys_close(fd);
 	/* not every file system can */
 	return err == -EINVAL || err == -ENOSYS ? 0 : err;
 }

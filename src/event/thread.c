@@ -11,10 +11,10 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sys.h"
 #include "event/lane.h"
 
 #define MAX_PROBES 64
@@ -135,29 +135,12 @@ static void make_key(void)
 	have_key = pthread_key_create(&key, thread_ends) == 0;
 }
 
-/* gettid(2) without the system call, which a filter of the program's may forbid: a mutex that checks for errors knows its owner. */
-static uint32_t own_tid(void)
-{
-#ifdef __GLIBC__
-	pthread_mutex_t m = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-	uint32_t tid;
-
-	if (pthread_mutex_lock(&m) == 0) {
-		tid = (uint32_t)m.__data.__owner;
-		pthread_mutex_unlock(&m);
-		if (tid)
-			return tid;
-	}
-#endif
-	return (uint32_t)syscall(SYS_gettid);
-}
-
 struct thread *thread_get_slow(void)
 {
 	struct thread *t = &thread_self;
 
 	pthread_once(&once, make_key);
-	t->tid = own_tid();
+	t->tid = sys_gettid();
 	t->is_new = false;
 	thread_leave_out(t, t->call_left_out);
 	learn(t->tid);

@@ -23,9 +23,26 @@ __global__ void add_one(int *p)
 
 /* made by an untraced program after its first launch (strace -f) */
 static const unsigned needed[] = {
-	SYS_futex, SYS_sched_yield, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk, SYS_clock_nanosleep,
-	SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_write, SYS_exit, SYS_exit_group, SYS_sched_getaffinity, SYS_clone3, SYS_rseq,
-	SYS_set_robust_list, SYS_restart_syscall, SYS_close,
+	SYS_futex,
+	SYS_sched_yield,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_mprotect,
+	SYS_madvise,
+	SYS_brk,
+	SYS_clock_nanosleep,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_write,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_sched_getaffinity,
+	SYS_clone3,
+	SYS_rseq,
+	SYS_set_robust_list,
+	SYS_restart_syscall,
+	SYS_close,
 };
 
 static void install(bool all_threads, unsigned action, const char *allow)
@@ -43,7 +60,8 @@ static void install(bool all_threads, unsigned action, const char *allow)
 	code.push_back(BPF_STMT(BPF_RET | BPF_K, action));
 	program = { (unsigned short)code.size(), code.data() };
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0, &program) != 0) {
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+		    all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0, &program) != 0) {
 		printf("no filter\n");
 		exit(0);
 	}
@@ -66,7 +84,8 @@ int main(int argc, char **argv)
 	}
 	printf("installed\n");
 	fflush(stdout);
-	install(arg_num(argc, argv, "tsync", 0), errors ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS,
+	install(arg_num(argc, argv, "tsync", 0),
+		errors ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS,
 		arg_text(argc, argv, "allow", ""));
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 300; i++)

@@ -366,11 +366,12 @@ static void forks(const char *self)
 
 static void send_fd(int to, int fd)
 {
-	char room[CMSG_SPACE(sizeof(int))] = { 0 }, byte = 0;
+	char space[CMSG_SPACE(sizeof(int))] = { 0 }, byte = 0;
 	struct iovec io = { &byte, 1 };
-	struct msghdr m = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)
-	};
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = space,
+			    .msg_controllen = sizeof(space) };
 	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
 	c->cmsg_level = SOL_SOCKET;
@@ -382,11 +383,12 @@ static void send_fd(int to, int fd)
 
 static int receive_fd(int from)
 {
-	char room[CMSG_SPACE(sizeof(int))], byte;
+	char space[CMSG_SPACE(sizeof(int))], byte;
 	struct iovec io = { &byte, 1 };
-	struct msghdr m = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)
-	};
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = space,
+			    .msg_controllen = sizeof(space) };
 	int fd;
 
 	CHECK(recvmsg(from, &m, 0) == 1 && CMSG_FIRSTHDR(&m));
@@ -470,7 +472,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "shared"))
 		shared(argv[0]);
 	else if (!strcmp(what, "import") && argc > 2)
-		import(atoi(argv[2]));
+		import((int)strtol(argv[2], NULL, 10));
 	else
 		CHECK(!"a scenario");
 	puts("ok");

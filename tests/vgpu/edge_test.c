@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "stray"))
 		stray();
 	else if (!strcmp(what, "form") && argc > 2)
-		form(atoi(argv[2]));
+		form((int)strtol(argv[2], NULL, 10));
 	else
 		CHECK(!"what to do");
 	return 0;

@@ -2,7 +2,7 @@
 /* memory.c - memory of the GPUs: what is allocated, shared, and mapped where
  *
  * All memory of a GPU and all host memory that was allocated by it is in the file of its render node (nodes.c). An allocation is a
- * range of that file; the offset at which a program maps it is its place there. A GPU has the host's addresses: what the driver
+ * range of that file; the offset at which a program maps it is its offset there. A GPU has the host's addresses: what the driver
  * maps for a GPU is mapped for the host at the same address, so that the engine can use it. User memory is where it is.
  *
  * A descriptor that stands for an allocation (dma-buf) is of the same file, with its position at the allocation: descriptions of
@@ -255,8 +255,8 @@ static void put_bo(struct bo *b)
 	free(b);
 }
 
-/* A place for the memory in the file of its GPU. */
-static int place(struct bo *b)
+/* An offset for the memory in the file of its GPU. */
+static int put_in_file(struct bo *b)
 {
 	int file = node_file((struct node){ NODE_RENDER, b->gpu });
 	uint64_t at;
@@ -290,7 +290,7 @@ static int alloc_locked(struct kfd_alloc_memory *args, unsigned int gpu)
 	b->va = args->va;
 	b->size = args->size;
 	if (is_memory(b))
-		err = place(b);
+		err = put_in_file(b);
 	else if (b->flags & KFD_MEMORY_USERPTR)
 		b->at = args->mmap_offset;
 	if (err) {
@@ -446,13 +446,13 @@ uint64_t memory_available(unsigned int gpu)
 	return limit() - memory_used(gpu);
 }
 
-/* ---- user memory in place ------------------------------------------------------------------- */
+/* ---- user memory at its own address ------------------------------------------------------------------- */
 
 static bool grants(const struct kfd_svm *args)
 {
 	for (uint32_t i = 0; i < args->nr; i++) {
 		if (args->attributes[i].type == KFD_SVM_ACCESS ||
-		    args->attributes[i].type == KFD_SVM_ACCESS_IN_PLACE)
+		    args->attributes[i].type == KFD_SVM_ACCESS_AS_IS)
 			return true;
 	}
 	return false;

@@ -24,7 +24,7 @@
 #include "../knobs.h"
 
 #define BANKS_MAX 4
-/* bits of a node's capabilities: user memory is registered in place; queue errors are reported as exceptions */
+/* bits of a node's capabilities: user memory is registered at its own address; queue errors are reported as exceptions */
 #define CAPABILITY_SVM 0x08000000u
 #define CAPABILITY_TRAPS 0x20000000u
 
