@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* driver.h - the kernel driver that libvgpu.so stands for: what its files share
  *
+ * There are two libraries. libvgpu.so is preloaded into each process, and has what decides whether a call is for the driver: files.c,
+ * nodes.c, tree.c. It loads libvgpu_engine.so, which has all else, when a device is first opened: other processes have neither its
+ * memory nor the libraries that it needs.
+ *
  * A request returns 0 or a value of its own, or -errno, as the driver's functions in the kernel do. GPUs are numbered from 0 on.
  */
 #ifndef VGPU_DRIVER_DRIVER_H
@@ -22,7 +26,7 @@ static inline const char *driver_behind(const char *path, const char *start)
 
 /* ---- process.c ------------------------------------------------------------------------------ */
 
-/* Before any other function of the driver; the first call reads the settings. Any thread. */
+/* Before any other function of the engine's library; the first call reads the settings. Any thread. */
 void driver_start(void);
 
 /* Whether this is a child that was forked while a GPU was in use: the kernel refuses requests on the descriptors that it has from
@@ -62,11 +66,33 @@ dev_t node_device(struct node node);
  */
 int node_file(struct node node);
 
+/* ---- between the two libraries -------------------------------------------------------------- */
+
+/* What the engine's library asks of the preloaded one. */
+struct driver_front {
+	int (*node_file)(struct node node);
+	struct node (*node_of_fd)(int fd);
+};
+
+/* What the preloaded library asks of the engine's. */
+struct driver_engine {
+	/* A request of /dev/kfd or of a render node; `size`: bytes at `arg`. */
+	int (*kfd_request)(unsigned int number, void *arg, size_t size);
+	int (*drm_request)(unsigned int gpu, unsigned int number, void *arg, size_t size);
+	/* The file and the offset in it behind an offset of mmap() that is not in the render node's file; false: it is there. */
+	bool (*mmap)(uint64_t offset, int *fd, uint64_t *at);
+};
+
+/* The one function that libvgpu_engine.so exports. `front` is constant. */
+const struct driver_engine *vgpu_engine(const struct driver_front *front);
+
 /* ---- what a device does --------------------------------------------------------------------- */
 
-/* A request of /dev/kfd or of a render node; `size`: bytes at `arg`. */
 int kfd_request(unsigned int number, void *arg, size_t size);
 int drm_request(unsigned int gpu, unsigned int number, void *arg, size_t size);
+
+/* From here on an offset is not in the file of a render node: memory_mmap(). */
+#define FOREIGN_AT (1ull << 60)
 
 /* Where in the file of /dev/kfd a GPU's doorbells are, a slot of 8 bytes for each queue; a page that takes stores behind them. */
 #define DOORBELLS_SIZE 8192ull
@@ -125,7 +151,6 @@ int memory_gem_offset(uint32_t handle, uint64_t *offset);
 int memory_gem_facts(uint32_t handle, struct memory_facts *out);
 int memory_gem_metadata(uint32_t handle, bool set, struct drm_metadata *data);
 
-/* The file and the offset in it behind an offset of mmap() that is not in the render node's file; false: it is there. */
 bool memory_mmap(uint64_t offset, int *fd, uint64_t *at);
 
 void memory_lock(void);

@@ -49,6 +49,42 @@ static void make_root(void)
 	errno = kept;
 }
 
+static const struct driver_front front = { .node_file = node_file, .node_of_fd = node_of_fd };
+static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
+/* atomic: release when its library is loaded; NULL: no device was opened yet, or there is no engine */
+static const struct driver_engine *engine;
+
+static void load_engine(void)
+{
+	const struct driver_engine *(*get)(const struct driver_front *) = NULL;
+	char path[PATH_MAX];
+	int kept = errno, n;
+	Dl_info own;
+	void *lib;
+
+	if (!dladdr((const void *)&front, &own) || !own.dli_fname)
+		return;
+	n = (int)(strrchr(own.dli_fname, '/') ? strrchr(own.dli_fname, '/') + 1 - own.dli_fname :
+						0);
+	snprintf(path, sizeof(path), "%.*slibvgpu_engine.so", n, own.dli_fname);
+	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (lib)
+		get = (const struct driver_engine *(*)(const struct driver_front *))
+			dlsym(lib, "vgpu_engine");
+	if (get)
+		__atomic_store_n(&engine, get(&front), __ATOMIC_RELEASE);
+	else
+		fprintf(stderr, "vgpu: there is no GPU: %s\n", dlerror());
+	errno = kept;
+}
+
+/* Any device's descriptor exists only after this. */
+static int open_node(struct node node, int flags)
+{
+	pthread_once(&engine_once, load_engine);
+	return __atomic_load_n(&engine, __ATOMIC_ACQUIRE) ? node_open(node, flags) : -ENODEV;
+}
+
 /* The path to use instead. */
 static const char *shown(const char *path, char buf[PATH_MAX])
 {
@@ -74,17 +110,60 @@ static int result(int ret)
 /*
  * NEXT(name) is the function of the next library, with the type of this one. Two threads may look it up at once: they store the
  * same. Relaxed: the function is constant.
+ *
+ * By dlvsym(): a program may have a dlsym() of its own, which finds this library's functions. A library without versions, as a
+ * sanitizer's, has those that are asked for.
  */
 #define NEXT(name)                                                                                 \
 	({                                                                                         \
 		static __typeof__(name) *found_;                                                   \
 		__typeof__(name) *f_ = __atomic_load_n(&found_, __ATOMIC_RELAXED);                 \
 		if (!f_) {                                                                         \
-			f_ = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                          \
+			f_ = (__typeof__(name) *)dlvsym(RTLD_NEXT, #name, OF_##name);              \
 			__atomic_store_n(&found_, f_, __ATOMIC_RELAXED);                           \
 		}                                                                                  \
 		f_;                                                                                \
 	})
+
+/* the C library's versions of them, on x86-64 */
+#define FIRST "GLIBC_2.2.5"
+#define OF_open FIRST
+#define OF_open64 FIRST
+#define OF_openat "GLIBC_2.4"
+#define OF_openat64 "GLIBC_2.4"
+#define OF___open_2 "GLIBC_2.7"
+#define OF___open64_2 "GLIBC_2.7"
+#define OF___openat_2 "GLIBC_2.7"
+#define OF___openat64_2 "GLIBC_2.7"
+#define OF_fopen FIRST
+#define OF_fopen64 FIRST
+#define OF_opendir FIRST
+#define OF_getxattr "GLIBC_2.3"
+#define OF_lgetxattr "GLIBC_2.3"
+#define OF_chdir FIRST
+#define OF_access FIRST
+#define OF_faccessat "GLIBC_2.4"
+#define OF_stat "GLIBC_2.33"
+#define OF_lstat "GLIBC_2.33"
+#define OF_stat64 "GLIBC_2.33"
+#define OF_lstat64 "GLIBC_2.33"
+#define OF___xstat FIRST
+#define OF___lxstat FIRST
+#define OF___xstat64 FIRST
+#define OF___lxstat64 FIRST
+#define OF_fstat "GLIBC_2.33"
+#define OF_fstat64 "GLIBC_2.33"
+#define OF___fxstat FIRST
+#define OF___fxstat64 FIRST
+#define OF_fstatat "GLIBC_2.33"
+#define OF_fstatat64 "GLIBC_2.33"
+#define OF_statx "GLIBC_2.28"
+#define OF_readlink FIRST
+#define OF_realpath "GLIBC_2.3"
+#define OF_ioctl FIRST
+#define OF_mmap FIRST
+#define OF_mmap64 FIRST
+#define OF_syscall FIRST
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -109,7 +188,7 @@ static int result(int ret)
                                                                                                    \
 		MODE_OF(flags, mode);                                                              \
 		if (node.kind)                                                                     \
-			return result(node_open(node, flags));                                     \
+			return result(open_node(node, flags));                                     \
 		return NEXT(name)(shown(path, buf), flags, mode);                                  \
 	}
 PASS_OPEN(open)
@@ -125,7 +204,7 @@ PASS_OPEN(open64)
                                                                                                    \
 		MODE_OF(flags, mode);                                                              \
 		if (node.kind)                                                                     \
-			return result(node_open(node, flags));                                     \
+			return result(open_node(node, flags));                                     \
 		return NEXT(name)(at, shown(path, buf), flags, mode);                              \
 	}
 PASS_OPENAT(openat)
@@ -139,7 +218,7 @@ PASS_OPENAT(openat64)
 		struct node node = node_of_path(path);                                             \
 		char buf[PATH_MAX];                                                                \
                                                                                                    \
-		return node.kind ? result(node_open(node, flags)) :                                \
+		return node.kind ? result(open_node(node, flags)) :                                \
 				   NEXT(name)(shown(path, buf), flags);                            \
 	}
 PASS_OPEN_2(__open_2)
@@ -152,7 +231,7 @@ PASS_OPEN_2(__open64_2)
 		struct node node = node_of_path(path);                                             \
 		char buf[PATH_MAX];                                                                \
                                                                                                    \
-		return node.kind ? result(node_open(node, flags)) :                                \
+		return node.kind ? result(open_node(node, flags)) :                                \
 				   NEXT(name)(at, shown(path, buf), flags);                        \
 	}
 PASS_OPENAT_2(__openat_2)
@@ -354,8 +433,8 @@ static int device_request(struct node node, unsigned long request, void *arg)
 	size_t size = _IOC_SIZE(request);
 
 	if (node.kind == NODE_KFD)
-		return type == KFD_TYPE ? kfd_request(number, arg, size) : -ENOTTY;
-	return type == DRM_TYPE ? drm_request(node.gpu, number, arg, size) : -ENOTTY;
+		return type == KFD_TYPE ? engine->kfd_request(number, arg, size) : -ENOTTY;
+	return type == DRM_TYPE ? engine->drm_request(node.gpu, number, arg, size) : -ENOTTY;
 }
 
 static bool may_be_devices(unsigned long request)
@@ -388,7 +467,8 @@ SHOW int ioctl(int fd, unsigned long request, ...)
 	{                                                                                          \
 		uint64_t at;                                                                       \
                                                                                                    \
-		if (fd >= 0 && memory_mmap((uint64_t)offset, &fd, &at))                            \
+		if (fd >= 0 && (uint64_t)offset >= FOREIGN_AT && engine &&                         \
+		    engine->mmap((uint64_t)offset, &fd, &at))                                      \
 			offset = (offset_type)at;                                                  \
 		return NEXT(name)(addr, size, access, flags, fd, offset);                          \
 	}
@@ -403,11 +483,11 @@ static bool device_syscall(long number, const long a[6], long *ret)
 	switch (number) {
 	case SYS_open:
 		node = node_of_path((const char *)a[0]);
-		*ret = node.kind ? node_open(node, (int)a[1]) : 0;
+		*ret = node.kind ? open_node(node, (int)a[1]) : 0;
 		return node.kind;
 	case SYS_openat:
 		node = node_of_path((const char *)a[1]);
-		*ret = node.kind ? node_open(node, (int)a[2]) : 0;
+		*ret = node.kind ? open_node(node, (int)a[2]) : 0;
 		return node.kind;
 	case SYS_ioctl:
 		if (!may_be_devices((unsigned long)a[1]))

@@ -41,9 +41,8 @@
 
 #define PAGE 4096ull
 #define MAGIC 0x7567706d656d3031ull
-/* offsets of mmap() for memory that is in another process's file */
-#define FOREIGN_AT (1ull << 60)
-#define FOREIGN_SHIFT 32
+#define FOREIGN_SHIFT                                                                              \
+	32 /* of the number of memory in another process's file, in an offset of mmap() */
 
 /* What a page before an allocation says, for all processes that have its file. */
 struct shared {

@@ -80,7 +80,7 @@ struct node node_of_path(const char *path)
 	minor = strtoul(path, &end, 10);
 	if (end == path || *end || minor < RENDER_FIRST)
 		return none;
-	driver_start();
+	knobs_init_quietly();
 	if (minor - RENDER_FIRST >= knobs.devices)
 		return none;
 	return (struct node){ NODE_RENDER, (unsigned int)(minor - RENDER_FIRST) };

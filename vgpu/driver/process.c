@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - the driver's part of a process: its start, and fork()
+/* process.c - the engine's library in a process: its start, fork(), and what it shares with libvgpu.so
  *
  * Threads:  any.
  * Locks:    `start_lock`, outermost; then the engine's, event.c's, memory.c's, the log's.
@@ -14,6 +14,8 @@
 #include "../knobs.h"
 #include "../log.h"
 #include "driver.h"
+
+static const struct driver_front *front; /* constant after vgpu_engine() */
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 /* atomic: read without the lock */
@@ -77,4 +79,28 @@ int driver_gpu(uint32_t gpu_id)
 			return (int)gpu;
 	}
 	return -1;
+}
+
+int node_file(struct node node)
+{
+	return front->node_file(node);
+}
+
+struct node node_of_fd(int fd)
+{
+	return front->node_of_fd(fd);
+}
+
+__attribute__((visibility("default"))) const struct driver_engine *
+vgpu_engine(const struct driver_front *its)
+{
+	static const struct driver_engine engine = {
+		.kfd_request = kfd_request,
+		.drm_request = drm_request,
+		.mmap = memory_mmap,
+	};
+
+	front = its;
+	driver_start();
+	return &engine;
 }
