@@ -105,26 +105,57 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
 	       h->slots_offset + (uint64_t)h->nr_slots * h->slot_size <= size;
 }
 
+/* The directory of a path, with a slash at its end; "." of a name alone. false: it is too long. */
+static bool directory_of(const char *path, char *dir, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash ? (size_t)(slash + 1 - path) : 1;
+
+	if (length >= size)
+		return false;
+	memcpy(dir, slash ? path : ".", length);
+	dir[length] = '\0';
+	return true;
+}
+
+/* Whether both names are in the same directory; `disk_path` may be relative. */
+static bool share_directory(const char *mem_path, const char *disk_path)
+{
+	char dir[sizeof(((struct spool_header *)0)->mem_path)];
+	struct stat a, b;
+
+	return directory_of(mem_path, dir, sizeof(dir)) && !stat(dir, &a) &&
+	       directory_of(disk_path, dir, sizeof(dir)) && !stat(dir, &b) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* NAME.mem is the memory half of NAME.rtl in its directory. */
+static bool is_beside(const char *mem_path, const char *disk_path)
+{
+	const char *slash = strrchr(disk_path, '/'), *disk = slash ? slash + 1 : disk_path;
+	const char *mem = strrchr(mem_path, '/') + 1;
+	size_t length = strlen(disk);
+
+	return length > 4 && strlen(mem) == length && strncmp(mem, disk, length - 4) == 0 &&
+	       strcmp(disk + length - 4, ".rtl") == 0 && strcmp(mem + length - 4, ".mem") == 0 &&
+	       share_directory(mem_path, disk_path);
+}
+
 bool drain_is_memory_half(const struct spool_header *disk, const char *disk_path)
 {
-	const char *slash = strrchr(disk->mem_path, '/');
-	size_t length = strlen(disk_path);
+	const char *slash;
 	char id[2 * 16 + sizeof(".mem")];
 	struct str s;
 
-	if (disk->mem_path[0] != '/')
+	if (disk->mem_path[0] != '/' || !memchr(disk->mem_path, 0, sizeof(disk->mem_path)))
 		return false;
-	/* beside the disk half, by its name */
-	if (length > 4 && strlen(disk->mem_path) == length &&
-	    strncmp(disk->mem_path, disk_path, length - 4) == 0 &&
-	    strcmp(disk_path + length - 4, ".rtl") == 0 &&
-	    strcmp(disk->mem_path + length - 4, ".mem") == 0)
+	if (is_beside(disk->mem_path, disk_path))
 		return true;
 	str_init(&s, id, sizeof(id));
 	str_add_hex(&s, disk->trace_id[0], 16);
 	str_add_hex(&s, disk->trace_id[1], 16);
 	str_add(&s, ".mem");
-	slash++;
+	slash = strrchr(disk->mem_path, '/') + 1;
 	if (strncmp(slash, "rtl-", 4) != 0)
 		return false;
 	slash += 4;
