@@ -626,8 +626,7 @@ static int run_rocprofv3(const struct opt_parsed *p)
 static const struct opt_status statuses[] = {
 	{ "N", "the program's status; 128+N if signal N ended it" },
 	{ "121", "an option that rtl has nothing for; nothing was run" },
-	{ "125", "rtl failed; the program may not have run" },
-	{ "126, 127", "the program can't be run, was not found" },
+	{ "125 to 127", "rtl failed; the program can't be run, was not found" },
 	{ NULL, NULL },
 };
 

@@ -68,11 +68,11 @@ def traced_client_gets_the_same_statuses():
 
 @case
 def records_lost_without_memory_are_counted_in_trace():
-    """The program loses 16 records twice, and gets an error each time; the trace itself is complete."""
+    """The program loses 16 records twice, and gets an error each time. Its launches, of a HIP without a GPU, have no operations."""
     r = client("roctracer_records", trace=RTL)
-    equal("losses", r.losses(), {"pool_memory": 32})
+    equal("losses", {reason: n for reason, n in r.losses().items() if reason != "no_tables"}, {"pool_memory": 32})
     contains("rtl info", r.info(), "pool_memory")
-    lacks("rtl info", r.info().lower(), "incomplete")
+    contains("rtl info", r.info(), "no_tables")
 
 
 @case

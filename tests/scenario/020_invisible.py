@@ -178,7 +178,7 @@ def program_environment_has_tool_variables_alone():
     names = {l.split("=", 1)[0] for l in r.out.splitlines() if "=" in l}
     own = {"MINE", "PATH", "HOME", "PWD", "TERM", "LC_ALL"}
     added = {n for n in names if n not in own and n not in os.environ}
-    needed = ("RTL_", "VGPU_", "HSA_ENABLE_DTIF", "HSA_TOOLS_", "LD_PRELOAD", "LD_LIBRARY_PATH")
+    needed = ("RTL_", "VGPU_", "HSA_ENABLE_DTIF", "HSA_TOOLS_", "LD_PRELOAD", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS")
     unexpected = {n for n in added if not n.startswith(needed)}
     equal("variables that tracing added", unexpected - {"_", "SHLVL", "OLDPWD"}, set())
 
