@@ -157,9 +157,12 @@ static bool has(const struct object *o, const char *name, uint32_t hash)
 				return true;
 		return false;
 	}
+	/* a library that defines no name has a table without buckets, or without a filter */
+	if (!o->hash[0] || !o->hash[2])
+		return false;
 	filter = (const uint64_t *)(o->hash + 4);
 	word = filter[hash / 64 & (o->hash[2] - 1)];
-	if (!(word >> hash % 64 & word >> (hash >> o->hash[3]) % 64 & 1) || !o->hash[0])
+	if (!(word >> hash % 64 & word >> (hash >> o->hash[3]) % 64 & 1))
 		return false;
 	buckets = (const uint32_t *)(filter + o->hash[2]);
 	chain = buckets + o->hash[0];
