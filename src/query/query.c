@@ -179,10 +179,18 @@ const char *query_look_up(sqlite3_stmt *stmt, int64_t id)
 	return query_text(query_row(stmt, id), 0);
 }
 
+/* Not by sqlite3_table_column_metadata(), in which SQLite 3.53 reads an address of its own making for a virtual table. A qualified name is
+ * never taken for a text. */
 bool query_has_column(sqlite3 *db, const char *table, const char *column)
 {
-	return sqlite3_table_column_metadata(db, NULL, table, column, NULL, NULL, NULL, NULL,
-					     NULL) == SQLITE_OK;
+	char *sql =
+		sqlite3_mprintf("SELECT \"%w\".\"%w\" FROM \"%w\" LIMIT 0", table, column, table);
+	sqlite3_stmt *stmt = NULL;
+	bool has = sql && sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK;
+
+	sqlite3_finalize(stmt);
+	sqlite3_free(sql);
+	return has;
 }
 
 bool query_has(sqlite3 *db, const char *table)
