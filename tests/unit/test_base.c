@@ -241,6 +241,9 @@ TEST(own_system_calls_are_no_cancellation_points)
 	pthread_t thread;
 	void *result;
 
+#ifdef RTL_SANITIZE_ADDRESS
+	SKIP("gcc's address sanitizer takes the stack of a thread that was cancelled for one in use");
+#endif
 	CHECK_OK(pthread_create(&thread, NULL, use_system_calls, NULL));
 	CHECK_OK(pthread_join(thread, &result));
 	CHECK(result == PTHREAD_CANCELED);
