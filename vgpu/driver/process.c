@@ -3,8 +3,8 @@
  *
  * Threads:  any.
  * Locks:    `start_lock`, outermost; then the engine's, event.c's, memory.c's, the log's.
- * Life:     a child that is forked after the start is inert, as in the kernel: it has no engine, and its parent's descriptors
- *           are refused. It may open the devices anew after exec.
+ * Life:     a child that is forked after the start is inert: it has no engine. Its parent's descriptors are refused, as in the
+ *           kernel; other than there it may open the devices anew only after exec.
  */
 #include <pthread.h>
 

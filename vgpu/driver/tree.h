@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tree.h - the kernel driver's files in /sys that describe the virtual GPUs, in a folder of the user's
  *
- * The folder has the content of /sys/class/kfd. It is named by the user and by a checksum of that content, and stays:
+ * The folder has the content of /sys/class/kfd in class/, what /sys/dev/char/ has of the render nodes in char/, and /sys/module/amdgpu in
+ * module/. It is named by the user and by a checksum of that content, and stays:
  * processes with the same settings share it.
  */
 #ifndef VGPU_DRIVER_TREE_H
