@@ -11,7 +11,7 @@ find_library(RTL_ZLIB_ARCHIVE libz.a)
 mark_as_advanced(RTL_SQLITE_ARCHIVE RTL_EXPAT_ARCHIVE RTL_ZLIB_ARCHIVE)
 set(archive_program program)
 if(TARGET prog_rtl AND RTL_SQLITE_ARCHIVE AND RTL_EXPAT_ARCHIVE AND RTL_ZLIB_ARCHIVE AND NOT RTL_SANITIZE AND NOT RTL_COVER AND NOT RTL_TSA)
-	add_executable(rtl_standalone src/cli/main.c src/cli/standalone.c)
+	add_executable(rtl_standalone src/cli/cmd/main.c src/cli/cmd/standalone.c)
 	target_link_libraries(rtl_standalone PRIVATE rtl_flags rtl_cli m)
 	# whole and in front of -lsqlite3 and its like, which then add nothing
 	target_link_options(rtl_standalone PRIVATE -Wl,--as-needed -static-libstdc++ -static-libgcc

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The description of records (src/event/records.json): reads and checks it, and reads traces by it."""
+"""The description of records (src/spool/records.json): reads and checks it, and reads traces by it."""
 
 import json
 import re

@@ -15,7 +15,7 @@ import emit_records
 import records
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PATH = os.path.join(ROOT, "src/event/records.json")
+PATH = os.path.join(ROOT, "src/spool/records.json")
 GOLDEN = os.path.join(ROOT, "tests/golden")
 
 

@@ -2,7 +2,7 @@
 """words.py - which words a record holds of a call's arguments, and the C that fills them.
 
 One plan for each function: a list of words in the order of the record, each with name, type, role
-(struct rec_op in event/format.h says what these are), the expression that gives it, and what must
+(struct rec_op in spool/format.h says what these are), the expression that gives it, and what must
 hold for the expression to be read. Wrapper, callback decoder and test are all made from it.
 """
 

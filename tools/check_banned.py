@@ -10,7 +10,7 @@ EVERYWHERE = {
     "strncpy": "str.h (it may leave no NUL)", "strtok": "strtok_r", "gets": "getline", "atoi": "strtol",
     "atol": "strtol", "atof": "strtod", "system": "fork and exec", "alloca": "a buffer of stated size",
 }
-IN_TARGET_DIRS = ("src/base/", "src/event/", "src/source/", "src/sink/", "lib/")
+IN_TARGET_DIRS = ("src/base/", "src/spool/", "src/event/", "src/source/", "src/sink/", "lib/")
 IN_TARGET = {
     "exit": "the process is not ours", "quick_exit": "the process is not ours",
     "abort": "the process is not ours",
@@ -20,7 +20,7 @@ IN_TARGET = {
     "signal": "signal handlers are not ours", "sigaction": "signal handlers are not ours",
 }
 # In librtl, too: the heap is the program's, and may be instrumented, interposed or in the middle of something.
-HEAP_DIRS = ("src/base/", "src/event/", "src/source/", "src/sink/", "lib/librtl/")
+HEAP_DIRS = ("src/base/", "src/spool/", "src/event/", "src/source/", "src/sink/", "lib/librtl/")
 HEAP = {name: "the heap is not ours; instead: alloc_pages()" for name in (
     "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign", "memalign", "strdup", "strndup", "asprintf",
     "vasprintf", "getline", "open_memstream", "free")}
@@ -33,9 +33,10 @@ EXCEPTIONS = {
     **{("src/cli/ui.c", call): "the functions themselves" for call in ("dprintf", "fputs")},
     ("src/cli/ui_text.c", "fprintf"): "the function itself",
     **{(f"src/cli/{name}.c", "fprintf"): why for name, why in (
-        ("selftest_run", "a child's strerror() of our own command"), ("selftest_report", "results of our own checks"),
-        ("tui_slice", "text for the screen, which cleans it"), ("pmc_yaml", "JSON, with escapes"), ("yaml_lib", "JSON, with escapes"))},
-    **{(f"src/cli/{name}.c", "fputs"): "fixed text" for name in ("tui_slice", "pmc_yaml", "yaml_lib")},
+        ("selftest/selftest_run", "a child's strerror() of our own command"),
+        ("selftest/selftest_report", "results of our own checks"), ("read/tui_slice", "text for the screen, which cleans it"),
+        ("pmc/pmc_yaml", "JSON, with escapes"), ("pmc/yaml_lib", "JSON, with escapes"))},
+    **{(f"src/cli/{name}.c", "fputs"): "fixed text" for name in ("read/tui_slice", "pmc/pmc_yaml", "pmc/yaml_lib")},
     ("tests/programs/odd.c", "system"): "what the program tests",
     ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
     ("src/source/hsa/queue/queue_calls.c", "abort"): "on behalf of the runtime, which would have",

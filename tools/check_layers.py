@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_layers.py - which module may include which
+"""check_layers.py - which module, and which folder of a module, may include which
 
-	base <- event <- { source/*, sink/*, control }        a source includes no sink and no other source, except
+	base <- spool <- event <- { source/*, sink/*, control }    a source includes no sink and no other source, except
 	                                             source/api, the frame around API calls, and of source/rccl source/hip
-	base + event/format.h + event/drain.h + event/flight.h <- store <- query <- export <- cli
+	base + spool <- store <- query <- export <- cli
 	counter <- cli: it needs nothing
+	in cli: its own files <- trace <- read <- pmc <- selftest <- cmd
 	selftest: a program of its own that uses none of it
 	lib/* may include everything; vgpu and src share nothing
 Only source, sink, selftest, lib and vgpu may include ROCm's headers: code that reads a trace needs no ROCm.
@@ -15,15 +16,24 @@ import re
 
 import rtl_tree
 
-FORMAT = ("src/event/format.h", "src/event/drain.h", "src/event/flight.h")
 PROTOCOL = ("src/control/protocol.h",)
 BASE = ("src/base/",)
-EVENT = BASE + ("src/event/",)
-READER = BASE + FORMAT + ("src/store/",)
+SPOOL = BASE + ("src/spool/",)
+EVENT = SPOOL + ("src/event/",)
+READER = SPOOL + ("src/store/",)
+COMMAND = READER + PROTOCOL + ("src/query/", "src/export/", "src/counter/")
 
-# (folder, what it may include besides itself, include/ and generated headers)
+
+def cli(*folders):
+    """What a folder of the command line may include: what lies below cli, the files of src/cli itself, and these folders."""
+    return COMMAND + ("src/cli/*",) + tuple(f"src/cli/{folder}/" for folder in folders)
+
+
+# (folder or file, what it may include besides itself, include/ and generated headers); the last row that fits counts. A "*" at the
+# end: the files of that folder, not those below.
 TABLE = [
     ("src/base/", ()),
+    ("src/spool/", SPOOL),
     ("src/event/", EVENT),
     ("src/source/", EVENT + ("src/source/api/",)),
     # how librtl finds functions behind its symbols
@@ -35,7 +45,14 @@ TABLE = [
     ("src/export/", READER + ("src/query/", "src/counter/")),
     ("src/counter/", ()),
     ("src/selftest/", ()),
-    ("src/cli/", READER + PROTOCOL + ("src/query/", "src/export/", "src/counter/")),
+    ("src/cli/", cli()),
+    ("src/cli/trace/", cli()),
+    ("src/cli/read/", cli("trace")),
+    ("src/cli/pmc/", cli("trace", "read")),
+    ("src/cli/selftest/", cli("trace", "read", "pmc")),
+    ("src/cli/cmd/", cli("trace", "read", "pmc", "selftest")),
+    ("src/cli/main.c", cli("trace", "read", "pmc", "selftest", "cmd")),
+    ("src/cli/cmd/commands.c", cli("cmd")),
     ("lib/", ("src/", "lib/")),
     ("vgpu/", ()),
     ("include/", ()),
@@ -48,8 +65,10 @@ ROCM = re.compile(r"^(hsa|hip|hsakmt|roctracer|rocprofiler)(/|\w*\.h)")
 
 
 def own_folder(name):
-    """What a file may always include: its folder; for source/x and sink/x that one mechanism."""
+    """What a file may always include: its folder; for source/x and sink/x that one mechanism, for cli the folder itself."""
     parts = name.split("/")
+    if name.startswith("src/cli/"):
+        return os.path.dirname(name) + ("/" if len(parts) > 3 else "/*")
     depth = 3 if name.startswith(("src/source/", "src/sink/")) else 2 if parts[0] == "src" else 1
     return "/".join(parts[:depth]) + "/"
 
@@ -75,8 +94,13 @@ def allowed_to(name):
 
 def may_use(name, path):
     """Whether a file may use what is in another one."""
-    allowed = allowed_to(name)
-    return path.startswith((own_folder(name), "include/", *(a for a in allowed if a.endswith("/")))) or path in allowed
+    for allowed in (own_folder(name), "include/", *allowed_to(name)):
+        if allowed.endswith("*"):
+            if os.path.dirname(path) + "/*" == allowed:
+                return True
+        elif path == allowed or allowed.endswith("/") and path.startswith(allowed):
+            return True
+    return False
 
 
 def check():

@@ -16,8 +16,6 @@ import check_layers
 import rtl_tree
 
 OBJECT = re.compile(r"^sub/(.*)/CMakeFiles/[^/]+\.dir/(.*)\.o$")
-# of FORMAT's headers: the files that belong to them
-PART_OF = {"src/event/drain.c": "src/event/drain.h", "src/event/flight.c": "src/event/flight.h"}
 
 # name: why a lower layer may use what an upper one defines
 EXCEPTIONS = {
@@ -71,7 +69,7 @@ def check(build, nm):
     for source, (_, undefined) in sorted(files.items()):
         for name in sorted(undefined):
             theirs = owners.get(name, set())
-            if theirs and name not in EXCEPTIONS and not any(check_layers.may_use(source, PART_OF.get(t, t)) for t in theirs):
+            if theirs and name not in EXCEPTIONS and not any(check_layers.may_use(source, t) for t in theirs):
                 errors.append(f"{source}: {check_layers.own_folder(source)} may not use {name} of {min(theirs)}")
     return errors
 

@@ -32,7 +32,7 @@
 #include "base/lock.h"
 #include "buffer_aside.h"
 #include "buffer_thread.h"
-#include "event/format.h"
+#include "spool/format.h"
 
 struct rtl_core;
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#define LOCATION_SIZE 512 /* as SPOOL_NAME_SIZE of event/format.h */
+#define LOCATION_SIZE 512 /* as SPOOL_NAME_SIZE of spool/format.h */
 
 struct rank;
 

@@ -5,13 +5,26 @@
  */
 #include "cli/db.h"
 
-#include "cli/report.h"
+#include <errno.h>
+#include <string.h>
+
+#include "cli/status.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 
+void db_check_job(const struct job_result *res, int err)
+{
+	if (err == -ECANCELED && ui_stopped_by())
+		ui_die(128 + ui_stopped_by(), "stopped by signal %d; %s", ui_stopped_by(),
+		       ui_stop_hint());
+	if (err < 0)
+		ui_die(err == -ESPIPE ? STATUS_INPUT : STATUS_FAILED, "%s",
+		       res->error[0] ? res->error : strerror(-err));
+}
+
 int db_check(const struct query *q, int ret)
 {
-	report_check(q->res, ret);
+	db_check_job(q->res, ret);
 	return ret;
 }
 
@@ -30,7 +43,7 @@ struct query *db_open(const char *path)
 	err = query_open(&q, &path, 1, rpd_merge, &opt, &res);
 	ui_progress_end(&progress);
 	opt.progress = NULL;
-	report_check(&res, err);
+	db_check_job(&res, err);
 	/* commands read tables from the begin to the end, and sort: both need no more, and SQLite takes what it may */
 	query_run(q, "PRAGMA cache_size = -4096");
 	if (res.warning[0])

@@ -13,5 +13,7 @@ sqlite3_stmt *db_query(struct query *q, const char *sql);
 bool db_step(struct query *q, sqlite3_stmt *stmt);
 /* Ends the process with the error in q->res, if `ret` is one. Returns it. */
 int db_check(const struct query *q, int ret);
+/* If `err` is an error, ends the process with the result's message, or with "stopped". */
+void db_check_job(const struct job_result *res, int err);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
+#include "cli/opts.h"
 
 struct row {
 	const char *word, *ours;
@@ -152,7 +152,7 @@ const char *others_command(const char *word)
 
 const char *others_option(const struct command *cmd, const char *word)
 {
-	return cmd == &cmd_trace ? find_option(word) : NULL;
+	return strcmp(cmd->name, "trace") == 0 ? find_option(word) : NULL;
 }
 
 /* An option of few programs: several words, or a word of this trade. */

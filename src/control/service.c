@@ -30,9 +30,9 @@
 #include "control/own_table.h"
 #include "control/server.h"
 #include "event/bus.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "event/pause.h"
-#include "event/rest.h"
+#include "spool/rest.h"
 
 /* how long the thread waits for a job to begin, and then for its end: opening a trace makes files */
 #define BEGIN_NS UINT64_C(2000000000)

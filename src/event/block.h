@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 
 /* Allocates the pages of a range of the memory half, offset and size in bytes, so that no access to it fails.
  * 0 or -errno. */

@@ -10,19 +10,7 @@
 
 #include <stdint.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 #include "records_events_gen.h"
-
-/* In the correlation id of a dispatch, copy or barrier: it was submitted while recording was paused
- * (pause.h), and is only for sinks other than the recorder. Never in a trace. */
-#define EVENT_LEFT_OUT (UINT64_C(1) << 63)
-/* With EVENT_LEFT_OUT: it was left out by a filter (filter.h), not by a pause. */
-#define EVENT_BY_KERNEL (UINT64_C(1) << 61)
-#define EVENT_BY_GPU (UINT64_C(1) << 60)
-/* The id itself. */
-#define EVENT_ID (EVENT_BY_GPU - 1)
-/* In the same field: the HIP call that submitted it was missed. bus_emit() removes the bit and
- * counts `api_missed`, so that only recorded operations are counted. No sink sees it. */
-#define EVENT_MISSED (UINT64_C(1) << 62)
 
 #endif

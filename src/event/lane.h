@@ -21,7 +21,7 @@
 
 #include "base/compiler.h"
 #include "base/testpoint.h"
-#include "event/format.h"
+#include "spool/format.h"
 
 struct lane {
 	/* owner thread only */

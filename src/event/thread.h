@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "event/format.h"
+#include "spool/format.h"
 
 struct buf; /* sink/recorder/buf.h: the thread's open chunk */
 struct lane;

@@ -14,7 +14,7 @@
 
 #include "base/dbfile.h"
 #include "base/fd.h"
-#include "event/format.h"
+#include "spool/format.h"
 
 #define SQLITE_HEADER 100
 

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 #include "query/job.h"
 #include "store/verdict.h"
 

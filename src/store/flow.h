@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 #include "store/map.h"
 
 struct flow_row {

@@ -50,7 +50,7 @@ struct store_marker_end {
 	uint32_t tid;
 };
 
-/* One argument of a function: see rec_op of event/format.h. */
+/* One argument of a function: see rec_op of spool/format.h. */
 struct store_arg {
 	const char *name;      /* as in the signature, "*ptr" and "parms.kind" included */
 	char type;	       /* p h i u x b f g s z e d */

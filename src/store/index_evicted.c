@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* index_evicted.c - a trace whose front was removed (event/format.h, REMOVED CHUNKS)
+/* index_evicted.c - a trace whose front was removed (spool/format.h, REMOVED CHUNKS)
  *
  * Removed records are neither lost nor missing: they count as read, and as left out if a flight recorder removed them. Chunks
  * are removed in the order of draining, which is not that of time: what is there of the time before the last removed record

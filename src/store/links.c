@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "event/format.h"
+#include "spool/format.h"
 
 #define PAGE 1024u
 #define MAX_ID (UINT64_C(1) << 40)

@@ -5,8 +5,8 @@
  *           read gives a short read, not a signal.
  * Threads:  one.
  * Fails:    a file that is not a trace is refused with the reason; damaged chunks are skipped and counted.
- * Format:   event/format.h.
- * Not here: where chunks lie (load_chunk.c), what records mean (index.c), draining (event/drain.h).
+ * Format:   spool/format.h.
+ * Not here: where chunks lie (load_chunk.c), what records mean (index.c), draining (spool/drain.h).
  */
 #include "store/load_internal.h"
 

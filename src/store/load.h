@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 
 /* A message for the user: file, what is wrong, where, what to do. Always ends in NUL. */
 struct load_error {

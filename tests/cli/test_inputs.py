@@ -12,7 +12,7 @@ from support.cli import *
 READERS = (("info",), ("info", "--format", "json"), ("summary",), ("convert", "-f", "chrome", "-o", "o.json"),
            ("convert", "-f", "csv", "-o", "o"), ("convert", "-f", "rpd", "-o", "o.db"), ("merge", "-o", "o.db"),
            ("recover", "-o", "o.db"))
-# struct spool_header of src/event/format.h
+# struct spool_header of src/spool/format.h
 MEM_PATH, DISK_END, CLOSED = 112, 4096, 4096 + 44
 
 

@@ -12,7 +12,7 @@ from support import *
 OPEN = 20  # launched last; one of the first hangs, and the stream's others wait for it
 HANG = {"VGPU_HANG": "n=56", "VGPU_LOG_SYNC": 1}  # 50 kernels are done, up to 5 are the runtime's copies and fills
 ENDINGS = {"kill": 137, "abort": 134, "_exit": 3, "quick_exit": 3}
-TYPES = {r["name"]: r["number"] for r in json.load(open(os.path.join(SOURCE, "src/event/records.json"), encoding="utf-8"))["records"]}
+TYPES = {r["name"]: r["number"] for r in json.load(open(os.path.join(SOURCE, "src/spool/records.json"), encoding="utf-8"))["records"]}
 
 
 def unfinished(r):

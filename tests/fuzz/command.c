@@ -20,8 +20,8 @@
 
 #include "base/env.h"
 #include "base/sockdir.h"
-#include "cli/commands.h"
-#include "cli/report.h"
+#include "cli/cmd/commands.h"
+#include "cli/read/result.h"
 #include "cli/ui.h"
 #include "confined.h"
 
@@ -274,7 +274,7 @@ void command_main(const char *const *words)
 		exit(cmd->usage_status);
 	}
 	for (int i = 0; cmd->reads && i < parsed.nr_operands; i++)
-		report_input(parsed.operands[i]);
+		result_refuse_input(parsed.operands[i]);
 	argc = cmd->run(&parsed);
 	ui_flush();
 	exit(argc);

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cli/control.h"
+#include "cli/trace/control.h"
 #include "confined.h"
 #include "control/message.h"
 #include "control/server.h"

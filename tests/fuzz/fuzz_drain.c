@@ -16,8 +16,8 @@
 
 #include "base/crc.h"
 #include "confined.h"
-#include "event/drain.h"
-#include "event/flight.h"
+#include "spool/drain.h"
+#include "spool/flight.h"
 #include "store/follow.h"
 #include "store/load.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/pmc_file.h"
-#include "cli/rocprofv3_input.h"
+#include "cli/cmd/commands.h"
+#include "cli/pmc/pmc_file.h"
+#include "cli/cmd/rocprofv3_input.h"
 #include "cli/ui.h"
 #include "command.h"
 

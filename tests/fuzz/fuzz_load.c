@@ -15,7 +15,7 @@
 
 #include "base/crc.h"
 #include "confined.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "export/rpd/rpd.h"
 #include "store/args.h"
 #include "store/index.h"

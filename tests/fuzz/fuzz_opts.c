@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands.h"
+#include "cli/cmd/commands.h"
 #include "cli/opts.h"
 
 #define MAX_WORDS 64

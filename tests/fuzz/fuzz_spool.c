@@ -15,7 +15,7 @@
 
 #include "base/crc.h"
 #include "command.h"
-#include "event/format.h"
+#include "spool/format.h"
 
 #define DIR_NAME "a.db.spool"
 #define SPOOL DIR_NAME "/100.rtl"

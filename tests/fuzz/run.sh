@@ -87,12 +87,12 @@ build_command() {
 	name=$1
 	shift
 	cli=
-	for source in "$root"/src/cli/*.c; do
+	for source in "$root"/src/cli/*.c "$root"/src/cli/*/*.c; do
 		[ "${source##*/}" = main.c ] || cli="$cli $source"
 	done
 	# shellcheck disable=SC2086
 	build_fuzzer "$name" "$@" $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
-		"$root"/src/event/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
+		"$root"/src/spool/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
 		"$build/gen/counter_tables_gen.c" "$build/gen/page_text.c"
 	shared=
 }
@@ -111,7 +111,7 @@ for name in "$@"; do
 		./make_seeds "seeds_$name"
 		;;
 	drain)
-		build_fuzzer drain "$root"/src/store/load*.c "$root"/src/store/follow.c "$root"/src/store/map.c "$root"/src/event/*.c "$root"/src/base/*.c
+		build_fuzzer drain "$root"/src/store/load*.c "$root"/src/store/follow.c "$root"/src/store/map.c "$root"/src/spool/*.c "$root"/src/base/*.c
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
 		mkdir -p traces

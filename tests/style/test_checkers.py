@@ -154,9 +154,9 @@ class Layers(Tree):
     def test_arrows(self):
         self.put("src/base/log.h", "")
         self.put("src/event/bus.h", '#include "base/log.h"\n')
-        self.put("src/event/format.h", "")
+        self.put("src/spool/format.h", "")
         self.put("src/source/hsa/queue.c", '#include "event/bus.h"\n#include <hsa/hsa.h>\n')
-        self.put("src/store/load.h", '#include "event/format.h"\n')
+        self.put("src/store/load.h", '#include "spool/format.h"\n')
         self.put("src/cli/main.c", '#include "store/load.h"\n#include "rtl_version.h"\n')
         self.put("lib/librtl/entry.c", '#include "source/hsa/queue.c"\n')
         self.found(check_layers.check)
@@ -189,6 +189,35 @@ class Layers(Tree):
         self.put("src/base/log.h", "")
         self.put("vgpu/kfd.c", '#include "../src/base/log.h"\n')
         self.found(check_layers.check, "vgpu/kfd.c:1")
+
+    def test_every_rule_is_seen_to_refuse(self):
+        folders = [row[0] for row in check_layers.TABLE]
+        files = [row if row.endswith(".c") else f"{row}x.c" for row in folders]
+        for folder in folders:
+            if folder.endswith("/"):
+                self.put(f"{folder}x.h", "")
+        headers = [f"{folder}x.h" for folder in folders if folder.endswith("/")]
+        for name in files:
+            for header in headers:
+                if check_layers.may_use(name, header):
+                    self.put(name, f'#include "{os.path.relpath(header, os.path.dirname(name))}"\n')
+                    self.found(check_layers.check)
+                else:
+                    self.put(name, f'#include "{os.path.relpath(header, os.path.dirname(name))}"\n')
+                    self.found(check_layers.check, f"{name}:1", f"may not include {header}")
+            os.unlink(os.path.join(rtl_tree.ROOT, name))
+
+    def test_folders_of_the_command_line(self):
+        for upper, lower in (("cmd", "selftest"), ("selftest", "pmc"), ("pmc", "read"), ("read", "trace")):
+            self.put(f"src/cli/{lower}/b.h", "")
+            self.put(f"src/cli/{upper}/a.h", "")
+            self.put(f"src/cli/{upper}/a.c", f'#include "cli/{lower}/b.h"\n')
+            self.found(check_layers.check)
+            self.put(f"src/cli/{lower}/b.c", f'#include "cli/{upper}/a.h"\n')
+            self.found(check_layers.check, f"src/cli/{lower}/b.c:1", f"src/cli/{upper}/a.h")
+            os.unlink(os.path.join(rtl_tree.ROOT, f"src/cli/{lower}/b.c"))
+        self.put("src/cli/ui.c", '#include "cli/read/a.h"\n')
+        self.found(check_layers.check, "src/cli/ui.c:1", "src/cli/* may not include src/cli/read/a.h")
 
     def test_commented_include_does_not_count(self):
         self.put("src/event/bus.h", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""spool.py - traces for tests that have no GPU: spool_make.h writes them, src/event/records.json says what a record is
+"""spool.py - traces for tests that have no GPU: spool_make.h writes them, src/spool/records.json says what a record is
 
 Run as a program it is a traced program: `spool.py N [ms]` writes a spool with N dispatches into
 $RTL_SESSION, as librtl would.
@@ -24,7 +24,7 @@ for name, types in {"process": "PQQQs", "chunk": "PI", "chunk_end": "P", "chunk_
     getattr(MAKE, f"spool_make_{name}").argtypes = [
         {"P": ctypes.c_void_p, "Q": ctypes.c_uint64, "I": ctypes.c_uint32, "s": ctypes.c_char_p, "?": ctypes.c_bool}[t]
         for t in types]
-FORMAT = records.load(os.path.join(SOURCE, "src/event/records.json"))
+FORMAT = records.load(os.path.join(SOURCE, "src/spool/records.json"))
 PIECE = records.constant(FORMAT, "REC_STRING_PIECE")
 MARKER_TEXT_MAX = records.constant(FORMAT, "REC_MARKER_TEXT_MAX")
 SLOT_OPEN = 2
@@ -51,7 +51,7 @@ def raw(m, record):
 
 def reasons():
     """Reasons of losses in the order of their numbers, from format.h."""
-    with open(os.path.join(SOURCE, "src/event/format.h"), encoding="utf-8") as file:
+    with open(os.path.join(SOURCE, "src/spool/format.h"), encoding="utf-8") as file:
         return re.findall(r"^\tX\((\w+), (?:LOSS|SKIPPED|NOTE)", file.read(), re.M)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spool_make.c - writes spools for tests, straight from event/format.h */
+/* spool_make.c - writes spools for tests, straight from spool/format.h */
 #include "support/spool_make.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spool_make.h - writes spools for tests, straight from event/format.h
+/* spool_make.h - writes spools for tests, straight from spool/format.h
  *
  * It shares no code with the recorder or the drainer, so that it does not repeat their mistakes. A
  * test writes chunk by chunk with spool_make_*(), or uses the sample. Errors end the test (abort).
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 
 struct spool_make {
 	struct spool_header header;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/crc.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "support/test.h"
 
 #define READ_MAX_SEQ (1u << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_child.c - the traced program's start, signals and end */
-#include "cli/child.h"
+#include "cli/trace/child.h"
 
 #include <errno.h>
 #include <sys/wait.h>

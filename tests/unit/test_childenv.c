@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_childenv.c - the environment of a traced program */
-#include "cli/childenv.h"
+#include "cli/trace/childenv.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_compare.c - false alarms and missed changes are as rare as promised; known values of the test */
-#include "cli/compare.h"
+#include "cli/read/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

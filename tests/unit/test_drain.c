@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_drain.c - chunks go to disk once, with drainers that are killed, stalled, or concurrent */
-#include "event/drain.h"
+#include "spool/drain.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/testpoint.h"
-#include "event/slot.h"
+#include "spool/slot.h"
 #include "sink/recorder/buf.h"
 #include "sink/recorder/spool.h"
 #include "support/spool_read.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/tally.h"
+#include "cli/read/tally.h"
 #include "support/spool_make.h"
 #include "support/test.h"
 

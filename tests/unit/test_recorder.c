@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/fd.h"
-#include "event/drain.h"
+#include "spool/drain.h"
 #include "event/life.h"
 #include "sink/recorder/buf.h"
 #include "support/spool_read.h"

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "event/block.h"
 #include "event/event.h"
-#include "event/rest.h"
+#include "spool/rest.h"
 #include "support/test.h"
 
 #define BLOCKS (UINT64_C(64) << 10)

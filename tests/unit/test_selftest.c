@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_selftest.c - when rtl selftest says that times differ, and that programs die of tracing */
-#include "cli/selftest.h"
+#include "cli/selftest/selftest.h"
 #include "support/test.h"
 
 #define NR 30

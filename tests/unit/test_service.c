@@ -14,7 +14,7 @@
 
 #include "base/testpoint.h"
 #include "control/protocol.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "event/pause.h"
 #include "source/hsa/completion/harvest.h"
 #include "support/fake_hsa.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_session.c - the names of outputs, and the directory of a session */
-#include "cli/session.h"
+#include "cli/trace/session.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "event/slot.h"
+#include "spool/slot.h"
 #include "support/spool_read.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stats.c - sums, extremes and exact quantiles by name */
-#include "cli/stats.h"
+#include "cli/read/stats.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_api.c - the calls of one process as rows, and RPD's tables of launches, copies and graphs
  *
- * The roles of its arguments (event/format.h) determine the tables of a function, looked up once for each
+ * The roles of its arguments (spool/format.h) determine the tables of a function, looked up once for each
  * function. The same arguments repeat often, so a cache keeps their texts by their words: memory is
  * bounded, and an evicted text is written again, as RPD allows.
  */

@@ -5,7 +5,7 @@
  * Threads:  buf_take() any; the rest the owner of the buf.
  * Hot path: buf_reserve(), buf_commit(), in buf.h; buf_next() once in a chunk.
  * Fails:    no free slot: false, the caller counts.
- * Not here: the layout of records (encode.c), emptying chunks (event/drain.c).
+ * Not here: the layout of records (encode.c), emptying chunks (spool/drain.c).
  */
 #include "sink/recorder/buf.h"
 
@@ -18,7 +18,7 @@
 #include "base/testpoint.h"
 #include "event/block.h"
 #include "event/life.h"
-#include "event/slot.h"
+#include "spool/slot.h"
 
 #define ABANDONED 2 /* lane.revoked: the owner forgets its chunk */
 #define CLOSE_WAIT_NS 1000000

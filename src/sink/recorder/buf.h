@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "event/lane.h"
 #include "event/thread.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* encode.c - encodes events as records, see event/format.h
+/* encode.c - encodes events as records, see spool/format.h
  *
  * Most encoders are generated from the description of records. Written by hand are those of
  * dispatches, which share a shape and have two forms, of strings, which are split, and of markers,
@@ -8,7 +8,7 @@
  * Owns:     the shape caches: the shapes that the chunk of a buf contains.
  * Threads:  the owner of the buf.
  * Hot path: all of it; no lock, no allocation, no system call.
- * Format:   event/format.h.
+ * Format:   spool/format.h.
  */
 #include "sink/recorder/encode.h"
 

@@ -7,7 +7,7 @@
  * Locks:    LOCK_META, if a naming record does not fit into its thread's chunk; LOCK_RECORDER, opening and closing.
  * Hot path: record(): no lock, no allocation, no system call.
  * Fails:    no free slot, or no free buf: the event is dropped and counted.
- * Not here: files (spool.c), chunks (buf.c), records (encode.c), moving to disk (event/drain.c).
+ * Not here: files (spool.c), chunks (buf.c), records (encode.c), moving to disk (spool/drain.c).
  */
 #include "sink/recorder/recorder.h"
 
@@ -31,9 +31,9 @@
 #include "base/str.h"
 #include "base/sys.h"
 #include "event/block.h"
-#include "event/drain.h"
+#include "spool/drain.h"
 #include "event/facts.h"
-#include "event/flight.h"
+#include "spool/flight.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "event/thread.h"

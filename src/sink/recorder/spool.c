@@ -4,8 +4,8 @@
  * Owns:     the mapping and both descriptors.
  * Threads:  one at a time, see spool.h.
  * Fails:    -errno from spool_create(), with nothing left behind; later, fewer slots.
- * Format:   event/format.h.
- * Not here: filling chunks (buf.c), moving them to disk (event/drain.c).
+ * Format:   spool/format.h.
+ * Not here: filling chunks (buf.c), moving them to disk (spool/drain.c).
  */
 #include "sink/recorder/spool.h"
 
@@ -26,7 +26,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/sys.h"
-#include "event/slot.h"
+#include "spool/slot.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */

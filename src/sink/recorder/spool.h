@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 
 #define SPOOL_MIN_SLOTS 8u
 #define SPOOL_START_SLOTS 16u /* prepared at once, if there are that many */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "event/thread.h"
 
 /* A function of a domain, constant. The signature is that of rec_op; NULL: calls are not recorded, only subscribers see them. */

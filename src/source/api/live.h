@@ -36,7 +36,7 @@
 
 #include "base/compiler.h"
 #include "event/corr.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "event/special.h"
 #include "event/thread.h"
 #include "source/api/call.h"

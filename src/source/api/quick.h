@@ -39,7 +39,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "event/format.h"
+#include "spool/format.h"
 #include "event/lane.h"
 #include "event/special.h"
 #include "event/thread.h"

@@ -77,7 +77,7 @@ struct inflight {
 };
 _Static_assert(sizeof(struct inflight) == 128, "two cache lines");
 _Static_assert(offsetof(struct inflight, head) == 64, "the second line begins with the packet");
-/* `rtl` reads entries after a sudden end of the process (event/rest.c) */
+/* `rtl` reads entries after a sudden end of the process (spool/rest.c) */
 #define SAME(member)                                                                               \
 	(offsetof(struct inflight, member) == offsetof(struct spool_inflight, member) &&           \
 	 sizeof(((struct inflight *)0)->member) == sizeof(((struct spool_inflight *)0)->member))

@@ -22,7 +22,7 @@
 
 #include <hsa/hsa.h>
 
-#include "event/format.h"
+#include "spool/format.h"
 #include "source/hsa/counter/profile.h"
 
 struct replay;

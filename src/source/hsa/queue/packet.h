@@ -11,7 +11,7 @@
 #include <hsa/hsa.h>
 
 #include "base/compiler.h"
-#include "event/format.h"
+#include "spool/format.h"
 
 /* A vendor-specific packet has its kind in its third byte (hsa_ext_amd.h). */
 #define PACKET_AMD_EXT_DISPATCH 3u

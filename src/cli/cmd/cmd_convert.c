@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_convert.c - rtl convert: writes a trace in a format of another tool */
+#include "cli/cmd/commands.h"
+#include "cli/read/exporter.h"
+#include "cli/ui.h"
+
+enum { O_FORMAT, O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
+
+static const struct opt options[] = {
+	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = export_names + 1,
+		       .help = export_help, .more = export_uses },
+	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
+		       .help = "output (FILE with the format's ending); - is stdout",
+		       .more = "A file whose name ends in .gz is compressed. For csv and rocprofv3's formats OUT is a "
+			       "directory, or the prefix of the files' names. These, otf2 and rpd can't be "
+			       "written to stdout, a pipe or a device." },
+	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
+	[O_PUBLIC] = OPTS_PUBLIC,
+	[O_QUIET] = OPTS_QUIET,
+	[O_PROGRESS] = OPTS_PROGRESS,
+};
+
+static int run_convert(const struct opt_parsed *p)
+{
+	const struct opt_value *v = p->values;
+
+	ui_quiet(v[O_QUIET].count > 0);
+	return exporter_run(&(struct exporter){
+		.format = v[O_FORMAT].count ? &export_formats[v[O_FORMAT].num] :
+					      export_find("pftrace"),
+		.input = p->operands[0],
+		.output = v[O_OUTPUT].text,
+		.activity = "converting",
+		.progress = (enum ui_progress_mode)v[O_PROGRESS].num,
+		.opt = { .force = v[O_FORCE].count > 0,
+			 .access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK :
+								  JOB_ACCESS_CONTENT },
+	});
+}
+
+const struct command cmd_convert = {
+	.name = "convert",
+	.summary = "writes a trace in a format of another tool",
+	.usage = "FILE [-f FORMAT] [-o OUT]",
+	.operands = "FILE",
+	.opts = options,
+	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.min_operands = 1,
+	.max_operands = 1,
+	.usage_status = STATUS_USAGE,
+	.reads = true,
+	.statuses = commands_statuses,
+	.about = export_about,
+	.examples = "rtl convert trace.db\nrtl convert trace.db -f perfetto -o trace.json.gz\n"
+		    "rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
+		    "rtl convert trace.db -f csv -o results.csv\n"
+		    "rtl convert trace.db -f folded -o - | flamegraph.pl > gpu.svg\n"
+		    "rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
+	.run = run_convert,
+};

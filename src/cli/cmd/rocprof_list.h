@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* rocprof_list.h - the lists of counters and metrics in the form of rocprof --list-basic and --list-derived */
+#ifndef RTL_CLI_CMD_ROCPROF_LIST_H
+#define RTL_CLI_CMD_ROCPROF_LIST_H
+
+#include <stdbool.h>
+
+#include "counter/metrics_file.h"
+
+/* Of each GPU of this machine, or of the virtual one. */
+void rocprof_list_print(bool derived, struct metrics_file *metrics, bool is_virtual);
+
+#endif

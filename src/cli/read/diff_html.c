@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* diff_html.c - rtl diff --format html: the comparison as one page; web/diff.js shows it
+ *
+ * The data are JSON in an element that is no script. Every '<' in it is escaped: names in a trace can't end the element.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/read/diff.h"
+#include "cli/ui.h"
+#include "export/json.h"
+#include "export/report/page.h"
+
+const char *const diff_kinds[DIFF_NR_KINDS] = { "kernel", "call", "copy", "range" };
+
+const char *const diff_verdicts[DIFF_NR_VERDICTS] = {
+	[DIFF_SLOWER] = "slower",    [DIFF_FASTER] = "faster",	 [DIFF_ONLY_A] = "only in A",
+	[DIFF_ONLY_B] = "only in B", [DIFF_TOO_FEW] = "too few", [DIFF_NOISE] = "noise",
+};
+
+#define SAMPLE 200 /* values of a side that are drawn */
+
+/* In JSON a '<' is only within texts. */
+static int write_escaped(void *file, const char *bytes, size_t size)
+{
+	const char *end = bytes + size;
+	int ret = 0;
+
+	while (bytes < end && ret == 0) {
+		const char *mark = memchr(bytes, '<', (size_t)(end - bytes));
+
+		ret = json_write_file(file, bytes, (size_t)((mark ? mark : end) - bytes));
+		if (mark && ret == 0)
+			ret = json_write_file(file, "\\u003c", 6);
+		bytes = mark ? mark + 1 : end;
+	}
+	return ret;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void number(struct json *j, const char *key, double value, bool is_known)
+{
+	json_key(j, key);
+	if (is_known && isfinite(value))
+		json_double(j, value);
+	else
+		json_null(j);
+}
+
+static double put_values(struct json *j, const struct diff_side *side)
+{
+	double *sorted = malloc((side->nr + 1) * sizeof(*sorted)), median;
+	size_t shown = side->nr < SAMPLE ? side->nr : SAMPLE;
+
+	if (!sorted)
+		ui_die_memory();
+	if (side->nr) /* else there is no array */
+		memcpy(sorted, side->values, side->nr * sizeof(*sorted));
+	qsort(sorted, side->nr, sizeof(*sorted), compare_values);
+	json_object(j);
+	json_key(j, "nr");
+	json_uint(j, side->nr);
+	json_key(j, "sample");
+	json_array(j);
+	for (size_t i = 0; i < shown; i++)
+		json_double(j, sorted[shown > 1 ? i * (side->nr - 1) / (shown - 1) : 0]);
+	json_array_end(j);
+	json_object_end(j);
+	median = side->nr ? (sorted[(side->nr - 1) / 2] + sorted[side->nr / 2]) / 2 : NAN;
+	free(sorted);
+	return median;
+}
+
+static void put_item(struct json *j, const struct diff_item *item)
+{
+	const struct diff_side *a = &item->sides[0], *b = &item->sides[1];
+	const struct compare_result *r = &item->result;
+	bool both = a->nr && b->nr, interval = both && diff_has_interval(item);
+	double medians[2];
+
+	json_object(j);
+	json_member_text(j, "what", diff_kinds[item->kind]);
+	json_member_text(j, "name", item->name);
+	json_member_text(j, "verdict", diff_verdicts[item->verdict]);
+	number(j, "change", r->change, both);
+	number(j, "change_low", r->low, interval && isfinite(r->high));
+	number(j, "change_high", r->high, interval && isfinite(r->low));
+	number(j, "effect", r->effect, both);
+	number(j, "p", r->p, both);
+	json_key(j, "totals");
+	json_array(j);
+	json_double(j, a->total);
+	json_double(j, b->total);
+	json_array_end(j);
+	json_key(j, "values");
+	json_array(j);
+	for (int i = 0; i < 2; i++)
+		medians[i] = put_values(j, &item->sides[i]);
+	json_array_end(j);
+	number(j, "a_median_ns", medians[0], true);
+	number(j, "b_median_ns", medians[1], true);
+	json_object_end(j);
+}
+
+static void put_conditions(struct json *j, const struct diff *d, const struct gate *gate)
+{
+	json_key(j, "conditions");
+	json_array(j);
+	for (size_t c = 0; c < gate_nr(gate); c++) {
+		json_object(j);
+		json_member_text(j, "text", gate_text(gate, c));
+		json_key(j, "failed");
+		json_array(j);
+		for (size_t i = 0; i < d->nr; i++)
+			if (gate_holds(gate, c, &d->items[i]))
+				json_text(j, d->items[i].name);
+		json_array_end(j);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+static void put_sides(struct json *j, const struct diff *d)
+{
+	json_key(j, "sides");
+	json_array(j);
+	for (int side = 0; side < 2; side++) {
+		json_object(j);
+		json_key(j, "files");
+		json_array(j);
+		for (int i = 0; i < d->nr_files[side]; i++)
+			json_text(j, d->files[side][i]);
+		json_array_end(j);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void diff_html_print(const struct diff *d, const struct gate *gate, uint64_t rows)
+{
+	struct json *j = malloc(sizeof(*j));
+
+	if (!j)
+		ui_die_memory();
+	fwrite(page_diff_head, 1, page_diff_head_size, ui_output_file());
+	ui_put("<script type=\"application/json\" id=\"data\">");
+	json_init(j, write_escaped, ui_output_file());
+	json_object(j);
+	put_sides(j, d);
+	json_key(j, "pooled");
+	json_bool(j, d->pooled);
+	put_conditions(j, d, gate);
+	json_key(j, "items");
+	json_array(j);
+	for (size_t i = 0; i < d->nr && (!rows || i < rows); i++)
+		put_item(j, &d->items[i]);
+	json_array_end(j);
+	json_object_end(j);
+	json_flush(j); /* an error shows in ui_flush() */
+	free(j);
+	ui_put("</script>\n");
+	fwrite(page_diff_tail, 1, page_diff_tail_size, ui_output_file());
+	ui_flush();
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* digest.h - what a trace amounts to: busy and idle time of GPUs, what the host did meanwhile, sums by name
+ *
+ * Reads operations and calls once each, in the order of their begin. Memory grows with names and GPUs, not with events: of
+ * gaps without work, the longest are kept.
+ *
+ *	digest.c	operations: sums, busy time, gaps
+ *	digest_host.c	calls: sums, errors, what the host did in gaps; copies, streams, launches
+ */
+#ifndef RTL_CLI_READ_DIGEST_H
+#define RTL_CLI_READ_DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/db.h"
+#include "query/slice.h"
+#include "store/map.h"
+
+/* Of a kernel on a GPU, of a function, of a kind of copy, of a range. */
+struct digest_sum {
+	char *name;
+	int64_t id, gpu; /* of the name */
+	uint64_t calls, ns, bytes, errors;
+	uint64_t untimed;
+	uint64_t idle_ns;  /* of a function: its time while no GPU worked */
+	uint64_t max_ns;   /* of a function */
+	uint64_t nr_waits; /* of a function: GPUs worked meanwhile, and none when it returned */
+	uint64_t wait_ns;  /* of these calls */
+	int64_t last_error;
+};
+
+struct digest_sums {
+	struct digest_sum *sums;
+	size_t nr, max;
+	struct map index;
+};
+
+#define DIGEST_HOST 4 /* functions that are kept for a gap */
+
+struct digest_host {
+	int64_t name; /* of a function */
+	uint64_t ns;
+};
+
+/* The operations that have a range as their innermost one. */
+struct digest_marker {
+	int64_t id;
+	uint64_t ops, ns;
+	int64_t first, last; /* begin of the first, end of the last one */
+};
+
+/* A time in which a GPU had nothing to do. */
+struct digest_gap {
+	int64_t begin, end;
+	int64_t before, after;	  /* ids of names of the operations around it, -1: none */
+	struct digest_host *host; /* DIGEST_HOST, the longest first; NULL: not explained */
+};
+
+/* A GPU; the first lane is all GPUs: busy is a time in which one of them is. */
+struct digest_lane {
+	int64_t gpu; /* -1: all */
+	uint64_t kernels, copies, kernel_ns, copy_ns;
+	uint64_t busy_ns, compute_ns, transfer_ns; /* unions */
+	uint64_t idle_ns, nr_gaps;
+	int64_t first, until, compute_until, transfer_until, before;
+	struct digest_gap *gaps; /* while reading a heap, the shortest first; then by begin */
+	size_t nr_kept, max_kept;
+	uint64_t *idle_before; /* of all lanes' lane: idle time in front of each kept gap */
+};
+
+struct digest_error {
+	char *function;
+	int64_t status;
+	bool hip;
+	uint64_t count;
+	int64_t first_ns;
+};
+
+enum { DIGEST_RECENT = 512 };
+enum digest_kind { DIGEST_KERNEL, DIGEST_BLIT, DIGEST_ENGINE };
+
+struct digest {
+	struct query *q;
+	const struct slice *filter;
+	int64_t wall_begin, wall_end;
+	uint64_t wall_ns; /* of the spans that are looked at */
+	bool was_paused; /* the wall is from the first record to the last; pauses in between are in it */
+	const struct slice_span *spans;
+	struct slice_span whole;
+	size_t nr_spans;
+
+	struct digest_lane *lanes;
+	size_t nr_lanes;
+	struct digest_sums kernels; /* by kernel and GPU */
+	struct digest_sums copies;  /* by kind */
+	struct digest_sums calls;   /* by function */
+	struct digest_error *errors;
+	size_t nr_errors;
+	struct digest_marker *markers; /* in the order of their first operation */
+	size_t nr_markers;
+	uint64_t nr_calls, nr_failed, nr_untimed;
+	uint64_t outside_ns;	/* idle time of all GPUs without a call of HIP */
+	uint64_t small_kernels; /* shorter than DIGEST_SMALL_NS */
+
+	/* of a sample of the kernels */
+	uint64_t nr_sampled;
+	int64_t launch_ns, queue_ns; /* medians: call to kernel; end of the call to kernel */
+	uint64_t queue_full;	     /* kernels whose GPU worked when they were launched */
+	uint64_t nr_streams;	     /* with launches */
+	uint64_t nr_behind;	     /* kernels that waited for a kernel of another stream */
+	uint64_t nr_order;	     /* kernels whose predecessor is of another stream */
+	uint64_t unpinned_bytes, unpinned_calls, unpinned_ns, pinned_bytes;
+
+	/* private to the readers */
+	struct map odd;	  /* operations whose times are not measured; then: status of calls */
+	struct map kinds; /* ids of texts: enum digest_kind */
+	bool has_kinds;
+	/* what is known of the last operations: names are few, their look-ups are not */
+	struct digest_recent {
+		int64_t name, type, gpu; /* type 0: none, which no operation has */
+		enum digest_kind kind;
+		size_t sum; /* of a kernel: in kernels.sums */
+	} recent[DIGEST_RECENT];
+	int64_t covered_until;
+	struct map marker_index;
+	size_t max_markers, last_marker;
+	uint64_t max_gaps;
+	char *text; /* of digest_name() */
+};
+
+#define DIGEST_SMALL_NS 10000
+
+/* Reads the trace. The whole digest is in the caller's zeroed structure. Errors end the process. */
+void digest_read(struct digest *d, struct query *q, const struct slice *filter);
+void digest_fini(struct digest *d);
+/* Whether recording was paused for a part of the program. */
+bool digest_was_paused(struct query *q);
+/* The time of the program, or of the part of it that is looked at. */
+uint64_t digest_wall(struct query *q, const struct slice *filter);
+
+/* Of the name; made if it does not exist. */
+struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key);
+/* The longest total first. */
+void digest_sort(struct digest_sums *s);
+/* Joins sums of the same name: kernels of all GPUs. The result's names are borrowed. */
+void digest_join(const struct digest_sums *s, struct digest_sums *out);
+void digest_free_sums(struct digest_sums *s, bool names);
+/* What the host did in the listed gaps of a lane: the `nr` longest ones, which become the first ones. */
+void digest_explain(struct digest *d, struct digest_lane *lane, size_t nr);
+/* The text of rocpd_string. Valid until the next call. */
+const char *digest_name(struct digest *d, int64_t id);
+
+/* Internal to the digest. */
+void digest_read_calls(struct digest *d);
+void digest_read_copies(struct digest *d);
+void digest_sample(struct digest *d);
+/* Of an operation, by the ids of its description and type. The first call reads the names; later ones do not use the database. */
+enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type);
+
+#endif

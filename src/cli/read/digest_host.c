@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* digest_host.c - what the host did: calls, errors, gaps; the calls of copies and launches
+ *
+ * Fails:    errors of the file and out of memory end the process (ui_die).
+ */
+#include "cli/read/digest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ui.h"
+#include "query/timeline.h"
+#include "query/transfer.h"
+
+/* ---- idle time ---- */
+
+/* The first kept gap that ends behind `ns`. */
+static size_t gap_behind(const struct digest_lane *l, int64_t ns)
+{
+	size_t low = 0, high = l->nr_kept;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (l->gaps[mid].end <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Idle time of the lane before `ns`, in kept gaps. */
+static uint64_t idle_until(const struct digest_lane *l, int64_t ns)
+{
+	size_t at = gap_behind(l, ns);
+	uint64_t idle = l->idle_before[at];
+
+	if (at < l->nr_kept && l->gaps[at].begin < ns)
+		idle += (uint64_t)(ns - l->gaps[at].begin);
+	return idle;
+}
+
+static bool is_idle_at(const struct digest_lane *l, int64_t ns)
+{
+	size_t at = gap_behind(l, ns);
+
+	return at < l->nr_kept && l->gaps[at].begin <= ns;
+}
+
+/* ---- calls ---- */
+
+struct calls {
+	struct digest *d;
+	struct map inner;  /* calls within another call */
+	struct map failed; /* id -> status */
+};
+
+static void add_error(struct calls *c, struct digest_sum *sum, int64_t status, int64_t ns)
+{
+	struct digest *d = c->d;
+	struct digest_error *e;
+
+	for (size_t i = 0; i < d->nr_errors; i++) {
+		e = &d->errors[i];
+		if (e->status == status && strcmp(e->function, sum->name) == 0) {
+			e->count++;
+			return;
+		}
+	}
+	d->errors = reallocarray(d->errors, d->nr_errors + 1, sizeof(*d->errors));
+	if (!d->errors)
+		ui_die_memory();
+	e = &d->errors[d->nr_errors++];
+	*e = (struct digest_error){ .function = ui_format("%s", sum->name),
+				    .status = status,
+				    .hip = strncmp(sum->name, "hsa_", 4) != 0,
+				    .count = 1,
+				    .first_ns = ns };
+}
+
+static struct digest_sum *call_sum(struct digest *d, int64_t name)
+{
+	struct digest_sum *sum = digest_sum_of(&d->calls, (uint64_t)name);
+
+	if (!sum->name) {
+		sum->name = ui_format("%s", digest_name(d, name));
+		sum->id = name;
+	}
+	return sum;
+}
+
+/* A status that is no failure: hipErrorNotReady of queries. */
+static bool is_failure(int64_t status, const char *name)
+{
+	return status != 0 && !(status == 600 && strstr(name, "Query"));
+}
+
+/* Columns: begin, end, id, name. */
+static int on_call(void *arg, const int64_t *row)
+{
+	struct calls *c = arg;
+	struct digest *d = c->d;
+	const struct digest_lane *all = &d->lanes[0];
+	struct digest_sum *sum = call_sum(d, row[3]);
+	int64_t begin = row[0], end = row[1];
+	uint64_t status, one, idle;
+
+	d->nr_calls++;
+	sum->calls++;
+	if (c->failed.nr && map_get(&c->failed, (uint64_t)row[2], &status) &&
+	    is_failure((int64_t)status, sum->name)) {
+		sum->errors++;
+		d->nr_failed++;
+		sum->last_error = (int64_t)status;
+		add_error(c, sum, (int64_t)status, begin);
+	}
+	if (d->filter->has_time) {
+		begin = begin < d->wall_begin ? d->wall_begin : begin;
+		end = end > d->wall_end ? d->wall_end : end;
+	}
+	if (end < begin)
+		return 0;
+	sum->ns += (uint64_t)(end - begin);
+	if ((uint64_t)(end - begin) > sum->max_ns)
+		sum->max_ns = (uint64_t)(end - begin);
+	if (c->inner.nr && map_get(&c->inner, (uint64_t)row[2], &one))
+		return 0;
+	idle = idle_until(all, end) - idle_until(all, begin);
+	sum->idle_ns += idle;
+	/* GPUs worked for a part of the call that is no accident, and had nothing left to do when it returned */
+	if (all->nr_kept && idle < (uint64_t)(end - begin) / 20 * 19 && is_idle_at(all, end)) {
+		sum->nr_waits++;
+		sum->wait_ns += (uint64_t)(end - begin);
+	}
+	if (end > d->covered_until) {
+		if (begin < d->covered_until)
+			begin = d->covered_until;
+		d->outside_ns -= idle_until(all, end) - idle_until(all, begin);
+		d->covered_until = end;
+	}
+	return 0;
+}
+
+static void begin_calls(void *arg)
+{
+	struct calls *c = arg;
+	struct digest *d = c->d;
+
+	digest_free_sums(&d->calls, true);
+	for (size_t i = 0; i < d->nr_errors; i++)
+		free(d->errors[i].function);
+	d->nr_errors = 0;
+	d->nr_calls = d->nr_failed = 0;
+	d->covered_until = INT64_MIN;
+	d->outside_ns = d->lanes[0].idle_before[d->lanes[0].nr_kept];
+}
+
+static void read_map(struct digest *d, struct map *map, const char *sql)
+{
+	sqlite3_stmt *stmt = db_query(d->q, sql);
+
+	while (db_step(d->q, stmt))
+		if (map_put(map, (uint64_t)sqlite3_column_int64(stmt, 0),
+			    (uint64_t)sqlite3_column_int64(stmt, 1)))
+			ui_die_memory();
+	sqlite3_finalize(stmt);
+}
+
+/* SQL: calls, without markers and rows that stand for threads. */
+static const struct timeline_rows calls_ours = {
+	.columns = "start, \"end\", id, apiName_id",
+	.from = "rocpd_api WHERE domain_id NOT IN (SELECT id FROM rocpd_string WHERE string IN ('rtl', 'roctx')) AND id "
+		"BETWEEN ?1 AND ?2",
+};
+static const struct timeline_rows calls_rpd = {
+	.columns = "start, \"end\", id, apiName_id",
+	.from = "rocpd_api WHERE apiName_id NOT IN (SELECT id FROM rocpd_string WHERE string = 'UserMarker') AND id "
+		"BETWEEN ?1 AND ?2",
+};
+
+void digest_read_calls(struct digest *d)
+{
+	struct calls c = { .d = d };
+
+	if (d->q->ours) {
+		read_map(d, &c.failed, "SELECT api_id, status FROM rtl_api_data WHERE status <> 0");
+		read_map(d, &c.inner, "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
+	}
+	begin_calls(&c);
+	db_check(d->q, timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_HERE,
+				     on_call, begin_calls, &c));
+	map_fini(&c.failed);
+	map_fini(&c.inner);
+	digest_sort(&d->calls);
+}
+
+/* ---- listed gaps ---- */
+
+struct explain {
+	struct digest *d;
+	struct digest_gap **gaps; /* by begin */
+	size_t nr;
+	struct map inner;
+	struct map *host; /* of each gap: ns by name */
+};
+
+static int explain_call(void *arg, const int64_t *row)
+{
+	struct explain *e = arg;
+	size_t low = 0, high = e->nr;
+	uint64_t one, ns;
+
+	if (e->inner.nr && map_get(&e->inner, (uint64_t)row[2], &one))
+		return 0;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (e->gaps[mid]->end <= row[0])
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < e->nr && e->gaps[low]->begin < row[1]; low++) {
+		const struct digest_gap *g = e->gaps[low];
+		int64_t begin = row[0] > g->begin ? row[0] : g->begin;
+		int64_t end = row[1] < g->end ? row[1] : g->end;
+
+		if (end <= begin)
+			continue;
+		ns = 0;
+		map_get(&e->host[low], (uint64_t)row[3], &ns);
+		if (map_put(&e->host[low], (uint64_t)row[3], ns + (uint64_t)(end - begin)))
+			ui_die_memory();
+	}
+	return 0;
+}
+
+static void reset_explain(void *arg)
+{
+	struct explain *e = arg;
+
+	for (size_t i = 0; i < e->nr; i++)
+		map_clear(&e->host[i]);
+}
+
+static void keep_longest(struct digest_gap *g, const struct map *host)
+{
+	free(g->host);
+	g->host = calloc(DIGEST_HOST, sizeof(*g->host));
+	if (!g->host)
+		ui_die_memory();
+	for (size_t i = 0; i < host->cap; i++) {
+		uint64_t ns = host->entries[i].value_plus_1;
+		int at = DIGEST_HOST;
+
+		if (!ns)
+			continue;
+		ns--;
+		while (at > 0 && ns > g->host[at - 1].ns)
+			at--;
+		if (at == DIGEST_HOST)
+			continue;
+		memmove(&g->host[at + 1], &g->host[at],
+			(size_t)(DIGEST_HOST - 1 - at) * sizeof(g->host[0]));
+		g->host[at].name = (int64_t)host->entries[i].key;
+		g->host[at].ns = ns;
+	}
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+	const struct digest_gap *x = a, *y = b;
+	int64_t nx = x->end - x->begin, ny = y->end - y->begin;
+
+	return nx != ny ? (nx > ny ? -1 : 1) : x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+	const struct digest_gap *x = *(struct digest_gap *const *)a;
+	const struct digest_gap *y = *(struct digest_gap *const *)b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+void digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
+{
+	struct explain e = { .d = d, .nr = nr < lane->nr_kept ? nr : lane->nr_kept };
+
+	if (!e.nr)
+		return;
+	qsort(lane->gaps, lane->nr_kept, sizeof(*lane->gaps), compare_lengths);
+	e.gaps = calloc(e.nr, sizeof(*e.gaps));
+	e.host = calloc(e.nr, sizeof(*e.host));
+	if (!e.gaps || !e.host)
+		ui_die_memory();
+	for (size_t i = 0; i < e.nr; i++)
+		e.gaps[i] = &lane->gaps[i];
+	qsort(e.gaps, e.nr, sizeof(struct digest_gap *), compare_begins);
+	if (d->q->ours)
+		read_map(d, &e.inner, "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
+	db_check(d->q, timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_APART,
+				     explain_call, reset_explain, &e));
+	for (size_t i = 0; i < e.nr; i++) {
+		keep_longest(e.gaps[i], &e.host[i]);
+		map_fini(&e.host[i]);
+	}
+	map_fini(&e.inner);
+	free(e.gaps);
+	free(e.host);
+}
+
+/* ---- copies ---- */
+
+static bool has_blits(struct digest *d)
+{
+	return query_number(d->q->db,
+			    "SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " TRANSFER_IS(
+				    "string") ")",
+			    0) != 0;
+}
+
+/* Columns: kind, number, bytes, ns. */
+void digest_read_copies(struct digest *d)
+{
+	/* what the view does for kernels of HIP reads all operations: only where there are some */
+	static const char engines[] =
+		"SELECT K.kind, count(*), sum(K.bytes), sum(CASE WHEN K.flags & 65550 OR O.end < O.start "
+		"THEN 0 ELSE O.end - O.start END) FROM rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id "
+		"GROUP BY 1";
+	static const char all[] =
+		"SELECT kind, count(*), sum(bytes), sum(CASE WHEN flags & 65550 OR end_ns < begin_ns THEN 0 "
+		"ELSE end_ns - begin_ns END) FROM temp.rtl_transfer GROUP BY 1";
+	static const char *const kinds[] = { "HostToHost",     "HostToDevice", "DeviceToHost",
+					     "DeviceToDevice", "PeerToPeer",   "Fill" };
+	bool blits = d->q->ours && has_blits(d);
+	sqlite3_stmt *stmt;
+
+	if (blits)
+		db_check(d->q, query_run(d->q, "CREATE TEMP " TRANSFER_VIEW));
+	stmt = db_query(
+		d->q,
+		blits ? all :
+		d->q->ours ?
+			engines :
+			"SELECT T.string, count(*), 0, sum(\"end\" - start) FROM rocpd_op O JOIN "
+			"rocpd_string T ON T.id = O.opType_id WHERE T.string LIKE 'Copy%' OR T.string "
+			"LIKE 'Fill%' OR T.string LIKE 'Mem%' GROUP BY 1");
+	while (db_step(d->q, stmt)) {
+		struct digest_sum *sum = digest_sum_of(&d->copies, d->copies.nr);
+		int64_t kind = sqlite3_column_int64(stmt, 0);
+
+		sum->name = ui_format("%s", blits || !d->q->ours   ? query_text(stmt, 0) :
+					    kind >= 0 && kind <= 5 ? kinds[kind] :
+								     "Unknown");
+		/* as the operations' types are called */
+		if (d->q->ours) {
+			char *name =
+				strcmp(sum->name, "Fill") == 0	  ? ui_format("FillBuffer") :
+				strcmp(sum->name, "Unknown") == 0 ? ui_format("Copy") :
+								    ui_format("Copy%s", sum->name);
+
+			free(sum->name);
+			sum->name = name;
+		}
+		sum->calls = (uint64_t)sqlite3_column_int64(stmt, 1);
+		sum->bytes = (uint64_t)sqlite3_column_int64(stmt, 2);
+		sum->ns = (uint64_t)sqlite3_column_int64(stmt, 3);
+	}
+	sqlite3_finalize(stmt);
+	digest_sort(&d->copies);
+	if (!d->q->ours)
+		return;
+	stmt = db_query(
+		d->q,
+		"SELECT C.pinned, count(*), sum(C.size), sum(A.end - A.start) FROM rocpd_copyapi C JOIN "
+		"rocpd_api A ON A.id = C.api_ptr_id JOIN rocpd_string N ON N.id = A.apiName_id WHERE C.kind IN "
+		"(1, 2, 4) AND C.size >= 65536 AND N.string LIKE 'hipMemcpy%' GROUP BY 1");
+	while (db_step(d->q, stmt)) {
+		if (sqlite3_column_int64(stmt, 0)) {
+			d->pinned_bytes = (uint64_t)sqlite3_column_int64(stmt, 2);
+			continue;
+		}
+		d->unpinned_calls = (uint64_t)sqlite3_column_int64(stmt, 1);
+		d->unpinned_bytes = (uint64_t)sqlite3_column_int64(stmt, 2);
+		d->unpinned_ns = (uint64_t)sqlite3_column_int64(stmt, 3);
+	}
+	sqlite3_finalize(stmt);
+}
+
+/* ---- launches ---- */
+
+enum { SAMPLE = 200000 };
+
+static int compare_numbers(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int64_t median(int64_t *values, size_t nr)
+{
+	if (!nr)
+		return 0;
+	qsort(values, nr, sizeof(*values), compare_numbers);
+	return values[(nr - 1) / 2];
+}
+
+/* Columns: begin, end, begin and end of the call, stream, GPU; in the order of begin. */
+void digest_sample(struct digest *d)
+{
+	static const char sql[] =
+		"SELECT O.start, O.end, A.start, A.end, C.stream, O.gpuId FROM (SELECT id, start, end, "
+		"correlation_id, gpuId, description_id FROM rocpd_op WHERE correlation_id <> 0 LIMIT 200000) O "
+		"JOIN rocpd_api A ON A.id = O.correlation_id JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id "
+		"ORDER BY 1";
+	int64_t *launch, *queue, until = INT64_MIN, gpu = -1;
+	struct map streams = { 0 };
+	uint64_t stream = 0;
+	sqlite3_stmt *stmt;
+
+	if (!d->q->ours || !query_has(d->q->db, "rocpd_kernelapi"))
+		return;
+	launch = calloc(SAMPLE, sizeof(*launch));
+	queue = calloc(SAMPLE, sizeof(*queue));
+	if (!launch || !queue)
+		ui_die_memory();
+	stmt = db_query(d->q, sql);
+	while (d->nr_sampled < SAMPLE && db_step(d->q, stmt)) {
+		int64_t begin = sqlite3_column_int64(stmt, 0), end = sqlite3_column_int64(stmt, 1);
+		int64_t call_end = sqlite3_column_int64(stmt, 3);
+		const char *name = query_text(stmt, 4);
+		uint64_t own = map_hash(name, strlen(name));
+		bool same_gpu = gpu == sqlite3_column_int64(stmt, 5);
+
+		launch[d->nr_sampled] = begin - sqlite3_column_int64(stmt, 2);
+		queue[d->nr_sampled++] = begin - call_end;
+		d->queue_full += call_end < until;
+		if (same_gpu && own != stream && until != INT64_MIN) {
+			d->nr_order++;
+			d->nr_behind += call_end < until && begin >= until;
+		}
+		if (map_put(&streams, own, 1))
+			ui_die_memory();
+		stream = own;
+		gpu = sqlite3_column_int64(stmt, 5);
+		until = end > until || !same_gpu ? end : until;
+	}
+	sqlite3_finalize(stmt);
+	d->launch_ns = median(launch, d->nr_sampled);
+	d->queue_ns = median(queue, d->nr_sampled);
+	d->nr_streams = streams.nr;
+	map_fini(&streams);
+	free(launch);
+	free(queue);
+}

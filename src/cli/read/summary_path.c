@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* summary_path.c - the critical path: a row for each call, operation, launch and wait on it, and its finding */
+#include <stdlib.h>
+
+#include "cli/read/summary.h"
+#include "cli/ui.h"
+#include "query/critical.h"
+
+enum { C_TIME, C_SHARE, C_COUNT, C_MEAN, C_KIND, C_NAME, C_NR };
+
+static const struct grid_column columns[C_NR] = {
+	[C_TIME] = { "total_ns", "TIME", GRID_TIME },
+	[C_SHARE] = { "share", "SHARE", GRID_SHARE },
+	[C_COUNT] = { "count", "COUNT", GRID_COUNT },
+	[C_MEAN] = { "mean_ns", "MEAN", GRID_TIME, 1 },
+	[C_KIND] = { "kind", "KIND", GRID_NAME },
+	[C_NAME] = { "name", "NAME", GRID_NAME, .symbol = true },
+};
+
+static const char *const kinds[] = {
+	[CRITICAL_KERNEL] = "kernel", [CRITICAL_COPY] = "copy",	    [CRITICAL_CALL] = "call",
+	[CRITICAL_HOST] = "host",     [CRITICAL_LAUNCH] = "launch", [CRITICAL_WAIT] = "wait",
+};
+
+/* malloc'd */
+static char *name_of(struct summary *s, const struct critical_part *part)
+{
+	bool is_type = part->kind == CRITICAL_COPY || part->copy;
+	sqlite3_stmt *stmt;
+	char *name;
+
+	if (part->kind == CRITICAL_HOST)
+		return ui_format("outside of calls");
+	stmt = db_query(s->q, is_type ? ROWS_TYPE_NAME : QUERY_STRING);
+	name = ui_format("%s", query_look_up(stmt, part->name));
+	sqlite3_finalize(stmt);
+	return name;
+}
+
+static void read_path(struct summary *s, struct critical *c)
+{
+	if (!s->has_rows)
+		db_check(s->q, rows_prepare(s->q));
+	s->has_rows = true;
+	db_check(s->q, critical_read(s->q, c));
+}
+
+size_t summary_path_print(struct summary *s)
+{
+	struct grid *grid = summary_grid(s, columns, C_NR);
+	struct critical c;
+	uint64_t length;
+	size_t nr;
+
+	read_path(s, &c);
+	length = (uint64_t)(c.end - c.begin);
+	s->all_ns = length;
+	for (size_t i = 0; i < c.nr && summary_adds(s, i); i++) {
+		const struct critical_part *part = &c.parts[i];
+		struct grid_cell cells[C_NR] = { { 0 } };
+		char *name = name_of(s, part);
+
+		cells[C_TIME].num = part->ns;
+		cells[C_SHARE] =
+			(struct grid_cell){ .real = length ? (double)part->ns / (double)length : 0,
+					    .none = !length };
+		cells[C_COUNT].num = part->count;
+		cells[C_MEAN].num = part->ns / part->count;
+		cells[C_KIND].text = kinds[part->kind];
+		cells[C_NAME].text = name;
+		grid_row(grid, cells);
+		free(name);
+	}
+	nr = c.nr;
+	if (nr || s->format != GRID_TEXT)
+		grid_print(grid);
+	grid_destroy(grid);
+	critical_fini(&c);
+	return nr;
+}
+
+/* The overview stays quick and small: the path needs all operations and calls in memory. */
+#define OVERVIEW_ROWS 400000
+/* Parts that the finding names, and the least share of each. */
+#define FINDING_PARTS 4
+#define FINDING_PERCENT 5
+
+char *summary_path_finding(struct summary *s)
+{
+	static const char *const forms[] = {
+		[CRITICAL_KERNEL] = "kernel ",
+		[CRITICAL_COPY] = "",
+		[CRITICAL_CALL] = "",
+		[CRITICAL_HOST] = "the host ",
+		[CRITICAL_LAUNCH] = "the way to the GPU of ",
+		[CRITICAL_WAIT] = "the time before ",
+	};
+	struct critical c;
+	char *text, time[UI_NUMBER_SIZE], *whole[FINDING_PARTS], **names;
+	size_t nr = 0;
+
+	if (s->digest->nr_calls + s->digest->lanes[0].kernels + s->digest->lanes[0].copies >
+	    OVERVIEW_ROWS)
+		return NULL;
+	read_path(s, &c);
+	text = ui_format("The critical path (--critical-path) of %s:",
+			 ui_time(time, (uint64_t)(c.end - c.begin)));
+	while (nr < c.nr && nr < FINDING_PARTS &&
+	       100.0 * (double)c.parts[nr].ns / (double)(c.end - c.begin) >= FINDING_PERCENT) {
+		whole[nr] = name_of(s, &c.parts[nr]);
+		nr++;
+	}
+	/* together, so that they differ */
+	names = names_make((const char *const *)whole, nr, NAMES_SHORT, 60);
+	for (size_t i = 0; i < nr; i++) {
+		const struct critical_part *part = &c.parts[i];
+		char share[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], *more;
+
+		more = ui_format("%s%s %s%s %s (%s x %s)", text, i ? "," : "", forms[part->kind],
+				 part->kind == CRITICAL_KERNEL ? names[i] : whole[i],
+				 ui_share(share, (uint64_t)part->ns, (uint64_t)(c.end - c.begin)),
+				 ui_count(count, part->count),
+				 ui_time(time, part->ns / part->count));
+		free(whole[i]);
+		free(text);
+		text = more;
+	}
+	names_free(names, nr);
+	critical_fini(&c);
+	if (nr) {
+		char *sentence = ui_format("%s.", text);
+
+		free(text);
+		return sentence;
+	}
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* tui_load.c - makes the tables of `rtl tui` with the code of `rtl summary`
+ *
+ * Fails:    errors of the file and out of memory end the process (ui_die).
+ */
+#include "cli/read/tui_load.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "cli/read/screen.h"
+#include "cli/read/summary.h"
+#include "cli/ui.h"
+
+/* What is asked for, and what is done: one of each, since the drawing thread looks at one tab at a time. */
+static struct lock lock = LOCK_INIT(LOCK_TUI);
+static struct {
+	int asked RTL_GUARDED_BY(lock); /* -1: nothing */
+	unsigned int width RTL_GUARDED_BY(lock);
+	int done RTL_GUARDED_BY(lock);
+	struct tui_page page RTL_GUARDED_BY(lock);
+	int wake_fd;
+} shared = { .asked = -1, .done = -1, .wake_fd = -1 };
+
+void tui_load_free(struct tui_page *page)
+{
+	grid_destroy(page->grid);
+	free(page->text);
+	free(page->note);
+	*page = (struct tui_page){ 0 };
+}
+
+void tui_load_ask(enum tui_tab tab, unsigned int width)
+{
+	uint64_t one = 1;
+
+	lock_take(&lock);
+	shared.asked = (int)tab;
+	shared.width = width;
+	lock_drop(&lock);
+	if (write(shared.wake_fd, &one, sizeof(one)) < 0)
+		return; /* it is awake already */
+}
+
+int tui_load_take(struct tui_page *page)
+{
+	uint64_t one = 1;
+	int tab;
+
+	lock_take(&lock);
+	tab = shared.done;
+	*page = shared.page;
+	shared.page = (struct tui_page){ 0 };
+	shared.done = -1;
+	lock_drop(&lock);
+	/* the thread waits until it is taken */
+	if (tab >= 0 && write(shared.wake_fd, &one, sizeof(one)) < 0)
+		return tab;
+	return tab;
+}
+
+/* ---- the thread ---- */
+
+/* of the thread alone */
+static struct tui_page made;
+static const char *path;
+
+static void take_grid(struct grid *grid, void *arg)
+{
+	(void)arg;
+	grid_destroy(made.grid);
+	made.grid = grid;
+}
+
+void tui_load_note(const char *text)
+{
+	size_t size = strlen(path);
+
+	/* the first says why a table is empty; the screen has the path and the verdict already */
+	if (made.note)
+		return;
+	if (strncmp(text, path, size) == 0 && strncmp(text + size, ": ", 2) == 0)
+		text += size + 2;
+	made.note = ui_format("%s", text);
+}
+
+static void make_losses(const struct query *q)
+{
+	static const struct grid_column columns[] = {
+		{ .key = "count", .title = "COUNT", .unit = GRID_COUNT },
+		{ .key = "class", .title = "CLASS", .unit = GRID_NAME },
+		{ .key = "reason", .title = "REASON", .unit = GRID_NAME },
+		{ .key = "pid", .title = "PID", .unit = GRID_NUMBER, .drop = 1 },
+		{ .key = "text", .title = "WHAT", .unit = GRID_NAME },
+	};
+	struct grid *grid = grid_create(columns, 5, GRID_TEXT, 0, false);
+
+	for (size_t i = 0; i < q->verdict.nr_rows; i++) {
+		const struct verdict_row *row = &q->verdict.rows[i];
+		const struct grid_cell cells[] = {
+			{ .num = row->count },	 { .text = load_class_name(row->class) },
+			{ .text = row->reason }, { .num = row->pid, .none = !row->pid },
+			{ .text = row->text },
+		};
+
+		grid_row(grid, cells);
+	}
+	grid_print(grid);
+	grid_destroy(grid);
+	made.note = ui_format("nothing was lost: the trace is %s", q->verdict.line);
+}
+
+/* Each finding is a paragraph. */
+static void make_findings(struct summary *s)
+{
+	char *findings[SUMMARY_FINDINGS], *all = NULL;
+	size_t nr;
+
+	summary_digest(s);
+	nr = summary_findings(s, findings);
+	for (size_t i = 0; i < nr; i++) {
+		char *more = ui_format("%s%zu. %s\n", all ? all : "", i + 1, findings[i]);
+
+		free(all);
+		free(findings[i]);
+		all = more;
+	}
+	made.text = all ? all : ui_format("Nothing conspicuous was found.\n");
+}
+
+static void make_text(struct summary *s)
+{
+	size_t size;
+	FILE *file = open_memstream(&made.text, &size);
+
+	if (!file)
+		ui_die_memory();
+	ui_output(file);
+	summary_print(s, "overview");
+	ui_output(stdout);
+	fclose(file);
+}
+
+static void make_page(struct summary *s, enum tui_tab tab, unsigned int width)
+{
+	static const char *const by[TAB_NR] = {
+		[TAB_KERNELS] = "kernel",   [TAB_CALLS] = "api",    [TAB_COPIES] = "copy",
+		[TAB_RANGES] = "range",	    [TAB_GAPS] = "gap",	    [TAB_ERRORS] = "error",
+		[TAB_STREAMS] = "stream",   [TAB_GPUS] = "gpu",	    [TAB_PROCESSES] = "process",
+		[TAB_COUNTERS] = "counter", [TAB_GRAPHS] = "graph",
+	};
+
+	made = (struct tui_page){ .width = width };
+	/* many gaps are alike: the longest are enough */
+	s->rows = tab == TAB_OVERVIEW ? UINT64_MAX : tab == TAB_GAPS ? 1000 : 0;
+	s->width = tab == TAB_OVERVIEW ? width - 1 : 0;
+	if (tab == TAB_OVERVIEW)
+		make_text(s);
+	else if (tab == TAB_FINDINGS)
+		make_findings(s);
+	else if (tab == TAB_LOSSES)
+		make_losses(s->q);
+	else
+		summary_print(s, by[tab]);
+}
+
+static void publish(enum tui_tab tab)
+{
+	struct pollfd fd = { .fd = shared.wake_fd, .events = POLLIN };
+	bool is_free = false;
+	uint64_t count;
+
+	while (!is_free) {
+		lock_take(&lock);
+		is_free = shared.done < 0;
+		if (is_free) {
+			shared.done = (int)tab;
+			shared.page = made;
+		}
+		lock_drop(&lock);
+		if (!is_free && poll(&fd, 1, 100) > 0 &&
+		    read(shared.wake_fd, &count, sizeof(count)) < 0)
+			continue;
+	}
+	screen_wake();
+}
+
+static void *load_thread(void *arg)
+{
+	struct summary *s = arg;
+	struct pollfd fd = { .fd = shared.wake_fd, .events = POLLIN };
+	uint64_t count;
+
+	pthread_setname_np(pthread_self(), "rtl-load");
+	grid_catch(take_grid, NULL);
+	for (;;) {
+		unsigned int width;
+		int tab;
+
+		lock_take(&lock);
+		tab = shared.asked;
+		width = shared.width;
+		shared.asked = -1;
+		lock_drop(&lock);
+		if (tab >= 0) {
+			make_page(s, (enum tui_tab)tab, width);
+			publish((enum tui_tab)tab);
+		} else if (poll(&fd, 1, -1) > 0 &&
+			   read(shared.wake_fd, &count, sizeof(count)) < 0) {
+			continue;
+		}
+	}
+	return NULL;
+}
+
+void tui_load_start(struct query *q)
+{
+	static struct summary summary;
+	pthread_t thread;
+
+	summary.q = q;
+	path = q->path;
+	shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (shared.wake_fd < 0 || pthread_create(&thread, NULL, load_thread, &summary))
+		ui_die_memory();
+	pthread_detach(thread);
+}
