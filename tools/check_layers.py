@@ -4,7 +4,7 @@
 
 	base <- spool <- event <- { source/*, sink/*, control }    a source includes no sink and no other source, except
 	                                             source/api, the frame around API calls, and of source/rccl source/hip
-	base + spool <- store <- query <- export <- cli
+	base + spool <- store <- query <- analysis <- export <- cli
 	counter <- cli: it needs nothing
 	in cli: its own files <- trace <- read <- pmc <- selftest <- cmd
 	selftest: a program of its own that uses none of it
@@ -21,7 +21,7 @@ BASE = ("src/base/",)
 SPOOL = BASE + ("src/spool/",)
 EVENT = SPOOL + ("src/event/",)
 READER = SPOOL + ("src/store/",)
-COMMAND = READER + PROTOCOL + ("src/query/", "src/export/", "src/counter/")
+COMMAND = READER + PROTOCOL + ("src/query/", "src/analysis/", "src/export/", "src/counter/")
 
 
 def cli(*folders):
@@ -42,7 +42,8 @@ TABLE = [
     ("src/control/", EVENT),
     ("src/store/", READER),
     ("src/query/", READER),
-    ("src/export/", READER + ("src/query/", "src/counter/")),
+    ("src/analysis/", READER + ("src/query/", "src/counter/")),
+    ("src/export/", READER + ("src/query/", "src/analysis/", "src/counter/")),
     ("src/counter/", ()),
     ("src/selftest/", ()),
     ("src/cli/", cli()),

@@ -12,7 +12,6 @@
  *	timeline.h	 rows by their begin, in bounded memory
  *	slice.h		 a part of a trace
  *	transfer.h	 copies and fills by kernels of HIP
- *	critical.h	 the critical path
  *	label.h		 short, readable names
  *	apart.h		 labels that tell kernels apart
  *	near.h		 names that are like a text, for messages

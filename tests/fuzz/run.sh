@@ -91,7 +91,7 @@ build_command() {
 		[ "${source##*/}" = main.c ] || cli="$cli $source"
 	done
 	# shellcheck disable=SC2086
-	build_fuzzer "$name" "$@" $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
+	build_fuzzer "$name" "$@" $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/analysis/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
 		"$root"/src/spool/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
 		"$build/gen/counter_tables_gen.c" "$build/gen/page_text.c"
 	shared=

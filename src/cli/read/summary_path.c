@@ -4,7 +4,7 @@
 
 #include "cli/read/summary.h"
 #include "cli/ui.h"
-#include "query/critical.h"
+#include "analysis/critical.h"
 
 enum { C_TIME, C_SHARE, C_COUNT, C_MEAN, C_KIND, C_NAME, C_NR };
 

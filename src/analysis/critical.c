@@ -4,7 +4,7 @@
  * Three steps: operations and calls are read into arrays; a sweep over launches, records of events and waits for them, in the order of
  * time, finds what each operation depends on; a walk from the end to the begin chooses what came last at each point.
  */
-#include "query/critical.h"
+#include "analysis/critical.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
  * Memory: 100 bytes for each operation and outermost call. One thread. Works on databases of rtl and of RPD; those without
  * calls have the order of streams and queues alone.
  */
-#ifndef RTL_QUERY_CRITICAL_H
-#define RTL_QUERY_CRITICAL_H
+#ifndef RTL_ANALYSIS_CRITICAL_H
+#define RTL_ANALYSIS_CRITICAL_H
 
 #include "query/query.h"
 
