@@ -13,6 +13,7 @@
 
 #include <hsa/hsa_ext_amd.h>
 
+#include "base/sys.h"
 #include "event/block.h"
 #include "source/hsa/table/real.h"
 
@@ -132,9 +133,12 @@ uint64_t inflight_count(const struct inflight_rings *r)
 static amd_signal_t *make(void)
 {
 	hsa_signal_t s = { .handle = 0 };
+	hsa_status_t status;
 
-	if (real.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &s) !=
-	    HSA_STATUS_SUCCESS)
+	sys_cancel_off(); /* under the turn of a queue */
+	status = real.hsa_amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &s);
+	sys_cancel_on();
+	if (status != HSA_STATUS_SUCCESS)
 		return NULL;
 	/* 0 means that the GPU wrote no times */
 	signal_clear_ticks(signal_of(s));

@@ -193,8 +193,6 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 	struct thread *entered = NULL;
 	struct inflight *shared;
 
-	/* under the turn: signals and librtl's own queue are made by the runtime, and clients are called */
-	sys_cancel_off();
 	if (!t && life_enter(&entered))
 		t = entered;
 	if (!t)
@@ -204,7 +202,6 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 		complete_shared(q, p, shared);
 	if (entered)
 		life_leave(entered);
-	sys_cancel_on();
 }
 
 /* The end of the slots that are free for their packets, at most `end`. */

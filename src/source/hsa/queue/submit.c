@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/env.h"
+#include "base/sys.h"
 #include "event/bus.h"
 #include "event/corr.h"
 #include "event/filter.h"
@@ -86,6 +87,7 @@ static RTL_COLD void notify_taken(const struct queue *q, const struct inflight *
 	if (e->kind != INFLIGHT_DISPATCH || !atomic_load_explicit(&takers[0], memory_order_relaxed))
 		return;
 	d.kernel = code_object_kernel(collect_describe(&d, &e->head), e->epoch, q->agent, false);
+	sys_cancel_off(); /* clients are called under the turn */
 	for (uint32_t i = 0; i < SUBMIT_MAX_TAKERS; i++) {
 		/* acquire: pairs with submit_listen_taken() */
 		submit_taken_fn fn = atomic_load_explicit(&takers[i], memory_order_acquire);
@@ -93,6 +95,7 @@ static RTL_COLD void notify_taken(const struct queue *q, const struct inflight *
 		if (fn)
 			fn(&d);
 	}
+	sys_cancel_on();
 }
 
 /* The largest ring holds twice as many entries as the hardware's ring, so if it is full the
@@ -176,7 +179,14 @@ static RTL_COLD void join_packet(const union packet *p, uint64_t owner, struct o
 /* Whether a completer is available for the shared signal `owner`. */
 static RTL_COLD bool can_complete(struct queue *q, amd_signal_t *owner)
 {
-	if (!q->intercepted && !completer_ready(q))
+	bool is_ready = q->intercepted;
+
+	if (!is_ready) {
+		sys_cancel_off(); /* a hardware queue is made under the turn */
+		is_ready = completer_ready(q);
+		sys_cancel_on();
+	}
+	if (!is_ready)
 		return false;
 	signal_map_reuse(owner);
 	shared_times_expect(owner);
@@ -396,6 +406,7 @@ static RTL_COLD void note_for_join(const struct queue *q, const union packet *p,
 
 static RTL_COLD void notify(const struct queue *q, const union packet *p, uint64_t index)
 {
+	sys_cancel_off(); /* clients are called under the turn */
 	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
 		/* acquire: pairs with submit_listen() */
 		submit_listener_fn fn = atomic_load_explicit(&listeners[i], memory_order_acquire);
@@ -404,6 +415,7 @@ static RTL_COLD void notify(const struct queue *q, const union packet *p, uint64
 			break;
 		fn(atomic_load_explicit(&q->hsa, memory_order_relaxed), p, index);
 	}
+	sys_cancel_on();
 }
 
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
