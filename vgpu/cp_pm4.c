@@ -62,14 +62,15 @@ struct pm4 {
 	uint32_t done;	/* dwords of this slice */
 };
 
-static bool reachable(struct pm4 *p, uint64_t addr, uint64_t size)
+/* Where memory of the GPU is for the host; NULL: it has none there. */
+static void *reach(struct pm4 *p, uint64_t addr, uint64_t size)
 {
-	uint64_t lo, hi;
+	struct gcn_range range;
 
-	if (!(addr & 3) && kmt_memory_range(addr, &lo, &hi) && hi - addr >= size)
-		return true;
+	if (!(addr & 3) && kmt_memory_range(addr, &range) && range.hi - addr >= size)
+		return mem_ptr(addr + range.shift);
 	p->fault = addr;
-	return false;
+	return NULL;
 }
 
 static uint64_t address(const uint32_t *body)
@@ -104,14 +105,16 @@ static uint32_t read_reg(const struct pm4 *p, uint32_t reg)
 
 static enum cp_pm4_state store(struct pm4 *p, uint64_t addr, uint64_t value, bool wide)
 {
-	if (!reachable(p, addr, wide ? 8 : 4))
+	void *at = reach(p, addr, wide ? 8 : 4);
+
+	if (!at)
 		return CP_PM4_FAULT;
 	if (!wide)
-		mem_store32(mem_ptr(addr), (uint32_t)value);
+		mem_store32(at, (uint32_t)value);
 	else if (addr & 7)
-		memcpy(mem_ptr(addr), &value, sizeof(value));
+		memcpy(at, &value, sizeof(value));
 	else
-		mem_store64(mem_ptr(addr), value);
+		mem_store64(at, value);
 	return CP_PM4_DONE;
 }
 
@@ -147,6 +150,7 @@ static enum cp_pm4_state copy_data(struct pm4 *p, const uint32_t *body)
 {
 	uint32_t from = body[0] & 15, to = body[0] >> 8 & 15;
 	bool wide = body[0] >> 16 & 1;
+	const void *source;
 	uint64_t value;
 
 	switch (from) {
@@ -158,10 +162,10 @@ static enum cp_pm4_state copy_data(struct pm4 *p, const uint32_t *body)
 		break;
 	case SEL_MEM:
 	case SEL_L2:
-		if (!reachable(p, address(body + 1), wide ? 8 : 4))
+		source = reach(p, address(body + 1), wide ? 8 : 4);
+		if (!source)
 			return CP_PM4_FAULT;
-		value = wide ? mem_get64(mem_ptr(address(body + 1))) :
-			       mem_load32(mem_ptr(address(body + 1)));
+		value = wide ? mem_get64(source) : mem_load32(source);
 		break;
 	case SEL_IMM_OR_MEM:
 		value = address(body + 1);
@@ -210,15 +214,16 @@ static bool compare(uint32_t how, uint32_t a, uint32_t b)
 
 static enum cp_pm4_state wait_reg_mem(struct pm4 *p, const uint32_t *body)
 {
-	uint64_t addr = address(body + 1) & ~3ull;
+	const void *at;
 	uint32_t value;
 
 	if (!(body[0] >> 4 & 3)) {
 		value = read_reg(p, body[1]);
 	} else {
-		if (!reachable(p, addr, 4))
+		at = reach(p, address(body + 1) & ~3ull, 4);
+		if (!at)
 			return CP_PM4_FAULT;
-		value = mem_load32(mem_ptr(addr));
+		value = mem_load32(at);
 	}
 	return compare(body[0] & 7, value & body[4], body[3]) ? CP_PM4_DONE : CP_PM4_WAITS;
 }
@@ -281,9 +286,9 @@ static enum cp_pm4_state run_buffer(struct pm4 *p, unsigned int level, const uin
 {
 	uint64_t addr = address(jump) & ~3ull;
 	uint32_t size = jump[2] & 0xfffff, *at = &p->q->pm4_at[level];
-	const uint32_t *code = mem_ptr(addr);
+	const uint32_t *code = size ? reach(p, addr, size * 4ull) : NULL;
 
-	if (size && !reachable(p, addr, size * 4ull))
+	if (size && !code)
 		return CP_PM4_FAULT;
 	while (*at < size) {
 		/* read once: the program may change it concurrently */

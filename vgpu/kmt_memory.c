@@ -413,19 +413,18 @@ KMT_API HSAKMT_STATUS hsaKmtUnmapMemoryToGPU(void *addr)
 	return HSAKMT_STATUS_SUCCESS;
 }
 
-bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
+bool kmt_memory_range(uint64_t addr, struct gcn_range *out)
 {
 	struct range *r;
 
 	pthread_mutex_lock(&lock);
 	r = find_any((uintptr_t)addr);
-	if (r) {
-		*lo = r->start;
-		*hi = r->start + r->size;
-	}
+	if (r)
+		*out = (struct gcn_range){ r->start, r->start + r->size, 0 };
 	pthread_mutex_unlock(&lock);
+	out->shift = 0;
 	/* device code writes to the mailboxes, which belong to the driver */
-	return r || kmt_event_mailboxes(addr, lo, hi);
+	return r || kmt_event_mailboxes(addr, &out->lo, &out->hi);
 }
 
 bool kmt_memory_reserve(uint32_t node, uint64_t size)

@@ -8,8 +8,10 @@
 
 #include <hsakmt.h>
 
-/* The allocation or registered range that holds `addr`, as [lo, hi); false: none. Any thread. */
-bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi);
+#include "gcn/gcn.h"
+
+/* The allocation or registered range that holds `addr`; false: none. Any thread. */
+bool kmt_memory_range(uint64_t addr, struct gcn_range *out);
 
 /* Counts `size` bytes as used on a node; false: it has not so much. Any thread. */
 bool kmt_memory_reserve(uint32_t node, uint64_t size);

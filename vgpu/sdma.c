@@ -44,8 +44,7 @@ enum { SUB_LINEAR = 0, SUB_RECT = 4 };
 enum { WAITS = 0, UNKNOWN = -1, FAULT = -2 };
 
 struct rect {
-	unsigned char *base;
-	uint64_t pitch, slice; /* bytes */
+	uint64_t base, pitch, slice; /* bytes */
 };
 
 static uint64_t max64(uint64_t a, uint64_t b)
@@ -113,17 +112,52 @@ static void begin_transfer(struct queue *q)
 /* Whether the range is valid memory; if not, reports a memory fault, as for kernels. */
 static bool reachable(struct queue *q, uint64_t addr, uint64_t bytes)
 {
-	uint64_t lo, hi;
+	struct gcn_range range;
 
 	/* it may span several allocations */
-	while (kmt_memory_range(addr, &lo, &hi)) {
-		if (bytes <= hi - addr)
+	while (kmt_memory_range(addr, &range)) {
+		if (bytes <= range.hi - addr)
 			return true;
-		bytes -= hi - addr;
-		addr = hi;
+		bytes -= range.hi - addr;
+		addr = range.hi;
 	}
 	engine_memory_fault(q, q->sdma->copy.op, addr, 0);
 	return false;
+}
+
+/* Where reachable memory is for the host, and how many of the bytes from there on are in one piece. */
+static void *piece(uint64_t addr, uint64_t *bytes)
+{
+	struct gcn_range range = { addr, UINT64_MAX, 0 };
+
+	kmt_memory_range(addr, &range);
+	if (range.hi - addr < *bytes)
+		*bytes = range.hi - addr;
+	return mem_ptr(addr + range.shift);
+}
+
+/* Where a word in memory is for the host; NULL: nowhere, which was reported. */
+static void *word_at(struct queue *q, uint64_t addr, uint64_t bytes)
+{
+	return reachable(q, addr, bytes) ? piece(addr, &bytes) : NULL;
+}
+
+/* false: it was reported that a range is no memory. */
+static bool move(struct queue *q, uint64_t dst, uint64_t src, uint64_t bytes)
+{
+	if (!reachable(q, src, bytes) || !reachable(q, dst, bytes))
+		return false;
+	while (bytes) {
+		uint64_t n = bytes;
+		const void *from = piece(src, &n);
+		void *to = piece(dst, &n);
+
+		memmove(to, from, n);
+		src += n;
+		dst += n;
+		bytes -= n;
+	}
+	return true;
 }
 
 static int do_linear(struct queue *q, const unsigned char *p)
@@ -134,14 +168,18 @@ static int do_linear(struct queue *q, const unsigned char *p)
 
 	begin_transfer(q);
 	n = bytes - at < SLICE ? bytes - at : SLICE;
-	if (!reachable(q, src + at, n) || !reachable(q, dst + at, n))
+	if (!move(q, dst + at, src + at, n))
 		return FAULT;
-	memmove((char *)mem_ptr(dst) + at, (char *)mem_ptr(src) + at, n);
 	q->sdma->done_bytes += n;
 	if (q->sdma->done_bytes < bytes)
 		return WAITS;
-	if (fault_match(FAULT_WRONG_COPY, &(struct fault_event){ q->gpu, -1, bytes, false }))
-		*((unsigned char *)mem_ptr(dst) + bytes / 2) ^= 1;
+	if (fault_match(FAULT_WRONG_COPY, &(struct fault_event){ q->gpu, -1, bytes, false })) {
+		unsigned char *wrong = word_at(q, dst + bytes / 2, 1);
+
+		if (!wrong)
+			return FAULT;
+		*wrong ^= 1;
+	}
 	end_transfer(q, bytes);
 	account_transfer(q, false, src, dst, bytes);
 	return 7;
@@ -154,8 +192,8 @@ static struct rect get_rect(const unsigned char *p, unsigned int shift)
 	uint64_t slice = ((mem_get32(p + 16) & 0xfffffff) + 1ull) << shift;
 	struct rect r = { .pitch = pitch, .slice = slice };
 
-	r.base = (unsigned char *)mem_ptr(mem_get64(p)) + ((uint64_t)(xy & 0x3fff) << shift) +
-		 (xy >> 16 & 0x3fff) * pitch + (z & 0x7ff) * slice;
+	r.base = mem_get64(p) + ((uint64_t)(xy & 0x3fff) << shift) + (xy >> 16 & 0x3fff) * pitch +
+		 (z & 0x7ff) * slice;
 	return r;
 }
 
@@ -172,19 +210,17 @@ static int do_rect(struct queue *q, const unsigned char *p)
 	/* done_bytes counts rows here */
 	while (q->sdma->done_bytes < rows && moved < SLICE) {
 		uint64_t y = q->sdma->done_bytes % height, z = q->sdma->done_bytes / height;
-		unsigned char *to = dst.base + z * dst.slice + y * dst.pitch;
-		unsigned char *from = src.base + z * src.slice + y * src.pitch;
 
-		if (!reachable(q, (uintptr_t)from, width) || !reachable(q, (uintptr_t)to, width))
+		if (!move(q, dst.base + z * dst.slice + y * dst.pitch,
+			  src.base + z * src.slice + y * src.pitch, width))
 			return FAULT;
-		memmove(to, from, width);
 		moved += width;
 		q->sdma->done_bytes++;
 	}
 	if (q->sdma->done_bytes < rows)
 		return WAITS;
 	end_transfer(q, width * rows);
-	account_transfer(q, false, (uintptr_t)src.base, (uintptr_t)dst.base, width * rows);
+	account_transfer(q, false, src.base, dst.base, width * rows);
 	return 13;
 }
 
@@ -193,13 +229,18 @@ static int do_fill(struct queue *q, const unsigned char *p)
 	uint64_t dst = mem_get64(p + 4);
 	uint32_t value = mem_get32(p + 12);
 	uint64_t count = ((mem_get32(p + 16) & 0x3fffff) >> 2) + 1ull;
-	unsigned char *at = mem_ptr(dst);
 
 	begin_transfer(q);
 	if (!reachable(q, dst, count * 4))
 		return FAULT;
-	for (uint64_t i = 0; i < count; i++)
-		memcpy(at + i * 4, &value, 4);
+	for (uint64_t done = 0, n; done < count * 4; done += n) {
+		unsigned char *at;
+
+		n = count * 4 - done;
+		at = piece(dst + done, &n);
+		for (uint64_t i = 0; i < n; i += 4)
+			memcpy(at + i, &value, 4);
+	}
 	end_transfer(q, count * 4);
 	account_transfer(q, true, 0, dst, count * 4);
 	return 5;
@@ -229,12 +270,13 @@ static void end_operation(struct queue *q, uint64_t addr)
 static int do_fence(struct queue *q, const unsigned char *p)
 {
 	uint64_t addr = mem_get64(p + 4);
+	void *word = word_at(q, addr, 4);
 
-	if (!reachable(q, addr, 4))
+	if (!word)
 		return FAULT;
 	if (q->sdma->copy.packets)
 		end_operation(q, addr);
-	mem_store32(mem_ptr(addr), mem_get32(p + 12));
+	mem_store32(word, mem_get32(p + 12));
 	return 4;
 }
 
@@ -242,10 +284,12 @@ static int do_atomic(struct queue *q, const unsigned char *p)
 {
 	uint64_t addr = mem_get64(p + 4);
 	const amd_signal_t *s;
+	uint64_t *word;
 
 	if (mem_get32(p) >> 25 != ATOMIC_ADD64)
 		return UNKNOWN;
-	if (!reachable(q, addr, 8))
+	word = word_at(q, addr, 8);
+	if (!word)
 		return FAULT;
 	end_operation(q, addr);
 	s = mem_ptr(signal_at(addr));
@@ -253,7 +297,7 @@ static int do_atomic(struct queue *q, const unsigned char *p)
 		deliver_signal(q, signal_at(addr), q->gate_vns, false);
 		return 8;
 	}
-	__atomic_fetch_add((uint64_t *)mem_ptr(addr), mem_get64(p + 12), __ATOMIC_ACQ_REL);
+	__atomic_fetch_add(word, mem_get64(p + 12), __ATOMIC_ACQ_REL);
 	return 8;
 }
 
@@ -281,13 +325,15 @@ static int do_poll(struct queue *q, const unsigned char *p, uint64_t now)
 {
 	uint32_t dw0 = mem_get32(p), have;
 	uint64_t addr = mem_get64(p + 4);
+	const void *word;
 
 	/* bit 31: a word of memory; else a register, or a flush of the host data path, which needs nothing */
 	if (!(dw0 >> 31) || dw0 >> 26 & 1)
 		return 6;
-	if (!reachable(q, addr, 4))
+	word = word_at(q, addr, 4);
+	if (!word)
 		return FAULT;
-	have = mem_load32(mem_ptr(addr));
+	have = mem_load32(word);
 	/* half of a signal's value, which the device may see before the host does */
 	if (deterministic() && vtime_pending(signal_at(addr)))
 		have = (uint32_t)((uint64_t)deliver_value(signal_at(addr)) >> (addr & 4 ? 32 : 0));
@@ -302,6 +348,7 @@ static int do_poll(struct queue *q, const unsigned char *p, uint64_t now)
 static int do_packet(struct queue *q, const unsigned char *p, uint64_t now)
 {
 	uint32_t dw0 = mem_get32(p);
+	void *word;
 
 	switch (dw0 & 0xff) {
 	case OP_NOP:
@@ -322,9 +369,10 @@ static int do_packet(struct queue *q, const unsigned char *p, uint64_t now)
 	case OP_FILL:
 		return do_fill(q, p);
 	case OP_TIMESTAMP:
-		if (!reachable(q, mem_get64(p + 4), 8))
+		word = word_at(q, mem_get64(p + 4), 8);
+		if (!word)
 			return FAULT;
-		mem_store64(mem_ptr(mem_get64(p + 4)), ticks_now(q));
+		mem_store64(word, ticks_now(q));
 		return 3;
 	case OP_GCR:
 		return 5;

@@ -192,16 +192,17 @@ void sqtt_lost(unsigned int gpu, unsigned int se, uint64_t tokens)
 void sqtt_put(unsigned int gpu, const struct sqtt_token *t)
 {
 	struct se *e = &gpus[gpu].se[t->se];
-	uint64_t at = base_of(e) + e->tokens * sizeof(*t), lo, hi;
+	uint64_t at = base_of(e) + e->tokens * sizeof(*t);
+	struct gcn_range range;
 
 	if (!sqtt_space(gpu, t->se)) {
 		sqtt_lost(gpu, t->se, 1);
 		return;
 	}
-	if (!kmt_memory_range(at, &lo, &hi) || hi - at < sizeof(*t)) {
+	if (!kmt_memory_range(at, &range) || range.hi - at < sizeof(*t)) {
 		e->reg[STATUS - BASE] |= STATUS_MEMORY;
 		return;
 	}
-	memcpy(mem_ptr(at), t, sizeof(*t));
+	memcpy(mem_ptr(at + range.shift), t, sizeof(*t));
 	e->tokens++;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -344,6 +345,107 @@ static void queues(void)
 	CHECK(request(kfd, KFD(KFD_CREATE_QUEUE, q), &q) == EINVAL);
 }
 
+#define COPY_DWORDS 7
+#define FILL_DWORDS 5
+#define FENCE_DWORDS 4
+
+static uint32_t *put_linear_copy(uint32_t *at, uint64_t dst, uint64_t src, uint32_t bytes)
+{
+	uint32_t packet[COPY_DWORDS] = { 1, bytes - 1, 0, 0, 0, 0, 0 };
+
+	memcpy(packet + 3, &src, sizeof(src));
+	memcpy(packet + 5, &dst, sizeof(dst));
+	memcpy(at, packet, sizeof(packet));
+	return at + COPY_DWORDS;
+}
+
+static uint32_t *put_fill(uint32_t *at, uint64_t dst, uint32_t value, uint32_t bytes)
+{
+	uint32_t packet[FILL_DWORDS] = { 11 | 2u << 30, 0, 0, value, bytes - 4 };
+
+	memcpy(packet + 1, &dst, sizeof(dst));
+	memcpy(at, packet, sizeof(packet));
+	return at + FILL_DWORDS;
+}
+
+static uint32_t *put_fence(uint32_t *at, uint64_t dst, uint32_t value)
+{
+	uint32_t packet[FENCE_DWORDS] = { 5, 0, 0, value };
+
+	memcpy(packet + 1, &dst, sizeof(dst));
+	memcpy(at, packet, sizeof(packet));
+	return at + FENCE_DWORDS;
+}
+
+/* The program's memory, at an address of the GPU's that is not the program's. */
+static uint64_t register_at(void *va, void *user, uint64_t size)
+{
+	struct kfd_alloc_memory m = { .va = (uintptr_t)va,
+				      .size = size,
+				      .gpu_id = gpu_id,
+				      .flags = KFD_MEMORY_USERPTR,
+				      .mmap_offset = (uintptr_t)user };
+
+	CHECK(!request(kfd, KFD(KFD_ALLOC_MEMORY, m), &m));
+	CHECK(!map_at(KFD_MAP_MEMORY, m.handle));
+	return m.handle;
+}
+
+/* Two pieces of the program's memory follow each other for the GPU, and not for the host: what is copied goes over both. */
+static void elsewhere(void)
+{
+	char *va, *first = malloc(3 * PAGE), *second = malloc(3 * PAGE);
+	uint32_t *vram, *ring, *end, *fence;
+	uint64_t *pointers, *doorbell, page, at, handle;
+	struct kfd_create_queue q = { 0 };
+	uint32_t id;
+
+	open_gpu();
+	first = (char *)(((uintptr_t)first + PAGE - 1) & ~(PAGE - 1));
+	second = (char *)(((uintptr_t)second + PAGE - 1) & ~(PAGE - 1));
+	va = reserve(2 * PAGE);
+	handle = register_at(va, first, PAGE);
+	register_at(va + PAGE, second, PAGE);
+	vram = visible(2 * PAGE, KFD_MEMORY_VRAM, NULL);
+	ring = visible(PAGE, KFD_MEMORY_GTT, NULL);
+	pointers = visible(PAGE, KFD_MEMORY_GTT, NULL);
+	fence = visible(PAGE, KFD_MEMORY_GTT, NULL);
+	id = new_event(KFD_EVENT_MEMORY, false);
+	q = (struct kfd_create_queue){
+		.ring_base = (uintptr_t)ring,
+		.ring_size = PAGE,
+		.read_pointer = (uintptr_t)&pointers[0],
+		.write_pointer = (uintptr_t)&pointers[1],
+		.gpu_id = gpu_id,
+		.queue_type = KFD_QUEUE_SDMA,
+		.percentage = 100,
+	};
+	CHECK(!request(kfd, KFD(KFD_CREATE_QUEUE, q), &q));
+	page = q.doorbell_offset & ~(PAGE - 1);
+	doorbell = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, kfd, (off_t)page);
+	CHECK(doorbell != MAP_FAILED);
+	doorbell += (q.doorbell_offset - page) / sizeof(*doorbell);
+	memset(first, 1, PAGE);
+	memset(second, 2, PAGE);
+	at = (uintptr_t)va;
+	end = put_linear_copy(ring, (uintptr_t)vram, at, 2 * PAGE);
+	end = put_fill(end, at + PAGE - 64, 0x03030303, 128);
+	end = put_linear_copy(end, at + 256, (uintptr_t)vram + PAGE + 256, 256);
+	end = put_fence(end, (uintptr_t)fence, 7);
+	__atomic_store_n(doorbell, (uint64_t)(end - ring) * 4, __ATOMIC_RELEASE);
+	while (__atomic_load_n(fence, __ATOMIC_ACQUIRE) != 7)
+		sched_yield();
+	CHECK(vram[PAGE / 4 - 1] == 0x01010101 && vram[PAGE / 4] == 0x02020202);
+	CHECK(first[PAGE - 65] == 1 && first[PAGE - 64] == 3 && first[PAGE - 1] == 3);
+	CHECK(second[0] == 3 && second[63] == 3 && second[64] == 2);
+	CHECK(first[255] == 1 && first[256] == 2 && first[511] == 2 && first[512] == 1);
+	/* not any more */
+	CHECK(!map_at(KFD_UNMAP_MEMORY, handle) && !release(handle));
+	end = put_linear_copy(end, at, (uintptr_t)vram, 64);
+	__atomic_store_n(doorbell, (uint64_t)(end - ring) * 4, __ATOMIC_RELEASE);
+	CHECK(wait_for(id, UINT32_MAX, NULL) == KFD_WAIT_COMPLETE && first[0] == 1);
+}
+
 /* A child has its parent's descriptors, and the kernel refuses its requests; after exec it opens the device itself. */
 static void forks(const char *self)
 {
@@ -467,6 +569,8 @@ int main(int argc, char **argv)
 		events();
 	else if (!strcmp(what, "queues"))
 		queues();
+	else if (!strcmp(what, "elsewhere"))
+		elsewhere();
 	else if (!strcmp(what, "forks"))
 		forks(argv[0]);
 	else if (!strcmp(what, "shared"))

@@ -22,13 +22,18 @@ struct state {
 	unsigned char lds[GCN_LDS_SIZE];
 };
 
-static uint64_t memory_lo, memory_hi;
+static uint64_t memory_lo, memory_hi, memory_shift;
 
-static bool range(uint64_t addr, uint64_t *lo, uint64_t *hi)
+static bool range(uint64_t addr, struct gcn_range *out)
 {
-	*lo = memory_lo;
-	*hi = memory_hi;
+	*out = (struct gcn_range){ memory_lo, memory_hi, memory_shift };
 	return addr >= memory_lo && addr < memory_hi;
+}
+
+/* From now on the memory of a state is at an address of the GPU's that is not the host's: the host's is `shift` more. */
+__attribute__((visibility("default"))) void inst_shift(uint64_t shift)
+{
+	memory_shift = shift;
 }
 
 static enum gcn_arch_id arch;

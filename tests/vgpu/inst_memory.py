@@ -8,20 +8,28 @@ from inst_model import F32, F64, NAN, s
 
 t = None
 MEMORY = (ctypes.c_uint8 * 65536)()
-BASE = (ctypes.addressof(MEMORY) + 4095) & ~4095
+HOST = (ctypes.addressof(MEMORY) + 4095) & ~4095
+BASE = HOST  # the GPU's address
 SIZE = 32768
 EXEC_MASK = 0xf7ffffffffff7ff1
 LANES = [l for l in range(64) if EXEC_MASK >> l & 1]
 
 
+def register_elsewhere(lib):
+    """The GPU has the memory at another address, whose low half wraps within it."""
+    global BASE
+    BASE = 0x123400000000 - 8192
+    lib.inst_shift(ctypes.c_uint64(HOST - BASE))
+
+
 def refill(seed):
     data = random.Random(seed).randbytes(SIZE)
-    ctypes.memmove(BASE, data, SIZE)
+    ctypes.memmove(HOST, data, SIZE)
     return bytearray(data)
 
 
 def now():
-    return ctypes.string_at(BASE, SIZE)
+    return ctypes.string_at(HOST, SIZE)
 
 
 def num(data, at, n):
@@ -136,7 +144,7 @@ def atomic_case(text, fn, dwords, returns, seed, prepare, where):
         prepare(st)
         data = bytearray(now())
         patch(data)
-        ctypes.memmove(BASE, bytes(data), SIZE)
+        ctypes.memmove(HOST, bytes(data), SIZE)
         for l in range(64):
             st.vgpr[8][l], st.vgpr[8 + dwords][l] = l % 7, l % 5
             if dwords == 2:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """inst_test.py - every implemented instruction against an independent model of it
 
-    inst_test.py --lib libgcn_inst.so [--arch gfx90a] [--processor x86_64|avx2] [family...]
+    inst_test.py --lib libgcn_inst.so [--arch gfx90a] [--processor x86_64|avx2] [--elsewhere] [family...]
 
 Instructions are assembled by clang's assembler, executed one at a time on registers and memory full of edge cases,
 under EXEC masks with holes, and compared with inst_model.py and the tables of expressions here. An opcode that the
@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import inst_gfx90a
+import inst_memory
 import inst_other
 import inst_valu
 from inst_model import NAN, F16, F32, F64
@@ -295,6 +296,8 @@ def main():
         raise SystemExit(f"no architecture {ARCH}")
     if "--processor" in args:
         LIB.inst_processor(("x86_64", "avx2").index(args[args.index("--processor") + 1]))
+    if "--elsewhere" in args:
+        inst_memory.register_elsewhere(LIB)
     LIB.inst_name.restype = ctypes.c_char_p
     LIB.inst_state_size.restype = ctypes.c_size_t
     assert LIB.inst_state_size() == ctypes.sizeof(State)

@@ -103,6 +103,11 @@ def memory_of_the_driver_is_counted_mapped_and_freed():
 
 
 @case
+def memory_of_the_program_may_be_elsewhere_for_the_gpu():
+    driver("elsewhere")
+
+
+@case
 def events_of_the_driver_wake_threads_and_have_ages():
     driver("events")
 

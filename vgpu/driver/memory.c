@@ -3,7 +3,8 @@
  *
  * All memory of a GPU and all host memory that was allocated by it is in the file of its render node (nodes.c). An allocation is a
  * range of that file; the offset at which a program maps it is its offset there. A GPU has the host's addresses: what the driver
- * maps for a GPU is mapped for the host at the same address, so that the engine can use it. User memory is where it is.
+ * maps for a GPU is mapped for the host at the same address, so that the engine can use it. User memory is where it is, and for the GPU
+ * where the thunk wants it: there, or at another address.
  *
  * A descriptor that stands for an allocation (dma-buf) is of the same file, with its position at the allocation: descriptions of
  * open files and their positions travel between processes. The page before the allocation says what it is.
@@ -62,9 +63,9 @@ struct bo {
 	bool exported;
 };
 
-/* What GPUs may access. Ranges of user memory may overlap others. */
+/* What GPUs may access. Ranges of user memory may overlap others. `shift`: as in struct gcn_range. */
 struct range {
-	uint64_t start, size;
+	uint64_t start, size, shift;
 	unsigned int refs;
 };
 
@@ -126,7 +127,7 @@ static struct range *range_of(uint64_t addr)
 	return NULL;
 }
 
-static int add_range(uint64_t start, uint64_t size)
+static int add_range(uint64_t start, uint64_t size, uint64_t shift)
 {
 	struct range *r = range_at(start);
 	size_t i;
@@ -150,7 +151,7 @@ static int add_range(uint64_t start, uint64_t size)
 	}
 	i = upper_bound(start);
 	memmove(&ranges[i + 1], &ranges[i], (nr_ranges - i) * sizeof(*ranges));
-	ranges[i] = (struct range){ .start = start, .size = size, .refs = 1 };
+	ranges[i] = (struct range){ .start = start, .size = size, .shift = shift, .refs = 1 };
 	nr_ranges++;
 	return 0;
 }
@@ -170,16 +171,14 @@ static bool drop_range(uint64_t start)
 	return true;
 }
 
-bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
+bool kmt_memory_range(uint64_t addr, struct gcn_range *out)
 {
 	struct range *r;
 
 	pthread_mutex_lock(&lock);
 	r = range_of(addr);
-	if (r) {
-		*lo = r->start;
-		*hi = r->start + r->size;
-	}
+	if (r)
+		*out = (struct gcn_range){ r->start, r->start + r->size, r->shift };
 	pthread_mutex_unlock(&lock);
 	return r != NULL;
 }
@@ -359,14 +358,14 @@ static int map_host(const struct bo *b, uint64_t va, uint64_t offset, uint64_t s
 
 static int map_first(struct bo *b)
 {
-	int err = 0;
+	int err;
 
-	if (b->file >= 0)
-		err = map_host(b, b->va, 0, b->size);
-	else if (!(b->flags & KFD_MEMORY_USERPTR) || b->at != b->va)
-		/* user memory at another address than the host's is not reachable: the thunk has SVM for it, from 6.2 on */
+	if (b->flags & KFD_MEMORY_USERPTR)
+		return add_range(b->va, b->size, b->at - b->va);
+	if (b->file < 0)
 		return 0;
-	return err ? err : add_range(b->va, b->size);
+	err = map_host(b, b->va, 0, b->size);
+	return err ? err : add_range(b->va, b->size, 0);
 }
 
 /* The bit of each GPU in a list of their numbers; 0: one is unknown. */
@@ -510,7 +509,7 @@ int memory_request_svm(struct kfd_svm *args, size_t size)
 		struct range *r = range_at(args->start);
 
 		if (!r || r->size < args->size)
-			err = add_range(args->start, args->size);
+			err = add_range(args->start, args->size, 0);
 		r = range_at(args->start);
 		if (r)
 			r->refs = 1;
@@ -736,7 +735,7 @@ int memory_gem_map(uint32_t handle, uint64_t va, uint64_t offset, uint64_t size)
 			      -EINVAL :
 			      map_host(b, va, offset, size);
 	if (!err)
-		err = add_range(va, size);
+		err = add_range(va, size, 0);
 	pthread_mutex_unlock(&lock);
 	return err;
 }

@@ -50,7 +50,8 @@ void code_check(struct gcn_run *r)
 
 static struct gcn_page *page_locked(struct gcn_run *r, uint64_t pc)
 {
-	uint64_t base = pc & ~(uint64_t)(CODE_PAGE - 1), lo, hi;
+	uint64_t base = pc & ~(uint64_t)(CODE_PAGE - 1);
+	struct gcn_range range;
 	struct gcn_page *page;
 
 	if (pc & 3)
@@ -60,7 +61,8 @@ static struct gcn_page *page_locked(struct gcn_run *r, uint64_t pc)
 		    page->arch == r->launch.arch)
 			return page;
 	}
-	if (!r->host->range(pc, &lo, &hi) || hi - pc < 4)
+	/* code is read at the GPU's addresses: runtimes load it to memory that they have allocated */
+	if (!r->host->range(pc, &range) || range.hi - pc < 4 || range.shift)
 		return NULL;
 	page = aligned_alloc(_Alignof(struct gcn_page), sizeof(*page));
 	if (!page)
@@ -68,9 +70,9 @@ static struct gcn_page *page_locked(struct gcn_run *r, uint64_t pc)
 	memset(page, 0, sizeof(*page));
 	page->base = base;
 	page->arch = r->launch.arch;
-	page->lo = lo > base ? (lo + 3) & ~3ull : base;
-	page->hi = hi < base + CODE_PAGE ? hi & ~3ull : base + CODE_PAGE;
-	page->more = hi >= base + CODE_PAGE + 4;
+	page->lo = range.lo > base ? (range.lo + 3) & ~3ull : base;
+	page->hi = range.hi < base + CODE_PAGE ? range.hi & ~3ull : base + CODE_PAGE;
+	page->more = range.hi >= base + CODE_PAGE + 4;
 	page->next = *bucket(base);
 	*bucket(base) = page;
 	return page;

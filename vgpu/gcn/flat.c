@@ -79,7 +79,7 @@ static void in_scratch(struct gcn_wave *w, const struct gcn_inst *i, const struc
 	}
 }
 
-static void in_global(struct gcn_wave *w, const struct gcn_inst *i, const struct memory_access *a,
+static void in_global(struct gcn_wave *w, const struct gcn_inst *i, struct memory_access *a,
 		      enum memory_form form)
 {
 	if (!memory_check(w, a))
@@ -130,6 +130,7 @@ static void *atomic_at(struct gcn_wave *w, const struct gcn_inst *i, uint64_t ad
 		       unsigned int lane, unsigned int bytes)
 {
 	uint32_t high = i->sdst == SEG_FLAT ? (uint32_t)(addr >> 32) : 0;
+	void *at;
 
 	if (i->sdst == SEG_SCRATCH || (high == GCN_SCRATCH_HI && i->sdst == SEG_FLAT)) {
 		/* a lane's own memory is contiguous for 4 bytes only */
@@ -142,11 +143,10 @@ static void *atomic_at(struct gcn_wave *w, const struct gcn_inst *i, uint64_t ad
 	} else if (high == GCN_LDS_HI) {
 		return addr % bytes ? NULL : memory_lds(w, (uint32_t)addr, bytes);
 	}
-	if (addr % bytes || !memory_valid(w->run, addr, bytes)) {
+	at = addr % bytes ? NULL : memory_host(w->run, addr, bytes);
+	if (!at)
 		gcn_stop(w, GCN_MEMORY_FAULT, addr);
-		return NULL;
-	}
-	return memory_at(addr);
+	return at;
 }
 
 static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op op,

@@ -32,10 +32,16 @@ enum gcn_status {
 	GCN_NEEDS_SCRATCH, /* the queue has less scratch memory than the kernel needs */
 };
 
+/* Memory that a GPU may access, at its addresses from `lo` to `hi`. `shift` added to one of them, modulo 2^64, is the host's; it is a multiple
+ * of the page's size, and 0 for all but memory of the program's that was registered at another address. */
+struct gcn_range {
+	uint64_t lo, hi, shift;
+};
+
 /* The functions that a run needs from its host. */
 struct gcn_host {
 	/* The allocation that contains `addr`; false: none. */
-	bool (*range)(uint64_t addr, uint64_t *lo, uint64_t *hi);
+	bool (*range)(uint64_t addr, struct gcn_range *out);
 	/* Changes whenever an allocation is freed. */
 	const unsigned int *generation;
 	/* s_sendmsg of an interrupt: the event to set. */

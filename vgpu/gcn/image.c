@@ -82,6 +82,7 @@ static bool image_of(struct gcn_wave *w, const struct gcn_inst *i, struct image 
 static void *texel_at(struct gcn_wave *w, const struct image *m, const int64_t *at)
 {
 	uint64_t addr;
+	void *texel;
 
 	for (unsigned int d = 0; d < 3; d++) {
 		if (at[d] < 0 || at[d] >= m->size[d])
@@ -90,11 +91,10 @@ static void *texel_at(struct gcn_wave *w, const struct image *m, const int64_t *
 	addr = m->base +
 	       (((uint64_t)at[2] * m->size[1] + (uint64_t)at[1]) * m->pitch + (uint64_t)at[0]) *
 		       m->bytes;
-	if (!memory_valid(w->run, addr, m->bytes)) {
+	texel = memory_host(w->run, addr, m->bytes);
+	if (!texel)
 		gcn_stop(w, GCN_MEMORY_FAULT, addr);
-		return NULL;
-	}
-	return memory_at(addr);
+	return texel;
 }
 
 static uint32_t address_of(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,

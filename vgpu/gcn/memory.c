@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-bool memory_valid_any(struct gcn_run *r, uint64_t addr, uint32_t bytes)
+void *memory_host_any(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 {
 	unsigned int generation = __atomic_load_n(r->host->generation, __ATOMIC_ACQUIRE);
 	struct gcn_range *range;
@@ -17,19 +17,21 @@ bool memory_valid_any(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 		range = &r->range[n];
 		if (addr >= range->lo && addr < range->hi && bytes <= range->hi - addr) {
 			r->hit = n;
-			return true;
+			return memory_at(addr + range->shift);
 		}
 	}
 	if (addr - (uintptr_t)r->lead->packet < sizeof(r->packet))
-		return bytes <= sizeof(r->packet) - (addr - (uintptr_t)r->lead->packet);
+		return bytes <= sizeof(r->packet) - (addr - (uintptr_t)r->lead->packet) ?
+			       memory_at(addr) :
+			       NULL;
 	range = &r->range[r->next_range];
-	if (!r->host->range(addr, &range->lo, &range->hi)) {
+	if (!r->host->range(addr, range)) {
 		memset(range, 0, sizeof(*range));
-		return false;
+		return NULL;
 	}
 	r->hit = r->next_range;
 	r->next_range = (r->next_range + 1) % GCN_RANGES;
-	return bytes <= range->hi - addr;
+	return bytes <= range->hi - addr ? memory_at(addr + range->shift) : NULL;
 }
 
 /* Loads with GLC are those of volatile and atomic variables. A wave that repeats one of the same address, and has stored nothing since, waits for
@@ -48,9 +50,26 @@ void memory_polled(struct gcn_wave *w, uint64_t addr)
 	}
 }
 
-bool memory_check(struct gcn_wave *w, const struct memory_access *a)
+static void move_all(struct memory_access *a, uint64_t shift)
 {
-	uint64_t lo = UINT64_MAX, hi = 0;
+	for (uint64_t left = a->active; left;)
+		a->addr[memory_next(&left)] += shift;
+}
+
+/* For lanes in several allocations, whose addresses have been checked. */
+static void move_each(struct gcn_run *r, struct memory_access *a)
+{
+	for (uint64_t left = a->active; left;) {
+		unsigned int l = memory_next(&left);
+
+		a->addr[l] = (uintptr_t)memory_host(r, a->addr[l], a->bytes);
+	}
+}
+
+bool memory_check(struct gcn_wave *w, struct memory_access *a)
+{
+	uint64_t lo = UINT64_MAX, hi = 0, shifts = 0;
+	const void *all = NULL;
 
 	if (!a->active)
 		return true;
@@ -67,21 +86,31 @@ bool memory_check(struct gcn_wave *w, const struct memory_access *a)
 			hi = addr > hi ? addr : hi;
 		}
 	}
-	if (hi - lo > UINT32_MAX - 64 ||
-	    !memory_valid(w->run, lo, (uint32_t)(hi - lo) + a->bytes)) {
+	if (hi - lo <= UINT32_MAX - 64)
+		all = memory_host(w->run, lo, (uint32_t)(hi - lo) + a->bytes);
+	if (all) {
+		shifts = (uintptr_t)all - lo;
+	} else {
 		/* the lanes are in several allocations, or in none */
 		for (uint64_t left = a->active; left;) {
 			uint64_t addr = a->addr[memory_next(&left)];
 
-			if (!memory_valid(w->run, addr, a->bytes)) {
+			const void *one = memory_host(w->run, addr, a->bytes);
+
+			if (!one) {
 				gcn_stop(w, GCN_MEMORY_FAULT, addr);
 				return false;
 			}
+			shifts |= (uintptr_t)one - addr;
 		}
 	}
 	if (w->run->has_cache)
 		cache_access(&w->run->lead->cache, &w->run->counters, a->addr, a->active, a->bytes,
 			     a->write);
+	if (shifts && all)
+		move_all(a, shifts);
+	else if (shifts)
+		move_each(w->run, a);
 	return true;
 }
 
@@ -139,17 +168,19 @@ bool memory_scratch(struct gcn_wave *w, uint64_t base, uint32_t offset, unsigned
 	while (bytes) {
 		unsigned int n = 4 - offset % 4;
 		uint64_t addr = scratch_at(base, offset, lane);
+		void *at;
 
 		if (n > bytes)
 			n = bytes;
-		if (!memory_valid(w->run, addr, n)) {
+		at = memory_host(w->run, addr, n);
+		if (!at) {
 			gcn_stop(w, GCN_MEMORY_FAULT, addr);
 			return false;
 		}
 		if (write)
-			memcpy(memory_at(addr), p, n);
+			memcpy(at, p, n);
 		else
-			memcpy(p, memory_at(addr), n);
+			memcpy(p, at, n);
 		p += n;
 		offset += n;
 		bytes -= n;

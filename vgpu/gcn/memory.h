@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.h - the memory that a wave sees, lane by lane
  *
- * Global memory is the host's, at the same addresses, and every access is checked against the host's
- * allocations. LDS belongs to a workgroup; addresses outside read 0 and ignore writes. Scratch memory is
+ * Global memory is the host's, and every access is checked against the host's allocations. Its addresses are the host's,
+ * too, but for memory that was registered at others: what is checked is the GPU's address, what is accessed is the host's. LDS belongs to a workgroup; addresses outside read 0 and ignore writes. Scratch memory is
  * interleaved: dword n of all lanes, then dword n + 1 of all lanes.
  */
 #ifndef VGPU_GCN_MEMORY_H
@@ -73,27 +73,28 @@ static inline void memory_put64(void *p, uint64_t v)
 void memory_fetch(void *buf, const void *global, unsigned int bytes);
 void memory_put(void *global, const void *buf, unsigned int bytes);
 
+/* `addr` is the host's. */
 static inline void *memory_at(uint64_t addr)
 {
 	return (void *)(uintptr_t)addr;
 }
 
-bool memory_valid_any(struct gcn_run *r, uint64_t addr, uint32_t bytes);
+void *memory_host_any(struct gcn_run *r, uint64_t addr, uint32_t bytes);
 
-/* Whether [addr, addr + bytes) is in one allocation. */
-static inline bool memory_valid(struct gcn_run *r, uint64_t addr, uint32_t bytes)
+/* Where [addr, addr + bytes) is for the host; NULL: it is not in one allocation. */
+static inline void *memory_host(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 {
 	const struct gcn_range *range = &r->range[r->hit];
 
 	/* most often it is in the same one as before */
 	if (addr >= range->lo && addr < range->hi && bytes <= range->hi - addr &&
 	    r->generation == __atomic_load_n(r->host->generation, __ATOMIC_ACQUIRE))
-		return true;
-	return memory_valid_any(r, addr, bytes);
+		return memory_at(addr + range->shift);
+	return memory_host_any(r, addr, bytes);
 }
 
-/* Checks a global access of all its lanes, and counts it; false: the wave was stopped. */
-bool memory_check(struct gcn_wave *w, const struct memory_access *a);
+/* Checks a global access of all its lanes, counts it, and makes the addresses the host's; false: the wave was stopped. */
+bool memory_check(struct gcn_wave *w, struct memory_access *a);
 
 /* Where byte `offset` of LDS is; NULL if [offset, offset + bytes) is out of range. */
 void *memory_lds(const struct gcn_wave *w, uint32_t offset, unsigned int bytes);

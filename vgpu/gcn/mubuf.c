@@ -68,18 +68,19 @@ static void move_lane(struct gcn_wave *w, const struct gcn_inst *i, const struct
 	for (unsigned int at = 0; at < bytes;) {
 		unsigned int n = b->swizzle && bytes > 4 ? 4 : bytes;
 		uint64_t addr;
+		bool in = lane_addr(w, i, b, lane, at, n, &addr);
+		void *host = in ? memory_host(w->run, addr, n) : NULL;
 
-		if (!lane_addr(w, i, b, lane, at, n, &addr)) {
-			if (!write)
-				memset(buf + at, 0, n);
-		} else if (!memory_valid(w->run, addr, n)) {
+		if (in && !host) {
 			gcn_stop(w, GCN_MEMORY_FAULT, addr);
 			return;
-		} else if (write) {
-			memory_put(memory_at(addr), buf + at, n);
-		} else {
-			memory_fetch(buf + at, memory_at(addr), n);
 		}
+		if (in && write)
+			memory_put(host, buf + at, n);
+		else if (in)
+			memory_fetch(buf + at, host, n);
+		else if (!write)
+			memset(buf + at, 0, n);
 		at += n;
 	}
 }
@@ -93,10 +94,9 @@ static uint32_t *whole_row(struct gcn_wave *w, const struct gcn_inst *i, const s
 	if (!b->swizzle || !b->add_tid || b->stride || bytes != 4 || b->index_stride != 64 ||
 	    gcn_exec(w) != UINT64_MAX || i->word[0] >> 12 & 3)
 		return NULL;
-	if (i->imm & 3 || !lane_addr(w, i, b, 0, 0, 4, &addr) || addr & 3 ||
-	    !memory_valid(w->run, addr, 256))
+	if (i->imm & 3 || !lane_addr(w, i, b, 0, 0, 4, &addr) || addr & 3)
 		return NULL;
-	return memory_at(addr);
+	return memory_host(w->run, addr, 256);
 }
 
 static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int bytes,
@@ -147,17 +147,18 @@ static void move_format(struct gcn_wave *w, const struct gcn_inst *i, unsigned i
 		uint32_t channels[4] = { 0, 0, 0, 0 };
 		uint64_t addr;
 		bool in = lane_addr(w, i, &b, l, 0, bytes, &addr);
+		void *at = in ? memory_host(w->run, addr, bytes) : NULL;
 
-		if (in && !memory_valid(w->run, addr, bytes)) {
+		if (in && !at) {
 			gcn_stop(w, GCN_MEMORY_FAULT, addr);
 			return;
 		}
 		for (unsigned int n = 0; n < nr && write; n++)
 			channels[n] = w->vgpr[i->dst + n][l];
 		if (in && write)
-			format_store(&f, channels, memory_at(addr));
+			format_store(&f, channels, at);
 		else if (in)
-			format_load(&f, memory_at(addr), channels);
+			format_load(&f, at, channels);
 		for (unsigned int n = 0; n < nr && !write; n++)
 			w->vgpr[i->dst + n][l] = channels[n];
 	}
@@ -182,13 +183,14 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 				v[n] |= (uint64_t)w->vgpr[i->dst + n * nr + 1][l] << 32;
 		}
 		if (lane_addr(w, i, &b, l, 0, bytes, &addr)) {
-			if (addr % bytes || !memory_valid(w->run, addr, bytes)) {
+			void *at = addr % bytes ? NULL : memory_host(w->run, addr, bytes);
+
+			if (!at) {
 				gcn_stop(w, GCN_MEMORY_FAULT, addr);
 				return;
 			}
-			old = nr == 2 ? atomic_run64(memory_at(addr), op, v[0], v[1]) :
-					atomic_run32(memory_at(addr), op, (uint32_t)v[0],
-						     (uint32_t)v[1]);
+			old = nr == 2 ? atomic_run64(at, op, v[0], v[1]) :
+					atomic_run32(at, op, (uint32_t)v[0], (uint32_t)v[1]);
 		}
 		if (!returns)
 			continue;

@@ -261,6 +261,7 @@ static inline void store(const struct gcn_wave *w, const struct where *p, unsign
 /* The addresses that lanes may have: those from `base` on, up to `last` bytes behind it. */
 struct window {
 	uint64_t base, from;  /* `from` is the value of a lane's registers that means `base` */
+	uint64_t shift;	      /* from the GPU's addresses to the host's */
 	uint32_t last, first; /* the offset of an active lane */
 	uint32_t zero;	      /* bits that must be 0 in addresses */
 };
@@ -306,7 +307,7 @@ make_offsets(struct where *p, const uint32_t *lo, enum registers regs, const str
 		apart |= _mm512_cmpneq_epi32_mask(at, in_row);
 		in_row = _mm512_add_epi32(in_row, _mm512_set1_epi32(64));
 	}
-	p->base = win->base;
+	p->base = win->base + win->shift;
 	p->dense = !apart && p->exec == UINT64_MAX;
 	p->uniform = !differ;
 	return !bad;
@@ -335,7 +336,7 @@ make_offsets_of(struct where *p, const uint32_t *lo, enum registers regs, const 
 		differ |= at ^ first;
 		apart |= at ^ (first + l * 4);
 	}
-	p->base = win->base;
+	p->base = win->base + win->shift;
 	p->dense = !apart && p->exec == UINT64_MAX;
 	p->uniform = !differ;
 	return !bad;
@@ -448,7 +449,7 @@ static inline bool find_window(struct gcn_run *r, uint64_t addr, uint32_t bytes,
 	const struct gcn_range *range;
 	uint64_t before, left;
 
-	if (!memory_valid(r, addr, bytes))
+	if (!memory_host(r, addr, bytes))
 		return false;
 	range = &r->range[r->hit];
 	before = addr - range->lo;
@@ -457,6 +458,7 @@ static inline bool find_window(struct gcn_run *r, uint64_t addr, uint32_t bytes,
 		return false;
 	win->first = before < 1u << 31 ? (uint32_t)before : 1u << 31;
 	win->base = addr - win->first;
+	win->shift = range->shift;
 	left = range->hi - win->base - bytes;
 	/* no dense row goes round the end */
 	win->last = left < UINT32_MAX - 256 ? (uint32_t)left : UINT32_MAX - 256;

@@ -102,11 +102,11 @@ static const hsa_kernel_dispatch_packet_t *packet_of(const struct gcn_run *r)
 static enum gcn_status read_object(struct gcn_run *r)
 {
 	uint64_t object = packet_of(r)->kernel_object;
-	const unsigned char *p = memory_at(object);
+	const unsigned char *p = object & 63 ? NULL : memory_host(r, object, OBJECT_SIZE);
 	uint64_t offset;
 	uint32_t rsrc1;
 
-	if (object & 63 || !memory_valid(r, object, OBJECT_SIZE))
+	if (!p)
 		return GCN_BAD_CODE;
 	memcpy(&offset, p + OBJECT_ENTRY, sizeof(offset));
 	rsrc1 = memory_get32(p + OBJECT_RSRC1);
@@ -124,7 +124,7 @@ static enum gcn_status read_object(struct gcn_run *r)
 	}
 	r->nr_vgprs = r->nr_vgprs < 256 ? r->nr_vgprs : 256;
 	r->mode = (rsrc1 >> 12 & 255) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9;
-	return memory_valid(r, r->entry, 4) ? GCN_RUNNING : GCN_BAD_CODE;
+	return memory_host(r, r->entry, 4) ? GCN_RUNNING : GCN_BAD_CODE;
 }
 
 static enum gcn_status read_packet(struct gcn_run *r)

@@ -22,31 +22,33 @@ static void load_limited(struct gcn_wave *w, const struct gcn_inst *i, uint64_t 
 	addr &= ~3ull;
 	for (unsigned int n = 0; n < nr; n++) {
 		bool in = (n + 1) * 4ull <= limit;
+		const void *at = in ? memory_host(w->run, addr + n * 4, 4) : NULL;
 
-		if (in && !memory_valid(w->run, addr + n * 4, 4)) {
+		if (in && !at) {
 			gcn_stop(w, GCN_MEMORY_FAULT, addr + n * 4);
 			if (!w->run->stopped_at)
 				w->run->stopped_at = i;
 			return;
 		}
-		w->sgpr[dst + n] = in ? memory_get32(memory_at(addr + n * 4)) : 0;
+		w->sgpr[dst + n] = in ? memory_get32(at) : 0;
 	}
 }
 
 static inline void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 {
 	uint64_t addr = (gcn_get64(w, i->src[0]) + offset_of(w, i)) & ~3ull;
+	const void *at = memory_host(w->run, addr, nr * 4);
 
-	if (!memory_valid(w->run, addr, nr * 4)) {
+	if (!at) {
 		load_limited(w, i, addr, nr, UINT64_MAX);
 		return;
 	}
 	if (nr == 1) {
-		w->sgpr[i->dst] = memory_get32(memory_at(addr));
+		w->sgpr[i->dst] = memory_get32(at);
 		return;
 	}
 	/* the base may be among the destinations: it was read before */
-	memory_fetch(&w->sgpr[i->dst], memory_at(addr), nr * 4);
+	memory_fetch(&w->sgpr[i->dst], at, nr * 4);
 }
 
 /* The source is a buffer resource: base 47:0, stride 61:48, number of records in the third dword. */
@@ -63,13 +65,14 @@ static void load_buffer(struct gcn_wave *w, const struct gcn_inst *i, unsigned i
 static void store(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 {
 	uint64_t addr = (gcn_get64(w, i->src[0]) + offset_of(w, i)) & ~3ull;
+	void *at = memory_host(w->run, addr, nr * 4);
 
-	if (!memory_valid(w->run, addr, nr * 4)) {
+	if (!at) {
 		gcn_stop(w, GCN_MEMORY_FAULT, addr);
 		return;
 	}
 	memory_stored(w->run);
-	memory_put(memory_at(addr), &w->sgpr[i->dst], nr * 4);
+	memory_put(at, &w->sgpr[i->dst], nr * 4);
 }
 
 #define LOAD(name, nr)                                                                             \

@@ -19,16 +19,17 @@
 
 struct image {
 	const struct gcn_host *host;
-	uint64_t base, lo, hi;
+	uint64_t base;
+	struct gcn_range in;
 };
 
 static bool get(const struct image *im, uint64_t at, void *out, size_t size)
 {
 	uint64_t addr = im->base + at;
 
-	if (addr < im->lo || addr >= im->hi || size > im->hi - addr)
+	if (addr < im->in.lo || addr >= im->in.hi || size > im->in.hi - addr)
 		return false;
-	memcpy(out, (const void *)(uintptr_t)addr, size);
+	memcpy(out, (const void *)(uintptr_t)(addr + im->in.shift), size);
 	return true;
 }
 
@@ -38,7 +39,7 @@ static bool find_base(struct image *im, uint64_t object)
 		char magic[SELFMAG];
 
 		im->base = (object & ~(uint64_t)(PAGE - 1)) - (uint64_t)n * PAGE;
-		if (im->base < im->lo || !get(im, 0, magic, sizeof(magic)))
+		if (im->base < im->in.lo || !get(im, 0, magic, sizeof(magic)))
 			return false;
 		if (!memcmp(magic, ELFMAG, SELFMAG))
 			return true;
@@ -114,7 +115,7 @@ void symbol_name(const struct gcn_host *host, uint64_t object, char *out, size_t
 	struct image im = { .host = host };
 	struct tables t = { 0 };
 
-	if (host->range(object, &im.lo, &im.hi) && find_base(&im, object) && find_tables(&im, &t) &&
+	if (host->range(object, &im.in) && find_base(&im, object) && find_tables(&im, &t) &&
 	    find_name(&im, &t, object, out, size))
 		return;
 	snprintf(out, size, "0x%llx", (unsigned long long)object);

@@ -59,10 +59,6 @@ struct gcn_tally {
 	uint64_t nr;
 };
 
-struct gcn_range {
-	uint64_t lo, hi;
-};
-
 #define GCN_RANGES 4
 
 /* threads to which workgroups are dealt */
