@@ -19,7 +19,7 @@ OBJECT = re.compile(r"^sub/(.*)/CMakeFiles/[^/]+\.dir/(.*)\.o$")
 
 # name: why a lower layer may use what an upper one defines
 EXCEPTIONS = {
-    "dlsym": "libc's; librtl has one in front of it",
+    **dict.fromkeys(("dlsym", "execl", "execv", "execve", "execvp", "execvpe"), "libc's; librtl has one in front of it"),
     "hip_boot": "a constant of the link: a call may come before every constructor, before any hook is filled in",
 }
 

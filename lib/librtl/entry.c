@@ -16,6 +16,7 @@
 #include "base/testpoint.h"
 #include "control/service.h"
 #include "core.h"
+#include "exec.h"
 #include "event/bus.h"
 #include "event/filter.h"
 #include "event/life.h"
@@ -118,6 +119,7 @@ void (*const hip_boot)(void) = boot;
 __attribute__((constructor)) static void start(void)
 {
 	visible_start();
+	exec_init();
 	boot();
 	/* linked: the loader may have bound the program's calls past it */
 	if (!core_is_requested())

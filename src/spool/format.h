@@ -224,13 +224,13 @@ struct spool_header {
 _Static_assert(sizeof(struct spool_header) == SPOOL_HEADER_SIZE, "spool_header");
 _Static_assert(SPOOL_NR_REASONS <= SPOOL_MAX_REASONS, "reasons fit in the header");
 
-/* How the process ended. librtl writes EXIT and CLOSED, `rtl trace` the others. */
+/* How the process ended. librtl writes EXIT, EXEC and CLOSED, `rtl trace` SIGNAL, SUDDEN, and EXEC where it has seen it itself. */
 enum spool_end {
 	SPOOL_END_NONE = 0,   /* it still runs, or its end was not seen */
 	SPOOL_END_EXIT = 1,   /* its exit handlers ran; end_status: the exit status, 0 if unknown */
 	SPOOL_END_SIGNAL = 2, /* end_status: the signal's number */
-	SPOOL_END_SUDDEN = 3, /* _exit(), quick_exit() or an exec; end_status: the exit status */
-	SPOOL_END_EXEC = 4,   /* it executed another program */
+	SPOOL_END_SUDDEN = 3, /* _exit(), quick_exit(); end_status: the exit status */
+	SPOOL_END_EXEC = 4,   /* it executed another program, or is about to */
 	SPOOL_END_CLOSED = 5, /* none yet: the program closed the trace and went on */
 	SPOOL_END_COPY = 6,   /* this is a copy; the process ran when it was made */
 };

@@ -257,7 +257,8 @@ static void note_end(const struct drainer *d, const struct drained *s)
 		return;
 	if (s->has_executed && kind == SPOOL_END_NONE) {
 		kind = SPOOL_END_EXEC;
-	} else if (s->pid == d->child && d->child_status && !s->has_executed) {
+	} else if (s->pid == d->child && d->child_status && !s->has_executed &&
+		   kind != SPOOL_END_EXEC) {
 		if (WIFSIGNALED(*d->child_status)) {
 			kind = SPOOL_END_SIGNAL;
 			status = (uint32_t)WTERMSIG(*d->child_status);
@@ -306,10 +307,12 @@ static const char *base_name(const char *path)
  * known. */
 static bool has_ended(const struct drainer *d, struct drained *s, uint64_t now_ns, bool look)
 {
+	uint32_t kind;
+
 	if (s->has_executed)
 		return true;
-	if (atomic_load_explicit(&s->drain->header->end_kind, memory_order_acquire) ==
-	    SPOOL_END_EXIT)
+	kind = atomic_load_explicit(&s->drain->header->end_kind, memory_order_acquire);
+	if (kind == SPOOL_END_EXIT || kind == SPOOL_END_EXEC)
 		look = true;
 	if (!look && now_ns - s->looked_ns < DEATH_CHECK_NS)
 		return false;

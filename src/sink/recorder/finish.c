@@ -142,7 +142,8 @@ RTL_FOREIGN_STACK static int program_main(void *arg)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execve(job->program, job->argv, job->envp);
+	/* not by the function, which librtl has in front of the C library's (lib/librtl/exec.c) */
+	syscall(SYS_execve, job->program, job->argv, job->envp);
 	job->err = errno;
 	_exit(127);
 }

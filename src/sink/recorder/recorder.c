@@ -642,6 +642,40 @@ const struct spool_header *recorder_trace(void)
 	return recorder_is_open() ? atomic_load_explicit(&counters, memory_order_relaxed) : NULL;
 }
 
+/* Calls of exec that have not failed yet. */
+static _Atomic uint32_t nr_execs;
+
+static void mark_exec(struct spool_header *h, enum spool_end from, enum spool_end to)
+{
+	uint32_t there = from;
+
+	/* not over an end that another thread has noted. seq_cst: see recorder_stays() */
+	atomic_compare_exchange_strong(&h->end_kind, &there, to);
+}
+
+bool recorder_executes(void)
+{
+	struct spool_header *h = spool.header;
+
+	if (!recorder_is_open() || h->pid != (uint32_t)getpid())
+		return false;
+	atomic_fetch_add(&nr_execs, 1);
+	mark_exec(h, SPOOL_END_NONE, SPOOL_END_EXEC);
+	return true;
+}
+
+void recorder_stays(void)
+{
+	struct spool_header *h = spool.header;
+
+	if (atomic_fetch_sub(&nr_execs, 1) != 1)
+		return;
+	mark_exec(h, SPOOL_END_EXEC, SPOOL_END_NONE);
+	/* another thread came in between, and found its mark there */
+	if (atomic_load(&nr_execs))
+		mark_exec(h, SPOOL_END_NONE, SPOOL_END_EXEC);
+}
+
 void recorder_last_words(void)
 {
 	uint64_t late;

@@ -33,6 +33,11 @@ bool recorder_is_open(void);
 /* Copies the path of the open trace's disk half, "" if none is open. Any thread. */
 void recorder_path(char *path, size_t size);
 
+/* This process is about to execute another program: the open trace says so from now on. false: none is open, or the caller is a child that shares
+ * the memory. Else recorder_stays() is called if the exec fails. Any thread, also in a signal handler. */
+bool recorder_executes(void);
+void recorder_stays(void);
+
 /* Others than the recorder want operations (true): sources are not paused when a trace is closed. */
 void recorder_keep_sources(bool on);
 
