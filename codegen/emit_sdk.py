@@ -21,7 +21,7 @@ import sys
 import emit_rccl
 from decl import SCALARS, Types
 from extract import write_if_changed
-from sdk_model import ABIS, API_KINDS, Model, ModelError, declare
+from sdk_model import ABIS, API_KINDS, Model, ModelError, declare, type_name
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # the first HIP_VERSION of each recorded model
@@ -325,10 +325,12 @@ NAMES_HEADER = """\
 
 #include <stdint.h>
 
-/* By the numbers of kinds and of operations; `ops` is NULL if there are none. */
+/* By the numbers of kinds and of operations; `ops` is NULL if there are none. `params`, NULL if they are no functions: "ptr:void**;size:unsigned
+ * long". */
 struct names_sdk_kind {
 	const char *name;
 	const char *const *ops;
+	const char *const *params;
 	uint32_t nr;
 };
 """
@@ -351,7 +353,12 @@ def names(model):
             if ops and source not in arrays:
                 arrays.add(source)
                 body += ["static const char *const ops_%s[] = {" % source] + ['\t"%s",' % n for n in ops] + ["};", ""]
-            rows.append('\t[%d] = { "%s", %s, %d },' % (values[1], name[len(prefix):], "ops_" + source if ops else "0", len(ops)))
+                if what == "table":
+                    params = [model.parameters.get((source, n), ([], []))[1] for n in ops]
+                    body += (["static const char *const params_%s[] = {" % source] +
+                             ['\t"%s",' % ";".join("%s:%s" % (p.name, type_name(p.mangled)) for p in of) for of in params] + ["};", ""])
+            rows.append('\t[%d] = { "%s", %s, %s, %d },' % (values[1], name[len(prefix):], "ops_" + source if ops else "0",
+                                                          "params_" + source if ops and what == "table" else "0", len(ops)))
         head += ["#define NAMES_SDK_%s_KINDS %d" % (api.upper(), len(rows)),
                  "extern const struct names_sdk_kind names_sdk_%s_kinds[NAMES_SDK_%s_KINDS];" % (api, api.upper())]
         body += ["const struct names_sdk_kind names_sdk_%s_kinds[NAMES_SDK_%s_KINDS] = {" % (api, api.upper())] + rows + ["};", ""]

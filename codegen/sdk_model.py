@@ -51,6 +51,43 @@ def number(text):
     return int(text) if re.fullmatch(r"\d+", text) else None
 
 
+BUILTINS = {"v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short", "t": "unsigned short", "i": "int",
+            "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long", "y": "unsigned long long", "f": "float", "d": "double"}
+
+
+def type_name(mangled):
+    """The C++ type of a mangling, as demanglers write it: "PPKc" is "char const**"."""
+    known = []  # what "S_", "S0_" stand for
+
+    def keep(text):
+        known.append(text)
+        return text
+
+    def take(at):
+        """The type at `at` and where it ends. "(*)" of a function stands for where its pointers go."""
+        c = mangled[at]
+        if c in "PKV":
+            inner, end = take(at + 1)
+            text = (inner.replace("(", "(*", 1) if "(" in inner else inner + "*") if c == "P" else inner + {"K": " const", "V": " volatile"}[c]
+            return keep(text), end
+        if c == "S":
+            end = mangled.index("_", at)
+            return known[int(mangled[at + 1:end], 36) + 1 if end > at + 1 else 0], end + 1
+        if c == "F":
+            types, at = [], at + 1
+            while mangled[at] != "E":
+                found, at = take(at)
+                types.append(found)
+            return keep("%s ()(%s)" % (types[0], ", ".join(t for t in types[1:] if t != "void"))), at + 1
+        if c.isdigit():
+            size = re.match(r"\d+", mangled[at:]).group()
+            at += len(size)
+            return keep(mangled[at:at + int(size)]), at + int(size)
+        return BUILTINS[c], at + 1
+
+    return take(0)[0] if mangled else ""
+
+
 class Model:
     """All tables."""
 

@@ -25,6 +25,7 @@ import extract
 import extract_hip
 import hip_tables
 import merge_hip
+import sdk_model
 import words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -185,6 +186,12 @@ class Words(unittest.TestCase):
                          "out:p,*out:i,in:p,buf:p,text:p")
         self.assertTrue(self.signature("const big *b").startswith(
             "b:p,*b.v[0]:i,*b.v[1]:i,*b.v[2]:i,*b.v[3]:i,*b.d:d,*b.c[0]:x"))
+
+    def test_types_have_the_names_of_demanglers(self):
+        for mangled, name in (("PPKc", "char const**"), ("12ihipStream_t", "ihipStream_t"), ("PVl", "long volatile*"), ("PFvPvS_E", "void (*)(void*, void*)"),
+                              ("PFvPKvmmPvPFvS0_mEE", "void (*)(void const*, unsigned long, unsigned long, void*, void (*)(void const*, unsigned long))"),
+                              ("PFPvmE", "void* (*)(unsigned long)"), ("", "")):
+            self.assertEqual(sdk_model.type_name(mangled), name)
 
     def test_role_of_parameter_overrides_role_of_type(self):
         self.roles["functions"]["f"] = {"out": {"in": True}, "name": {"text": "len > 0"}}

@@ -14,111 +14,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "counter/reduce.h"
 #include "count.h"
 
 #if ROCPROFILER_SDK_ABI > 0
 
 #define NAME_MAX_SIZE 128u
 #define TEXT_MAX 65536u
-
-/* ---- expressions ----------------------------------------------------------------------------- */
-
-static bool is_of_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-struct text {
-	const char *from;
-	char *to;
-	size_t at, size;
-};
-
-static bool put(struct text *t, const char *s, size_t n)
-{
-	if (t->at + n + 1 > t->size)
-		return false;
-	memcpy(t->to + t->at, s, n);
-	t->at += n;
-	t->to[t->at] = 0;
-	return true;
-}
-
-static void skip_blanks(struct text *t)
-{
-	t->from += strspn(t->from, " \t\n");
-}
-
-/* A name; 0: there is none. */
-static size_t take_name(struct text *t, char name[NAME_MAX_SIZE])
-{
-	size_t n = 0;
-
-	skip_blanks(t);
-	while (is_of_name(t->from[n]))
-		n++;
-	if (n >= NAME_MAX_SIZE)
-		return 0;
-	memcpy(name, t->from, n);
-	name[n] = 0;
-	t->from += n;
-	return n;
-}
-
-static bool take(struct text *t, char c)
-{
-	skip_blanks(t);
-	if (*t->from != c)
-		return false;
-	t->from++;
-	return true;
-}
-
-/* Behind "reduce": (NAME,sum) becomes sum(NAME,N), N being the instances of the counter's block. */
-static bool put_reduced(const struct counter_gpu *gpu, struct text *t)
-{
-	char name[NAME_MAX_SIZE], how[NAME_MAX_SIZE], error[METRIC_ERROR_SIZE];
-	char whole[2 * NAME_MAX_SIZE + 16];
-	struct metric m;
-	int n;
-
-	if (!take(t, '(') || !take_name(t, name) || !take(t, ',') || !take_name(t, how) ||
-	    !take(t, ')') || !metric_find(gpu, name, &m, error))
-		return false;
-	if (m.kind == METRIC_BASIC)
-		n = snprintf(whole, sizeof(whole), "%s(%s,%u)", strcmp(how, "avg") ? how : "avr",
-			     name, m.block->instances);
-	else
-		n = snprintf(whole, sizeof(whole), "(%s)", name);
-	return put(t, whole, (size_t)n);
-}
-
-/* The expression with AMD's reduce(NAME,sum|avr|min|max) as one that src/counter/ reads. To be freed; NULL: a reduce() is wrong, or no memory. */
-static char *translate(const struct counter_gpu *gpu, const char *expression)
-{
-	size_t size = strlen(expression) * 4 + 2 * NAME_MAX_SIZE;
-	struct text t = { .from = expression, .to = calloc(1, size), .size = size };
-	bool good = t.to != NULL;
-
-	while (good && *t.from) {
-		size_t n = 0;
-
-		while (is_of_name(t.from[n]))
-			n++;
-		if (n == 6 && memcmp(t.from, "reduce", n) == 0) {
-			t.from += n;
-			good = put_reduced(gpu, &t);
-			continue;
-		}
-		n = n ? n : 1;
-		good = put(&t, t.from, n);
-		t.from += n;
-	}
-	if (good)
-		return t.to;
-	free(t.to);
-	return NULL;
-}
 
 /* ---- creating -------------------------------------------------------------------------------- */
 
@@ -170,7 +72,7 @@ static rocprofiler_status_t create(void *arg)
 	struct counter_gpu *more;
 	struct metric m;
 
-	k->derived.expression = translate(gpu, k->expression);
+	k->derived.expression = reduce_translate(gpu, k->expression);
 	if (!k->derived.expression || metric_find(gpu, k->derived.name, &m, error))
 		return ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
 	more = with_metric(gpu, &k->derived);
@@ -193,7 +95,7 @@ static bool is_name(const char *name)
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < n; i++)
-		if (!is_of_name(name[i]))
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
 			return false;
 	return n && n < NAME_MAX_SIZE && !isdigit((unsigned char)name[0]);
 }

@@ -388,3 +388,15 @@ bool loose_xml_read(const char *path, const struct loose_xml_handler *h)
 {
 	return read_file(path, 0, h);
 }
+
+void loose_xml_put_attribute(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, " %s=\"", name);
+	for (; *text; text++) {
+		if (strchr("<&\"\\", *text))
+			fprintf(out, "&#%d;", *text);
+		else
+			fputc((unsigned char)*text < 0x20 ? ' ' : *text, out);
+	}
+	fputc('"', out);
+}

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define LOOSE_XML_ERROR_SIZE 512u
 
@@ -37,5 +38,7 @@ bool loose_xml_read(const char *path, const struct loose_xml_handler *h);
 /* The same of a text that is called `name`. */
 bool loose_xml_parse(const char *name, const char *text, size_t size,
 		     const struct loose_xml_handler *h);
+/* Writes ` NAME="TEXT"`, so that it is read as it is. Control characters, which XML can't have, are blanks. */
+void loose_xml_put_attribute(FILE *out, const char *name, const char *text);
 
 #endif

@@ -653,33 +653,22 @@ static bool want(const char *name, int32_t index, void *arg)
 	return true;
 }
 
-static void put_text(FILE *out, const char *name, const char *text)
-{
-	fprintf(out, " %s=\"", name);
-	for (; *text; text++) {
-		if (strchr("<&\"\\", *text))
-			fprintf(out, "&#%d;", *text);
-		else
-			fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
 static void put_entry(FILE *out, const struct entry *e)
 {
 	fputs("<metric", out);
-	put_text(out, "name", e->name);
+	loose_xml_put_attribute(out, "name", e->name);
 	if (e->expression) {
-		put_text(out, "expr", e->expression);
-		put_text(out, "rules", e->rules == EXPRESSION_V1 ? "v1" : "ordinary");
+		loose_xml_put_attribute(out, "expr", e->expression);
+		loose_xml_put_attribute(out, "rules",
+					e->rules == EXPRESSION_V1 ? "v1" : "ordinary");
 	} else {
-		put_text(out, "block", e->block);
+		loose_xml_put_attribute(out, "block", e->block);
 		fprintf(out, " event=\"%u\"", e->event);
 	}
 	if (*e->description)
-		put_text(out, "descr", e->description);
+		loose_xml_put_attribute(out, "descr", e->description);
 	if (*e->unit)
-		put_text(out, "unit", e->unit);
+		loose_xml_put_attribute(out, "unit", e->unit);
 	fputs("/>\n", out);
 }
 

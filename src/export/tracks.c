@@ -125,13 +125,16 @@ double tracks_rate(const int64_t *op)
 	return (double)(op[OP_BYTES] * 1000 / ns) / 1000;
 }
 
-/* "stream 2 (0x5581ab30)" */
-static void name_stream(const struct track *t, const int64_t *op, sqlite3_stmt *stream, char *name,
-			size_t size)
+/* "stream 2 (0x5581ab30)"; "stream 2" where its number is its name */
+static void name_stream(bool streams_from_0, const struct track *t, const int64_t *op,
+			sqlite3_stmt *stream, char *name, size_t size)
 {
 	const char *handle = query_look_up(stream, rows_stream_key(op));
 
-	snprintf(name, size, "stream %lld (%s)", (long long)t->queue, label_stream(handle));
+	if (streams_from_0)
+		snprintf(name, size, "stream %s", handle);
+	else
+		snprintf(name, size, "stream %lld (%s)", (long long)t->queue, label_stream(handle));
 }
 
 void tracks_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
@@ -146,7 +149,7 @@ void tracks_name(const struct query *q, const struct track *t, const int64_t *op
 	if (lane)
 		snprintf(more, sizeof(more), " #%zu", lane + 1);
 	if (t->kind == ROWS_BY_STREAM)
-		name_stream(t, op, stream, base, sizeof(base));
+		name_stream(q->streams_from_0, t, op, stream, base, sizeof(base));
 	else if (t->kind == ROWS_RUNTIME)
 		snprintf(base, sizeof(base), "runtime's queue %lld", queue);
 	else if (t->kind == ROWS_BARRIERS)

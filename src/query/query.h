@@ -68,6 +68,7 @@ struct query {
 	int64_t first_ns;   /* the earliest event of any kind */
 	struct query_process *processes;
 	size_t nr_processes;
+	bool streams_from_0; /* query_stream has the number of a stream + 1: 0 is the default stream, as in rocprofv3 */
 	bool as_dispatched; /* the format lists each dispatch as such, those of HIP's copies, too */
 	const struct query_process *only; /* read the rows of this process; NULL: of all */
 	uint64_t done, total;		  /* rows, for the progress bar */

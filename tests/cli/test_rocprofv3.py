@@ -5,6 +5,7 @@ import ctypes
 import csv
 import gzip
 import json
+import re
 import shlex
 import sqlite3
 
@@ -182,6 +183,10 @@ class Json(Formats):
     def test_calls_have_arguments_results_and_streams(self):
         tool = self.json(self.database(spool.calls()))
         ops = tool["strings"]["buffer_records"][5]["operations"]
+        self.assertEqual([[a["type"] for a in r["args"]] for r in tool["buffer_records"]["hip_api"][:1]], [["void**", "unsigned long", "void*"]])
+        types = {(ops[r["operation"]], a["name"]): a["type"] for r in tool["buffer_records"]["hip_api"] for a in r["args"]}
+        self.assertEqual({n: types["hipMemcpyAsync", n] for n in ("src", "kind", "stream")},
+                         {"src": "void const*", "kind": "hipMemcpyKind", "stream": "ihipStream_t*"})
         calls = [(ops[r["operation"]], {a["name"]: a["value"] for a in r["args"]}, r["retval"]["uint64_t_retval"], r["stream_id"]["handle"])
                  for r in tool["buffer_records"]["hip_api"]]
         self.assertEqual(calls[:2], [("hipMalloc", {"ptr": "0x7000", "size": "1048576", "*ptr": "0xdead0000"}, 0, 0),
@@ -215,6 +220,12 @@ class Json(Formats):
         self.assertEqual(self.sql(out, "select distinct A.stream_id from stream_args A join regions R on R.event_id = A.event_id where R.name "
                                   "= 'hipStreamDestroy' order by 1"), [(n,) for n in numbers])
         self.assertEqual(sorted({int(r["Stream_Id"]) for r in self.rows("x_memory_copy_trace.csv")}), [0, 1, *numbers])
+        # Perfetto's format names them by the same numbers
+        self.convert(name, "rocprofv3-pftrace", "x.pftrace")
+        with open(self.path("x.pftrace"), "rb") as file:
+            data = file.read()
+        self.assertEqual(sorted(set(re.findall(rb"stream (\d+)", data))), [b"%d" % n for n in (0, 1, *numbers)])
+        self.assertNotRegex(data, rb"stream \d+ \(")
 
     def test_what_tracelens_reads(self):
         """It takes the first process; names by kernel_id; the length from init_time and fini_time."""
@@ -526,7 +537,7 @@ class Front(Formats):
         self.assertGreater(count, 110)
 
     def test_what_rtl_lacks_is_refused_before_the_program_runs(self):
-        for args, part in ((("--extra-counters", "FILE"), "counters"), (("--att",), "instructions"),
+        for args, part in ((("--spm-beta-enabled",), "counters"), (("--att",), "instructions"),
                            (("-p", "123"), "rtl start"), (("--rocshmem-trace",), "--kernel-trace")):
             p = self.front("-r", *args, "--", "/bin/sh", "-c", "echo ran", status=self.LACKS)
             self.assertIn(part, p.stderr, args)
@@ -605,6 +616,13 @@ class Front(Formats):
         self.assertEqual([line[3:] for line in found if line[1] == "convert"],
                          [["-f", "rocprofv3-csv", "-o", "one/pass_1/%hostname%/%pid%"], ["-f", "rocprofv3-json", "-o", "./pass_2/long"],
                           ["-f", "rocpd3", "-o", "./pass_3/%hostname%/%pid%"]])
+        # a key stands once: the mapping's own, then that of the first mapping that it merges; of its own the last
+        self.write("a.yaml", "a: &a {pmc: [A], output_file: a, output_format: [csv]}\nb: &b {pmc: [B], hsa_trace: true, <<: *a}\n"
+                             "jobs:\n  - <<: [*a, *b]\n    output_file: own\n  - <<: *b\n    output_file: one\n    output_file: two\n")
+        found = self.lines("-i", "a.yaml")
+        self.assertEqual([line[line.index("--pmc") + 1] for line in found if "--pmc" in line], ["A", "B"])
+        self.assertEqual([line.count("--hsa") for line in found if line[1] == "trace"], [1, 1])
+        self.assertEqual([line[-1] for line in found if line[1] == "convert"], ["./pass_1/own", "./pass_2/two"])
         # aliases of aliases: 10^9 values
         self.write("a.yaml", "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10)) +
                    "jobs:\n  - pmc: *a9\n")
@@ -642,6 +660,59 @@ class Front(Formats):
         # what rtl lacks is refused in a job, too, and later jobs do not run
         self.write("in.txt", '{"jobs": [{"kernel_trace": true, "att": true}, {"kernel_trace": true}]}')
         self.assertIn("--att", self.front("-i", "in.txt", "--", "/bin/sh", "-c", "echo ran", status=self.LACKS).stderr)
+
+    def test_counters_and_expressions_of_all_jobs_are_checked_first(self):
+        for job, part in (('"pmc": ["SQ_WAVES", "NO_SUCH"]', "no counter 'NO_SUCH'"), ('"kernel_trace": true, "kernel_include_regex": "("', "--kernels"),
+                          ('"pmc": ["SQ_WAVES"], "extra_counters": "none.yaml"', "none.yaml: can't be read")):
+            self.write("in.txt", '{"jobs": [{"pmc": ["SQ_WAVES"]}, {%s}]}' % job)
+            p = self.front("--virtual-gpu", "-i", "in.txt", "--", "/bin/sh", "-c", "echo ran", status=125)
+            self.assertIn("job 2 is refused", p.stderr)
+            self.assertIn(part, p.stderr)
+            self.assertEqual(p.stdout, "")
+        self.assertEqual(self.files(), ["in.txt"])
+        self.assertEqual(self.front("--virtual-gpu", "--pmc", "SQ_WAVES", "--check", "--", "/bin/sh", "-c", "echo ran").stdout, "")
+
+    def test_extra_counters_are_those_of_a_yaml_file(self):
+        head = "rocprofiler-sdk:\n  counters-schema-version: 1\n  counters:\n"
+        mine = ("    - name: BUSY\n      description: \"Unit: <cycles> & more\"\n      properties: []\n      definitions:\n"
+                "        - architectures: [gfx9999, gfx900, gfx90a]\n          expression: reduce(GRBM_GUI_ACTIVE,max)*CU_NUM\n"
+                "    - name: MINE\n      description: a text over\n        two lines\n      definitions:\n        - architectures:\n            - gfx90a\n"
+                "          block: TCC\n          event: 18\n"
+                "    - name: OF_MINE\n      definitions:\n        - architectures: [gfx90a]\n"
+                "          expression: reduce(MINE, avg) + reduce(BUSY,sum)\n")
+        self.write("e.yaml", head + mine)
+        got = json.loads(self.rtl("list-counters", "--metrics-file", "e.yaml", "--gpu", "gfx90a", "-f", "json", "BUSY", "MINE", "OF_MINE").stdout)
+        got = {row["name"]: row for row in (got["rows"] if isinstance(got, dict) else got)}
+        self.assertEqual({n: got[n]["expression"] for n in ("BUSY", "OF_MINE")},
+                         {"BUSY": "max(GRBM_GUI_ACTIVE,1)*CU_NUM", "OF_MINE": "avr(MINE,32) + (BUSY)"})
+        self.assertEqual((got["MINE"]["block"], got["MINE"]["event"]), ("TCC", 18))
+        self.assertEqual(got["BUSY"]["meaning"], "Unit: <cycles> & more")
+        # on the virtual GPU, gfx900, and in a job
+        self.front("--virtual-gpu", "-E", "e.yaml", "--pmc", "BUSY", "--check", "--", "true")
+        self.write("jobs.yaml", "jobs:\n  - pmc: [BUSY]\n    extra_counters: e.yaml\n")
+        line = self.lines("-i", "jobs.yaml")[0]
+        self.assertEqual(line[line.index("--metrics-file") + 1], "e.yaml")
+        self.assertIn("no counter 'MINE'", self.front("--virtual-gpu", "-E", "e.yaml", "--pmc", "MINE", "--check", "--", "true", status=125).stderr)
+        self.assertIn("--extra-counters: defines", self.front("-E", "e.yaml", "--kernel-trace", "--echo", "--", "true").stderr)
+        for text, part in (("a: b\n", "has no list 'counters'"), (head.replace("version: 1", "version: 7") + mine, "counters-schema-version is 7"),
+                           (head + "    - definitions: []\n", "counter 1 of the list: has no name"),
+                           (head + mine + "    - name: X\n      definitions:\n        - expression: A\n", "counter X: a definition has a list of arch"),
+                           (head + mine.replace("          event: 18\n", ""), "counter MINE: a definition has an expr"), (head + mine.replace("18", "x"), "event= is not"),
+                           (head + mine.replace("reduce(MINE, avg)", "reduce(MINE,sum,[DIMENSION_XCC])"), "counter OF_MINE: "),
+                           (head + mine.replace("reduce(MINE, avg)", "select(MINE,[DIMENSION_XCC=[0]])"), "no select()"),
+                           (head + mine.replace("BUSY,sum", "NONE,sum"), "NONE"), ("\t", "e.yaml:1: "), ("[", "e.yaml:")):
+            self.write("e.yaml", text)
+            p = self.rtl("list-counters", "--metrics-file", "e.yaml", "--gpu", "gfx90a", "OF_MINE", status=1)
+            self.assertIn("e.yaml", p.stderr, text)
+            self.assertIn(part, p.stderr, text)
+
+    def test_rocprofv3s_variables_hold_where_options_are_not_given(self):
+        env = {"ROCPROF_OUTPUT_PATH": "path", "ROCPROF_OUTPUT_FILE_NAME": "name"}
+        for args, out in (((), "path/name"), (("-d", "d"), "d/name"), (("-o", "o"), "path/o")):
+            self.assertEqual(self.lines("--kernel-trace", *args, env=env)[1][-1], out)
+        self.write("jobs.yaml", "jobs:\n  - kernel_trace: true\n  - kernel_trace: true\n    output_directory: own\n")
+        self.assertEqual([line[-1] for line in self.lines("-i", "jobs.yaml", env=env) if line[1] == "convert"],
+                         ["path/pass_1/name", "own/pass_2/name"])
 
     def test_pftrace_is_written_for_each_process_with_what_is_asked_for(self):
         spool.calls(pid=1111).write(self.path("a.rtl"))

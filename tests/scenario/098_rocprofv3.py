@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rtl rocprofv3: the files of real programs have what the virtual GPU's log and the database have."""
 import csv
+import re
 from collections import Counter
 
 from support import *
@@ -9,12 +10,12 @@ from support import *
 KERNELS = "not flags & 32"
 
 
-def front(*args, status=0, gpus=2):
+def front(*args, status=0, gpus=2, env=()):
     """A run of rtl rocprofv3 on the virtual GPU, whose database is kept."""
     for _ in range(4):
         folder = new_dir("front")
         r = rtl("rocprofv3", f"--virtual-gpu={gpus}", "--keep-database", *args, cwd=folder,
-                env={"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), "VGPU_EXEC": "auto", "RTL_STRICT": "1"})
+                env={"VGPU_LOG": os.path.join(folder, "gpu.%p.log"), "VGPU_EXEC": "auto", "RTL_STRICT": "1", **dict(env)})
         if r.status == status or not died_of_hip(r):
             break
     ended(r, status)
@@ -88,6 +89,27 @@ def readers_find_what_they_need(tool, rocpd):
     nulls = rocpd.execute('SELECT count(*) FROM kernels WHERE name IS NULL OR start IS NULL OR "end" IS NULL OR agent_abs_index IS NULL OR '
                           "queue_id IS NULL OR stream_id IS NULL OR grid_x IS NULL OR workgroup_x IS NULL OR corr_id IS NULL").fetchone()
     equal("kernels without a column", nulls[0], 0)
+
+
+@case
+def rocprofv3s_variables_choose_the_form_of_times():
+    r = front("--kernel-trace", "-f", "csv", "-o", "at-%launch_time%-%launch_date%", "--", program("launcher"), "launches=1",
+              env={"ROCPROF_TIME_FORMAT": "T%Y.%M", "ROCPROF_DATE_FORMAT": "D%j", "ROCPROF_OUTPUT_PATH": "of"})
+    name = os.path.basename(file_of(r, "of/at-*_kernel_trace.csv"))
+    equal("its form", re.sub(r"\d", "9", name), "at-T9999.99-D999_kernel_trace.csv")
+
+
+@case
+def extra_counters_are_counted():
+    with open(os.path.join(new_dir("extra"), "e.yaml"), "w", encoding="utf-8") as f:
+        f.write("rocprofiler-sdk:\n  counters-schema-version: 1\n  counters:\n    - name: TWICE\n      definitions:\n        - architectures: [gfx900]\n"
+                "          expression: reduce(SQ_WAVES,sum) * 2\n")
+    r = front("-E", f.name, "--pmc", "SQ_WAVES", "TWICE", "-f", "csv", "-o", "x", "-d", "out", "--", program("launcher"), "launches=5", gpus=1)
+    values = {}
+    for row in read_csv(file_of(r, "out/x_counter_collection.csv")):
+        values.setdefault(row["Dispatch_Id"], {})[row["Counter_Name"]] = float(row["Counter_Value"])
+    at_least("dispatches", len(values), 5)
+    equal("values that are not twice the counter's", [v for v in values.values() if v["TWICE"] != 2 * v["SQ_WAVES"] or not v["TWICE"]], [])
 
 
 @case

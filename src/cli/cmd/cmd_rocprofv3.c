@@ -27,7 +27,7 @@
 #include "rtl_version.h"
 
 /* rtl's own options, behind rocprofv3's */
-enum { O_VGPU = ROCPROFV3_NR_OPTIONS, O_KEEP, O_NR };
+enum { O_VGPU = ROCPROFV3_NR_OPTIONS, O_KEEP, O_CHECK, O_NR };
 
 static const struct opt options[O_NR] = {
 	ROCPROFV3_OPTIONS(ROCPROFV3_ROW)[O_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
@@ -37,6 +37,9 @@ static const struct opt options[O_NR] = {
 	[O_KEEP] = { 0, "keep-database", .in_manual = true,
 		     .help = "rtl's: keep the database that rtl trace wrote",
 		     .more = "DIR/rtl-rocprofv3-PID.db. rtl summary, info and convert read it." },
+	[O_CHECK] = { 0, "check", .in_manual = true, .unlisted = true,
+		      .help = "rtl's: check the options and stop",
+		      .more = "Also the names of counters. Nothing runs, and nothing is written." },
 };
 
 struct front {
@@ -57,6 +60,14 @@ static bool is_on(const struct front *f, int option)
 static const struct opt_value *value(const struct front *f, int option)
 {
 	return &f->p->values[option];
+}
+
+/* One of rocprofv3's variables. NULL: not set, or empty. */
+static const char *variable(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? text : NULL;
 }
 
 /* ---- what is there and what is not ---- */
@@ -141,6 +152,8 @@ static void choose_content(struct front *f)
 	f->choice.mangled = is_on(f, ROCPROFV3_O_MANGLED);
 	f->choice.truncated = is_on(f, ROCPROFV3_O_TRUNCATE);
 	f->choice.renamed = is_on(f, ROCPROFV3_O_RENAME);
+	f->choice.time_format = variable("ROCPROF_TIME_FORMAT");
+	f->choice.date_format = variable("ROCPROF_DATE_FORMAT");
 }
 
 static void add_format(struct front *f, const char *word)
@@ -186,6 +199,9 @@ static void choose_names(struct front *f)
 {
 	const char *dir = value(f, ROCPROFV3_O_DIRECTORY)->text;
 	const char *out = value(f, ROCPROFV3_O_OUTPUT)->text;
+
+	dir = dir ? dir : variable("ROCPROF_OUTPUT_PATH");
+	out = out ? out : variable("ROCPROF_OUTPUT_FILE_NAME");
 	/* a directory that is named after the process can't be known yet */
 	const char *fixed = dir && !strchr(dir, '%') ? dir : ".";
 
@@ -285,6 +301,16 @@ static void add_passes(struct front *f)
 		add_arg(f, "--passes", reruns ? "rerun" : "replay");
 }
 
+static void add_definitions(struct front *f)
+{
+	const char *file = value(f, ROCPROFV3_O_EXTRA)->text;
+
+	if (file && value(f, ROCPROFV3_O_PMC)->count)
+		add_arg(f, "--metrics-file", file);
+	else if (file)
+		ui_say("--extra-counters: defines counters for --pmc, which is not given");
+}
+
 static void make_trace_line(struct front *f)
 {
 	add_arg(f, "trace", NULL);
@@ -298,10 +324,13 @@ static void make_trace_line(struct front *f)
 	add_list(f, ROCPROFV3_O_INCLUDE, "--kernels", "|");
 	add_list(f, ROCPROFV3_O_EXCLUDE, "--not-kernels", "|");
 	add_list(f, ROCPROFV3_O_PMC, "--pmc", ",");
+	add_definitions(f);
 	add_passes(f);
 	add_iterations(f);
 	add_periods(f);
 	front_add_gpus(&f->line, value(f, O_VGPU));
+	if (value(f, O_CHECK)->count)
+		add_arg(f, "--check", NULL);
 	add_arg(f, "--", NULL);
 }
 
@@ -472,12 +501,13 @@ static void make_job_line(const struct front *f, const struct rocprofv3_input *i
 			add_to(l, job->words[k]);
 	}
 	add_own(f, l, several);
+	dir = dir ? dir : variable("ROCPROF_OUTPUT_PATH");
 	if (several) {
 		add_to(l, ui_keep(ui_format("--output-directory")));
 		add_to(l, ui_keep(ui_format("%s/pass_%zu", dir ? dir : ".", i + 1)));
 	}
 	if (dry)
-		add_to(l, ui_keep(ui_format("--echo")));
+		add_to(l, ui_keep(ui_format("--check")));
 	add_to(l, ui_keep(ui_format("--")));
 	for (int k = 0; k < f->p->nr_operands; k++)
 		add_to(l, f->p->operands[k]);
@@ -519,7 +549,7 @@ static int start_job(const struct front *f, const struct rocprofv3_input *in, si
 	return status;
 }
 
-/* Each job's options, before the first one runs. What a refused one says is printed. */
+/* Each job's options and counters, before the first one runs. What a refused one says is printed. */
 static int check_jobs(const struct front *f, const struct rocprofv3_input *in,
 		      const struct paths *paths)
 {
@@ -552,7 +582,7 @@ static int run_jobs(const struct front *f)
 	rocprofv3_input_read(value(f, ROCPROFV3_O_INPUT)->text, options, ROCPROFV3_NR_OPTIONS, &in);
 	if (paths_find(&paths))
 		ui_die(STATUS_TRACE, "rtl can't find itself: %s", strerror(errno));
-	if (in.nr > 1)
+	if (in.nr > 1 && !is_on(f, ROCPROFV3_O_ECHO))
 		first = check_jobs(f, &in, &paths);
 	if (first)
 		return first;
@@ -575,13 +605,15 @@ static int print_version(void)
 	return 0;
 }
 
-static int list_counters(void)
+static int list_counters(const struct front *f)
 {
+	const char *file = value(f, ROCPROFV3_O_EXTRA)->text;
 	struct paths paths;
 
 	if (paths_find(&paths))
 		ui_die(STATUS_TRACE, "rtl can't find itself: %s", strerror(errno));
-	execl(paths.exe, paths.exe, "list-counters", (char *)NULL);
+	execl(paths.exe, paths.exe, "list-counters", file ? "--metrics-file" : (char *)NULL, file,
+	      (char *)NULL);
 	ui_die(STATUS_TRACE, "%s: can't be run: %s", paths.exe, strerror(errno));
 }
 
@@ -603,7 +635,7 @@ static int run_rocprofv3(const struct opt_parsed *p)
 	if (is_on(f, ROCPROFV3_O_VERSION))
 		return print_version();
 	if (is_on(f, ROCPROFV3_O_LIST))
-		return list_counters();
+		return list_counters(f);
 	if (value(f, ROCPROFV3_O_INPUT)->count)
 		return run_jobs(f);
 	status = refuse(f);
@@ -618,6 +650,8 @@ static int run_rocprofv3(const struct opt_parsed *p)
 	make_trace_line(f);
 	if (is_on(f, ROCPROFV3_O_ECHO))
 		return print_line(f);
+	if (value(f, O_CHECK)->count)
+		return front_run(&f->line, p);
 	make_directory(f->dir);
 	return front_finish(f->database, front_run(&f->line, p), value(f, O_KEEP)->count > 0,
 			    write_all, f);
@@ -654,6 +688,9 @@ const struct command cmd_rocprofv3 = {
 		"The files are DIR/HOST/PID_kernel_trace.csv and its like for each process, or with -o DIR/NAME_kernel_trace.csv; "
 		"NAME_results.json; NAME_results.db; NAME_results.pftrace; NAME_results.otf2. Existing ones are replaced, as by rocprofv3. Without --output-format it is rocpd. "
 		"Files without rows are not written.\n"
+		"\n"
+		"ROCPROF_OUTPUT_PATH and ROCPROF_OUTPUT_FILE_NAME are as -d and -o, which go before them; ROCPROF_TIME_FORMAT and "
+		"ROCPROF_DATE_FORMAT are the forms of %launch_time% and %launch_date%, as strftime(3) has them.\n"
 		"\n"
 		"What is recorded is at least what is asked for; what is not asked for is left out of the files.",
 	.examples = "rtl rocprofv3 --kernel-trace --stats -f csv -- ./app\n"

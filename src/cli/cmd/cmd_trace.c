@@ -707,6 +707,8 @@ static int run_trace(const struct opt_parsed *p)
 	if (!value(t, TRACE_VGPU)->count)
 		vgpu_check_variables();
 	choose_counters(t);
+	if (value(t, TRACE_CHECK)->count)
+		return 0;
 	if (t->counters.nr_runs)
 		return pmc_rerun(&cmd_trace, p, output_pattern(t), spool_dir_option(t),
 				 t->counters.nr_runs, STATUS_LOSS);

@@ -158,4 +158,7 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 			      .more = "OUTPUT-1.db, -2.db and so on. rtl counts the reasons for further ones and prints the number at its end." },
 	[TRACE_GAP] = { 0, "snapshot-gap", OPT_UINT, .arg = "SECONDS", .choices = "0..1000000",
 			.help = "and at most one in SECONDS (5)", .in_manual = true },
+	[TRACE_CHECK] = { 0, "check", .help = "check the options and stop", .in_manual = true,
+			  .unlisted = true,
+			  .more = "Also the names of counters; COMMAND does not run, and nothing is written." },
 };

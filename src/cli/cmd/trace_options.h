@@ -51,6 +51,7 @@ enum trace_option {
 	TRACE_USR2,
 	TRACE_SNAPSHOTS,
 	TRACE_GAP,
+	TRACE_CHECK,
 	TRACE_NR_OPTIONS,
 };
 

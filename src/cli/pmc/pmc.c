@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "cli/status.h"
 #include "cli/machine.h"
+#include "cli/pmc/pmc_extra.h"
 #include "cli/ui.h"
 #include "cli/trace/vgpu.h"
 #include "counter/plan.h"
@@ -38,7 +39,9 @@ struct kinds {
 struct metrics_file *pmc_metrics_open(const char *path, enum expression_rules rules, int status)
 {
 	char error[METRICS_FILE_ERROR_SIZE];
-	struct metrics_file *f = path ? metrics_file_open(path, rules, error) : NULL;
+	struct metrics_file *f = !path		    ? NULL :
+				 pmc_extra_is(path) ? pmc_extra_open(path, error) :
+						      metrics_file_open(path, rules, error);
 
 	if (path && !f)
 		ui_die(status, "--metrics-file: %s", error);

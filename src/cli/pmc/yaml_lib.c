@@ -11,6 +11,7 @@
 #include <yaml.h>
 
 #define DEPTH_MAX 32u
+#define KEYS_MAX 1024u /* of a mapping */
 
 #define FUNCTIONS(X)                                                                               \
 	X(yaml_parser_initialize)                                                                  \
@@ -91,48 +92,82 @@ static bool same_key(const yaml_node_t *a, const yaml_node_t *b)
 	       memcmp(a->data.scalar.value, b->data.scalar.value, a->data.scalar.length) == 0;
 }
 
-/* Whether a mapping has the key itself. */
-static bool has_key(struct writer *w, const yaml_node_t *mapping, const yaml_node_t *key)
+/* The keys that a mapping has so far. Each stands in the object once. */
+struct keys {
+	const yaml_node_t *all[KEYS_MAX];
+	size_t nr;
+};
+
+static bool has_key(const struct keys *keys, const yaml_node_t *key)
 {
-	for (const yaml_node_pair_t *p = mapping->data.mapping.pairs.start;
-	     p < mapping->data.mapping.pairs.top; p++)
+	for (size_t i = 0; i < keys->nr; i++)
+		if (same_key(keys->all[i], key))
+			return true;
+	return false;
+}
+
+/* Of a key that a mapping has twice the last one counts. */
+static bool comes_again(struct writer *w, const yaml_node_t *mapping, const yaml_node_pair_t *at)
+{
+	const yaml_node_t *key = node_at(w, at->key);
+
+	for (const yaml_node_pair_t *p = at + 1; p < mapping->data.mapping.pairs.top; p++)
 		if (node_at(w, p->key)->type == YAML_SCALAR_NODE &&
 		    same_key(node_at(w, p->key), key))
 			return true;
 	return false;
 }
 
-/* The pairs of a mapping, those that `own` has left out; "<<" merges another one, or several. */
-static bool put_pairs(struct writer *w, const yaml_node_t *n, const yaml_node_t *own, bool *any)
+static bool put_pair(struct writer *w, const yaml_node_t *key, int value, struct keys *keys)
 {
-	bool good = n->type == YAML_MAPPING_NODE && w->depth++ < DEPTH_MAX;
+	if (has_key(keys, key))
+		return true;
+	if (keys->nr == KEYS_MAX)
+		return false;
+	if (keys->nr)
+		fputc(',', w->out);
+	keys->all[keys->nr++] = key;
+	put_text(w, key);
+	fputc(':', w->out);
+	return put_node(w, value);
+}
 
-	for (const yaml_node_pair_t *p = good ? n->data.mapping.pairs.start : NULL;
-	     p && good && p < n->data.mapping.pairs.top; p++) {
-		const yaml_node_t *key = node_at(w, p->key), *value = node_at(w, p->value);
+static bool put_pairs(struct writer *w, const yaml_node_t *n, struct keys *keys);
 
-		if (key->type != YAML_SCALAR_NODE)
-			return false;
-		if (is_plain(key, "<<") && value->type == YAML_SEQUENCE_NODE) {
-			for (const yaml_node_item_t *i = value->data.sequence.items.start;
-			     good && i < value->data.sequence.items.top; i++)
-				good = put_pairs(w, node_at(w, *i), own ? own : n, any);
-			continue;
+/* What "<<" names: a mapping, or several, of which the first one counts. */
+static bool put_merged(struct writer *w, const yaml_node_t *n, struct keys *keys)
+{
+	bool good = true;
+
+	if (n->type != YAML_SEQUENCE_NODE)
+		return put_pairs(w, n, keys);
+	for (const yaml_node_item_t *i = n->data.sequence.items.start;
+	     good && i < n->data.sequence.items.top; i++)
+		good = put_pairs(w, node_at(w, *i), keys);
+	return good;
+}
+
+/* The pairs of a mapping whose keys are not there yet: its own, then those that it merges. */
+static bool put_pairs(struct writer *w, const yaml_node_t *n, struct keys *keys)
+{
+	bool good = n->type == YAML_MAPPING_NODE && w->depth < DEPTH_MAX;
+
+	w->depth++;
+	for (int merged = 0; merged < 2; merged++)
+		for (const yaml_node_pair_t *p = good ? n->data.mapping.pairs.start : NULL;
+		     p && good && p < n->data.mapping.pairs.top; p++) {
+			const yaml_node_t *key = node_at(w, p->key);
+
+			if (key->type != YAML_SCALAR_NODE)
+				good = false;
+			else if (is_plain(key, "<<") != merged)
+				continue;
+			else if (merged)
+				good = put_merged(w, node_at(w, p->value), keys);
+			else if (!comes_again(w, n, p))
+				good = put_pair(w, key, p->value, keys);
 		}
-		if (is_plain(key, "<<")) {
-			good = put_pairs(w, value, own ? own : n, any);
-			continue;
-		}
-		if (own && has_key(w, own, key))
-			continue;
-		if (*any)
-			fputc(',', w->out);
-		*any = true;
-		put_text(w, key);
-		fputc(':', w->out);
-		good = put_node(w, p->value);
-	}
-	w->depth -= good;
+	w->depth--;
 	return good;
 }
 
@@ -155,15 +190,17 @@ static bool put_items(struct writer *w, const yaml_node_t *n)
 static bool put_node(struct writer *w, int index)
 {
 	const yaml_node_t *n = node_at(w, index);
-	bool any = false, good = n && w->depth++ < DEPTH_MAX && ftell(w->out) < (long)YAML_LIB_MAX;
+	bool good = n && w->depth++ < DEPTH_MAX && ftell(w->out) < (long)YAML_LIB_MAX;
 
 	if (good && n->type == YAML_SCALAR_NODE) {
 		put_scalar(w, n);
 	} else if (good && n->type == YAML_SEQUENCE_NODE) {
 		good = put_items(w, n);
 	} else if (good) {
+		struct keys keys = { .nr = 0 };
+
 		fputc('{', w->out);
-		good = put_pairs(w, n, NULL, &any);
+		good = put_pairs(w, n, &keys);
 		fputc('}', w->out);
 	}
 	w->depth -= good;

@@ -290,7 +290,7 @@ static int put_annotations(struct writer *w, const int64_t *op)
 		pftrace_put_int(p, A_PID, process->pid);
 	pftrace_put_int(p, A_QUEUE, op[OP_QUEUE]);
 	pftrace_put_int(p, A_PACKET, op[OP_SEQUENCE]);
-	pftrace_put_int(p, A_STREAM_ID, op[OP_STREAM]);
+	pftrace_put_int(p, A_STREAM_ID, op[OP_STREAM] - (w->t->q->streams_from_0 && op[OP_STREAM]));
 	if (ret == 0 && op[OP_STREAM])
 		ret = put_cached(w, &w->streams, rows_stream_key(op), make_stream);
 	pftrace_put_int(p, A_CORR_ID, op[OP_CORRELATION] ? op[OP_CORRELATION] - first : 0);

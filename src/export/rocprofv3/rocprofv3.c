@@ -31,6 +31,7 @@ int rocprofv3_pftrace_write(struct query *q, const char *out)
 		.format = "rocprofv3-pftrace",
 		.suffix = "_results.pftrace",
 		.endings = endings,
+		.numbers_streams = true,
 		.write = write_pftrace,
 	};
 

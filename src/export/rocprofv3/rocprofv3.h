@@ -39,6 +39,8 @@ struct rocprofv3_choice {
 	enum rocprofv3_index index;
 	bool mangled, truncated; /* names of kernels in tables */
 	bool renamed;		 /* kernels are named after the range that they were launched in */
+	/* of %launch_time% and %launch_date%, as strftime() has them; NULL: rocprofv3's own */
+	const char *time_format, *date_format;
 };
 
 /* export_write_fns; q->res->nr_files is set. */

@@ -79,11 +79,14 @@ static int expand_stem(struct files *f, const struct query_process *p, bool uniq
 	};
 	const char *ending = whole_ending(f);
 	size_t size = strlen(f->out) - (ending ? strlen(ending) : 0), used;
+	const struct rocprofv3_choice *choice = rocprofv3_files_choice(f->q);
 	const struct rocprofv3_facts own = {
 		.command = row ? query_text(row, 4) : "",
 		.cwd = row ? query_text(row, 5) : "",
 		.launched =
 			row && p ? (sqlite3_column_int64(row, 6) + p->realtime_ns) / 1000000000 : 0,
+		.time_format = choice->time_format ? choice->time_format : "%F_%H.%M",
+		.date_format = choice->date_format ? choice->date_format : "%F",
 	};
 	char pattern[ROCPROFV3_NAME_SIZE], keyed[ROCPROFV3_NAME_SIZE];
 
@@ -280,6 +283,8 @@ int rocprofv3_files_write(struct query *q, const char *out, const struct rocprof
 		ret = check_all(&f);
 	if (ret == 0)
 		ret = rocprofv3_names_make(q);
+	if (ret == 0 && form->numbers_streams)
+		ret = rocprofv3_names_number_streams(q);
 	if (ret == 0)
 		ret = write_all(&f);
 	if (ret == 0)

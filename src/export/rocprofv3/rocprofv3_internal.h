@@ -44,6 +44,8 @@ struct rocprofv3_form {
 	const char *const *endings; /* names that end so are used as they are; NULL-ended */
 	/* Whether a file of that name exists; NULL: access(). */
 	bool (*exists)(struct query *q, const char *name);
+	/* The writer, which is that of another format, shows streams: by their numbers in rocprofv3_stream. */
+	bool numbers_streams;
 	/* Writes the files of q->only (NULL: the trace has no process). The number of files, or -errno. */
 	int (*write)(struct query *q, const char *name);
 };
@@ -63,6 +65,7 @@ bool rocprofv3_files_wants_call(const struct rocprofv3_choice *choice, bool is_m
 struct rocprofv3_facts {
 	const char *command, *cwd;
 	int64_t launched; /* seconds since 1970 */
+	const char *time_format, *date_format;
 };
 
 /* Replaces rocprofv3's own keys: %tag%, %argv%, %args%, %argt%, %argN%, %cwd%, %launch_date%, %launch_time%, also as {tag}. 0, or -1: the
@@ -99,6 +102,9 @@ int rocprofv3_counters_make(struct query *q);
  * and the SQL functions rocprofv3_arg(text of arguments, name): a number, NULL if there is none; rocprofv3_gfx(name of an ISA):
  * its number; rocprofv3_hash(text); rocprofv3_root(x); rocprofv3_truncated(name of a kernel). */
 int rocprofv3_names_make(struct query *q);
+/* From here on the names and numbers of streams of an open trace (temp.query_cause, query_stream) are those of rocprofv3_stream; 0: the
+ * default stream. 0 or -errno with q->res->error. */
+int rocprofv3_names_number_streams(struct query *q);
 /* Operations of a kind that rocprofiler-sdk does not number, behind those that it does: calls `each` in their order. */
 int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, const char *name),
 			 void *arg);

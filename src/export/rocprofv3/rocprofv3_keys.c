@@ -79,16 +79,19 @@ static void put_tag(struct str *s, const char *command)
 	str_add(s, slash ? slash + 1 : word);
 }
 
-static void put_time(struct str *s, int64_t seconds, bool with_hours)
+/* A format that yields more than `text` holds, or nothing, adds nothing. It may be the user's: strftime() takes no arguments from it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void put_time(struct str *s, int64_t seconds, const char *format)
 {
 	time_t when = (time_t)seconds;
-	char text[64] = "";
+	char text[256];
 	struct tm tm;
 
-	if (localtime_r(&when, &tm) && (with_hours ? strftime(text, sizeof(text), "%F_%H.%M", &tm) :
-						     strftime(text, sizeof(text), "%F", &tm)))
+	if (localtime_r(&when, &tm) && strftime(text, sizeof(text), format, &tm))
 		str_add(s, text);
 }
+#pragma GCC diagnostic pop
 
 static bool put_key(struct str *s, const char *key, const struct rocprofv3_facts *f)
 {
@@ -101,9 +104,9 @@ static bool put_key(struct str *s, const char *key, const struct rocprofv3_facts
 	else if (strcmp(key, "cwd") == 0)
 		str_add(s, f->cwd);
 	else if (strcmp(key, "launch_date") == 0)
-		put_time(s, f->launched, false);
+		put_time(s, f->launched, f->date_format);
 	else if (strcmp(key, "launch_time") == 0)
-		put_time(s, f->launched, true);
+		put_time(s, f->launched, f->time_format);
 	else if (strncmp(key, "arg", 3) == 0 && isdigit((unsigned char)key[3]) &&
 		 strspn(key + 3, "0123456789") == strlen(key + 3) && strlen(key) < 8) {
 		unsigned int number = (unsigned int)strtoul(key + 3, NULL, 10);

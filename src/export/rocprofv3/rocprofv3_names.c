@@ -414,6 +414,21 @@ int rocprofv3_names_shorten(struct query *q)
 	return ret || !q->ours ? ret : query_run(q, views);
 }
 
+int rocprofv3_names_number_streams(struct query *q)
+{
+	static const char renumber[] =
+		"UPDATE temp.query_cause SET stream = CAST(coalesce((SELECT M.number FROM rtl_process P JOIN "
+		"temp.rocprofv3_stream M ON M.process_id = P.id AND M.name = query_cause.stream JOIN rocpd_api B ON B.id = "
+		"query_cause.api_id AND M.since <= B.start AND M.until > B.start WHERE query_cause.op_id BETWEEN P.id_first AND "
+		"P.id_last), 0) AS TEXT) WHERE stream IS NOT NULL; "
+		"DELETE FROM temp.query_stream; "
+		"INSERT INTO temp.query_stream SELECT DISTINCT op_id >> 32, stream, stream + 1 FROM "
+		"temp.query_cause WHERE stream IS NOT NULL;";
+
+	q->streams_from_0 = true;
+	return query_run(q, renumber);
+}
+
 int rocprofv3_names_make(struct query *q)
 {
 	const struct rocprofv3_choice *choice = rocprofv3_files_choice(q);

@@ -133,10 +133,38 @@ static const char hip_calls_sql[] =
 	") LEFT JOIN rocpd_ustring U ON U.id = A.args_id LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id BETWEEN ?1 "
 	"AND ?2 ORDER BY A.start, A.id";
 
-static void put_arg(struct json *j, const struct call_arg *a)
+/* Finds the parameter `name` in "ptr:void**;size:unsigned long". The size of its type; 0: there is none. */
+static size_t find_type(const char *params, const char *name, size_t name_size, const char **type)
+{
+	while (params && *params) {
+		size_t size = strcspn(params, ";"), of_name = strcspn(params, ":");
+
+		if (of_name == name_size && memcmp(params, name, name_size) == 0) {
+			*type = params + of_name + 1;
+			return size - of_name - 1;
+		}
+		params += size + (params[size] != 0);
+	}
+	return 0;
+}
+
+/* "*ptr" has the type to which that of ptr points. */
+static void put_type(struct json *j, const struct call_arg *a, const char *params)
+{
+	bool pointed = *a->name == '*';
+	const char *type = "";
+	size_t size = find_type(params, a->name + pointed, a->name_size - pointed, &type);
+
+	if (pointed && size)
+		size -= type[size - 1] == '*' ? 1 : size;
+	JSON_KEY(j, "type");
+	json_text_size(j, type, size);
+}
+
+static void put_arg(struct json *j, const struct call_arg *a, const char *params)
 {
 	json_object(j);
-	json_member_text(j, "type", "");
+	put_type(j, a, params);
 	JSON_KEY(j, "name");
 	json_text_size(j, a->name, a->name_size);
 	JSON_KEY(j, "value");
@@ -144,9 +172,9 @@ static void put_arg(struct json *j, const struct call_arg *a)
 	json_object_end(j);
 }
 
-/* The parameters in their order, then what pointers pointed to ("*ptr"). A trace has no types. Returns the value that the call
- * returned, if it is no status. */
-static int64_t put_args(struct json *j, const char *text)
+/* The parameters in their order, then what pointers pointed to ("*ptr"). A trace has no types: they are those of the SDK's `params`. Returns
+ * the value that the call returned, if it is no status. */
+static int64_t put_args(struct json *j, const char *text, const char *params)
 {
 	bool is_form = call_args_is_form(text);
 	int64_t returned = 0;
@@ -159,7 +187,7 @@ static int64_t put_args(struct json *j, const char *text)
 			if (a.name_size == 6 && memcmp(a.name, "return", 6) == 0)
 				returned = (int64_t)strtoull(a.value, NULL, 0);
 			else if (a.name_size && (*a.name == '*') == pointed)
-				put_arg(j, &a);
+				put_arg(j, &a, params);
 		}
 	json_array_end(j);
 	return returned;
@@ -167,10 +195,12 @@ static int64_t put_args(struct json *j, const char *text)
 
 static void put_hip_call(struct json *j, sqlite3_stmt *row, uint64_t number)
 {
-	int64_t value;
+	const struct names_sdk_kind *kind = &names_sdk_buffer_kinds[sqlite3_column_int64(row, 0)];
+	int64_t operation = sqlite3_column_int64(row, 1), value;
 
 	put_call(j, row, number);
-	value = put_args(j, query_text(row, 7));
+	value = put_args(j, query_text(row, 7),
+			 kind->params && operation < kind->nr ? kind->params[operation] : NULL);
 	if (sqlite3_column_type(row, 8) != SQLITE_NULL)
 		value = sqlite3_column_int64(row, 8);
 	JSON_KEY(j, "retval");
