@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* csv_columns.h - columns and rows as SQL that CSV files of rocprof and of rocprofv3 have in common
  *
- * 65550 is the mask of the flags of operations without measured times (not
+ * KINDS_UNTIMED is the mask of the flags of operations without measured times (not
  * written, or inverted), 65536 and 65544 those of a begin and an end that are only positions on the time axis, as in
  * the view rtl_dispatch.
  */
@@ -27,7 +27,8 @@
 
 #define BEGIN_NS(flags) "CASE WHEN " flags " & 65536 THEN 0 ELSE O.start END"
 #define END_NS(flags) "CASE WHEN " flags " & 65544 THEN 0 ELSE O.end END"
-#define DURATION_NS "CASE WHEN K.flags & 65550 OR O.end < O.start THEN 0 ELSE O.end - O.start END"
+#define DURATION_NS                                                                                \
+	"CASE WHEN K.flags & " KINDS_UNTIMED " OR O.end < O.start THEN 0 ELSE O.end - O.start END"
 
 #define KERNELS                                                                                       \
 	"SELECT $ FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON "  \

@@ -27,7 +27,8 @@ static const struct csv_column stats[] = {
 	"BY ns DESC, n DESC, name"
 
 #define DURATION(flags)                                                                            \
-	"sum(CASE WHEN coalesce(" flags ", 0) & 65550 OR O.\"end\" < O.start THEN 0 ELSE "         \
+	"sum(CASE WHEN coalesce(" flags ", 0) & " KINDS_UNTIMED                                    \
+	" OR O.\"end\" < O.start THEN 0 ELSE "                                                     \
 	"O.\"end\" - O.start END) AS ns"
 #define OPS(id, tables, flags)                                                                     \
 	"SELECT " id " AS id, count(*) AS n, " DURATION(flags) " FROM " tables " GROUP BY 1"
@@ -41,7 +42,7 @@ static const struct csv_column stats[] = {
 
 /* Kernels with which HIP copies or fills are copies in sums: lists of dispatches have them, as rocprof's and rocprofv3's. */
 #define NO_TRANSFER                                                                                \
-	"O.description_id NOT IN (SELECT id FROM rocpd_string WHERE " TRANSFER_IS("string") ")"
+	"O.description_id NOT IN (SELECT id FROM rocpd_string WHERE " KINDS_IS_BLIT("string") ")"
 
 static const char kernel_stats[] =
 	STATS(OPS("O.description_id",
@@ -61,11 +62,11 @@ static const char copy_stats[] = "WITH T AS (" OPS(
 static const char rpd_kernel_stats[] =
 	STATS(OPS("O.description_id",
 		  "rocpd_op O JOIN rocpd_string Y ON Y.id = O.opType_id WHERE O.gpuId >= 0 AND "
-		  "NOT " ROWS_IS_COPY("Y.string") " AND " NO_TRANSFER,
+		  "NOT " KINDS_IS_COPY("Y.string") " AND " NO_TRANSFER,
 		  "0"),
 	      "");
 static const char rpd_copy_stats[] =
-	STATS(OPS("O.opType_id", "rocpd_op O", "0"), "WHERE " ROWS_IS_COPY("D.string"));
+	STATS(OPS("O.opType_id", "rocpd_op O", "0"), "WHERE " KINDS_IS_COPY("D.string"));
 
 /* ---- traces ---- */
 
@@ -114,7 +115,7 @@ static const char counters[] = KERNELS CSV_COUNTERS CSV_OF_AGENT "ORDER BY O.sta
 static const char rpd_kernel_trace[] =
 	"SELECT $ FROM rocpd_op O JOIN rocpd_string D ON D.id = O.description_id JOIN rocpd_string Y "
 	"ON Y.id = O.opType_id " STREAM
-	"WHERE O.gpuId >= 0 AND NOT " ROWS_IS_COPY("Y.string") " ORDER BY O.start, O.id";
+	"WHERE O.gpuId >= 0 AND NOT " KINDS_IS_COPY("Y.string") " ORDER BY O.start, O.id";
 
 static const struct csv_column copy_trace_columns[] = {
 	CSV_COPY_COLUMNS("F.agent_index", "G.agent_index"),

@@ -60,15 +60,15 @@ static const struct kind kinds[] = {
 	{ "dispatch", "rtl_dispatch",
 	  "SELECT V.*, " EITHER(
 		  "rtl_op_kernel",
-		  "rtl_op_runtime") " FROM rtl_dispatch V WHERE NOT " TRANSFER_IS("V.kernel"),
-	  RPD_OPS("D.string AS kernel", "O.gpuId >= 0 AND NOT " ROWS_IS_COPY(
-						"Y.string") " AND NOT " TRANSFER_IS("D.string")),
+		  "rtl_op_runtime") " FROM rtl_dispatch V WHERE NOT " KINDS_IS_BLIT("V.kernel"),
+	  RPD_OPS("D.string AS kernel", "O.gpuId >= 0 AND NOT " KINDS_IS_COPY(
+						"Y.string") " AND NOT " KINDS_IS_BLIT("D.string")),
 	  NULL },
 	{ "copy", "rtl_transfer",
 	  "SELECT V.*, " END("src") ", " END(
 		  "dst") ", " EITHER("rtl_op_copy", "rtl_op_kernel") " FROM rtl_transfer V",
 	  RPD_OPS("CASE WHEN D.string = '' THEN Y.string ELSE D.string END AS kind",
-		  ROWS_IS_COPY("Y.string") " OR " TRANSFER_IS("D.string")),
+		  KINDS_IS_COPY("Y.string") " OR " KINDS_IS_BLIT("D.string")),
 	  NULL },
 	{ "barrier", "rtl_barrier", "SELECT V.*, " IN("rtl_op_barrier") " FROM rtl_barrier V", NULL,
 	  NULL },

@@ -176,6 +176,7 @@ static void make_copy(struct json *j, sqlite3_stmt *row)
 		{ "CopyHostToDevice", "gpu_memcpy", "Memcpy HtoD (Host -> Device)" },
 		{ "CopyDeviceToHost", "gpu_memcpy", "Memcpy DtoH (Device -> Host)" },
 		{ "CopyDeviceToDevice", "gpu_memcpy", "Memcpy DtoD (Device -> Device)" },
+		{ "CopyPeerToPeer", "gpu_memcpy", "Memcpy DtoD (Device -> Device)" },
 		{ "CopyHostToHost", "gpu_memcpy", "Memcpy HtoH (Host -> Host)" },
 		{ "FillBuffer", "gpu_memset", "Memset (Device)" },
 	};

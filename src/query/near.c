@@ -86,8 +86,8 @@ int near_kernels(struct query *q, const char *regex, char out[NEAR_SIZE], bool *
 		q, &row,
 		"SELECT D.string FROM (SELECT description_id AS id, opType_id AS type, count(*) AS n "
 		"FROM main.rocpd_op GROUP BY 1, 2) O JOIN rocpd_string D ON D.id = O.id JOIN "
-		"rocpd_string T ON T.id = O.type WHERE D.string <> '' AND NOT " ROWS_IS_COPY(
-			"T.string") " AND NOT " TRANSFER_IS("D.string") " ORDER BY O.n DESC, 1");
+		"rocpd_string T ON T.id = O.type WHERE D.string <> '' AND NOT " KINDS_IS_TRANSFER(
+			"T.string", "D.string") " ORDER BY O.n DESC, 1");
 
 	while (ret == 0 && (ret = query_step(q, row)) == 1) {
 		const char *name = label_kernel(label, query_text(row, 0));

@@ -116,14 +116,14 @@ bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 	"O.start, O.id, O.gpuId, O.queueId, O.sequenceId, O.\"end\", O.description_id, O.opType_id, " rest
 
 #define OURS(cause)                                                                                \
-	"O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), C.op_id IS NOT "  \
-	"NULL, C.bytes, C.src_agent_id, C.dst_agent_id, " cause
+	"O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), coalesce(C.kind " \
+	"+ 1, 0), C.bytes, C.src_agent_id, C.dst_agent_id, " cause
 #define OURS_FROM                                                                                  \
 	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "       \
 	"C.op_id = O.id "
 
 /* RPD has no sizes of operations; its type names identify copies */
-#define RPD(cause) "0, 0, 0, 0, " ROWS_IS_COPY("T.string") ", 0, 0, 0, " cause
+#define RPD(cause) "0, 0, 0, 0, " KINDS_IS_COPY("T.string") ", 0, 0, 0, " cause
 #define RPD_FROM                                                                                   \
 	"rocpd_op O CROSS JOIN rocpd_string T ON T.id = O.opType_id AND NOT (" RPD_MARKER ") "
 

@@ -76,9 +76,6 @@ int rows_calls(struct query *q, rows_fn each, void *arg);
 int64_t rows_stream_key(const int64_t *op);
 /* SQL for the name of a row's OP_TYPE, ?1. */
 #define ROWS_TYPE_NAME TRANSFER_TYPE_NAME
-/* SQL: whether an operation's type is a copy or a fill. rtl uses RPD's names. */
-#define ROWS_IS_COPY(type)                                                                         \
-	"(" type " LIKE 'Copy%' OR " type " LIKE 'Fill%' OR " type " LIKE 'Mem%')"
 /* Whether the times were measured: neither missing nor only a position on the time axis. */
 bool rows_timed(int64_t begin, int64_t end, int64_t flags);
 

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/capture.h"
+#include "query/kinds.h"
 #include "query/near.h"
 
 /* ---- SQL functions ---- */
@@ -246,8 +247,7 @@ static int find_kernels(struct query *q, const char *text, bool internal)
 				   "WHERE string = ''");
 	if (ret == 0 && !internal)
 		ret = query_run(q, "INSERT OR IGNORE INTO query_kernel SELECT id FROM rocpd_string "
-				   "WHERE string GLOB '__amd_rocclr_copy*' OR string GLOB "
-				   "'__amd_rocclr_fill*'");
+				   "WHERE " KINDS_IS_BLIT("string"));
 	if (ret == 0 && internal && q->ours)
 		ret = query_run(q, other_sql);
 	return ret;

@@ -9,25 +9,13 @@
 #include "query/rows.h"
 #include "store/map.h"
 
-#define PREFIX "__amd_rocclr_"
-
-enum transfer transfer_of(const char *kernel)
-{
-	if (strncmp(kernel, PREFIX, strlen(PREFIX)) != 0)
-		return TRANSFER_NONE;
-	kernel += strlen(PREFIX);
-	return strncmp(kernel, "copy", 4) == 0 ? TRANSFER_COPY :
-	       strncmp(kernel, "fill", 4) == 0 ? TRANSFER_FILL :
-						 TRANSFER_NONE;
-}
-
 /* ---- rows ---- */
 
 /* Types of transfers, as operations of copy engines have them. */
-enum { T_H2H, T_H2D, T_D2H, T_D2D, T_FILL, T_COPY, T_NR };
+enum { T_H2H, T_H2D, T_D2H, T_D2D, T_FILL, T_COPY, T_P2P, T_NR };
 
 struct transfers {
-	struct map names; /* ids of the kernels' names -> enum transfer */
+	struct map names; /* ids of the kernels' names -> enum kinds_transfer */
 	sqlite3_stmt *row, *agent;
 	int64_t types[T_NR]; /* ids of their names */
 	int64_t last_shape, last_agent;
@@ -37,26 +25,27 @@ struct transfers {
 static const char types_sql[] =
 	"CREATE TEMP TABLE IF NOT EXISTS query_type (id INTEGER PRIMARY KEY, string TEXT); INSERT OR IGNORE "
 	"INTO query_type VALUES (-1, 'CopyHostToHost'), (-2, 'CopyHostToDevice'), (-3, 'CopyDeviceToHost'), "
-	"(-4, 'CopyDeviceToDevice'), (-5, 'FillBuffer'), (-6, 'Copy'); CREATE TEMP TABLE IF NOT EXISTS "
+	"(-4, 'CopyDeviceToDevice'), (-5, 'FillBuffer'), (-6, 'Copy'), (-7, 'CopyPeerToPeer'); CREATE TEMP TABLE IF NOT EXISTS "
 	"query_transfer (op_id INTEGER PRIMARY KEY, type INTEGER, bytes INTEGER)";
 
 /* type: a position in types[]; -1 - type is its id in query_type */
 static const char table_sql[] =
 	"DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP " TRANSFER_VIEW
 	"; INSERT OR IGNORE INTO query_transfer SELECT op_id, CASE kind WHEN 'HostToHost' THEN 0 WHEN 'HostToDevice' "
-	"THEN 1 WHEN 'DeviceToHost' THEN 2 WHEN 'DeviceToDevice' THEN 3 WHEN 'Fill' THEN 4 ELSE 5 END, "
-	"coalesce(bytes, 0) FROM temp.rtl_transfer WHERE " TRANSFER_IS(
+	"THEN 1 WHEN 'DeviceToHost' THEN 2 WHEN 'DeviceToDevice' THEN 3 WHEN 'Fill' THEN 4 WHEN 'PeerToPeer' THEN 6 ELSE 5 END, "
+	"coalesce(bytes, 0) FROM temp.rtl_transfer WHERE " KINDS_IS_BLIT(
 		"means") "; DROP VIEW temp.rtl_transfer";
 
 static int read_names(struct query *q, struct transfers *t)
 {
 	sqlite3_stmt *row = NULL;
-	int ret = query_prepare(q, &row,
-				"SELECT id, string FROM rocpd_string WHERE " TRANSFER_IS("string"));
+	int ret =
+		query_prepare(q, &row,
+			      "SELECT id, string FROM rocpd_string WHERE " KINDS_IS_BLIT("string"));
 
 	while (ret == 0 && (ret = query_step(q, row)) == 1)
 		ret = map_put(&t->names, (uint64_t)sqlite3_column_int64(row, 0),
-			      transfer_of(query_text(row, 1))) ?
+			      kinds_transfer_of(query_text(row, 1))) ?
 			      query_fail_memory(q) :
 			      0;
 	sqlite3_finalize(row);
@@ -129,9 +118,15 @@ void transfer_apply(struct query *q, int64_t *op)
 	uint64_t transfer;
 	int64_t type;
 
+	/* RPD has no types of these: those of rocpd_op are the names of others */
+	if (op[OP_COPY] == 1 + REC_COPY_P2P)
+		op[OP_TYPE] = -1 - T_P2P;
+	else if (op[OP_COPY] > 1 + REC_COPY_FILL)
+		op[OP_TYPE] = -1 - T_COPY;
+	op[OP_COPY] = op[OP_COPY] != 0;
 	if (!t || op[OP_COPY] || !map_get(&t->names, (uint64_t)op[OP_NAME], &transfer))
 		return;
-	type = transfer == TRANSFER_FILL ? T_FILL : T_COPY;
+	type = transfer == KINDS_FILL ? T_FILL : T_COPY;
 	if (t->row && query_row(t->row, op[OP_ID])) {
 		type = sqlite3_column_int64(t->row, 0);
 		op[OP_BYTES] = sqlite3_column_int64(t->row, 1);
@@ -144,6 +139,40 @@ void transfer_apply(struct query *q, int64_t *op)
 		t->last_agent =
 			query_row(t->agent, t->last_shape) ? sqlite3_column_int64(t->agent, 0) : 0;
 	}
-	op[OP_SRC] = type == T_D2H || type == T_D2D ? t->last_agent : 0;
-	op[OP_DST] = type == T_H2D || type == T_D2D || type == T_FILL ? t->last_agent : 0;
+	op[OP_SRC] = type == T_D2H || type == T_D2D || type == T_P2P ? t->last_agent : 0;
+	op[OP_DST] = type == T_H2D || type == T_D2D || type == T_P2P || type == T_FILL ?
+			     t->last_agent :
+			     0;
+}
+
+/* ---- the view ---- */
+
+#define QUERY_COPY(from)                                                                                    \
+	"DROP VIEW IF EXISTS temp.query_copy; CREATE TEMP VIEW query_copy AS SELECT op_id, " KINDS_NAME_OF( \
+		"kind") " AS name, agent, begin_ns, end_ns, flags, coalesce(bytes, 0) AS bytes, "           \
+			"means FROM " from
+
+int transfer_view(struct query *q)
+{
+	static const char engines[] = QUERY_COPY("(" TRANSFER_ENGINES ")");
+	static const char all[] =
+		"DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP " TRANSFER_VIEW
+		"; " QUERY_COPY("temp.rtl_transfer");
+	static const char rpd[] =
+		"DROP VIEW IF EXISTS temp.query_copy; CREATE TEMP VIEW query_copy AS SELECT O.id AS op_id, CASE "
+		"WHEN S.string GLOB '__amd_rocclr_copy*' THEN 'Copy' WHEN S.string GLOB '__amd_rocclr_fill*' THEN "
+		"'FillBuffer' ELSE T.string END AS name, gpuId AS agent, start AS begin_ns, \"end\" AS end_ns, 0 AS "
+		"flags, 0 AS bytes, CASE WHEN S.string = '' THEN 'not known' ELSE S.string END AS means FROM rocpd_op "
+		"O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string S ON S.id = O.description_id WHERE " KINDS_IS_TRANSFER(
+			"T.string", "S.string");
+
+	if (!q->ours)
+		return query_run(q, rpd);
+	return query_run(
+		q, query_number(q->db,
+				"SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " KINDS_IS_BLIT(
+					"string") ")",
+				1) ?
+			   all :
+			   engines);
 }

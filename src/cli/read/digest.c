@@ -12,7 +12,6 @@
 #include "cli/ui.h"
 #include "query/rows.h"
 #include "query/timeline.h"
-#include "query/transfer.h"
 
 enum { MAX_GAPS = 16 << 10 };
 
@@ -79,8 +78,6 @@ void digest_free_sums(struct digest_sums *s, bool names)
 	*s = (struct digest_sums){ 0 };
 }
 
-/* ---- kinds of operations ---- */
-
 static const char *text_of(struct digest *d, int64_t id)
 {
 	sqlite3_stmt *stmt = db_query(d->q, QUERY_STRING);
@@ -94,32 +91,6 @@ static const char *text_of(struct digest *d, int64_t id)
 const char *digest_name(struct digest *d, int64_t id)
 {
 	return id < 0 ? "" : text_of(d, id);
-}
-
-/* Names of kernels with which HIP copies or fills, and of types that are copies: the other ids are kernels'. */
-static void read_kinds(struct digest *d)
-{
-	sqlite3_stmt *stmt = db_query(
-		d->q, "SELECT id, " TRANSFER_IS("string") " FROM rocpd_string WHERE " TRANSFER_IS(
-			      "string") " OR " ROWS_IS_COPY("string"));
-
-	while (db_step(d->q, stmt))
-		if (map_put(&d->kinds, (uint64_t)sqlite3_column_int64(stmt, 0),
-			    sqlite3_column_int(stmt, 1) ? DIGEST_BLIT : DIGEST_ENGINE))
-			ui_die_memory();
-	sqlite3_finalize(stmt);
-	d->has_kinds = true;
-}
-
-enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type)
-{
-	uint64_t kind;
-
-	if (!d->has_kinds)
-		read_kinds(d);
-	return map_get(&d->kinds, (uint64_t)name, &kind) && kind == DIGEST_BLIT	  ? DIGEST_BLIT :
-	       map_get(&d->kinds, (uint64_t)type, &kind) && kind == DIGEST_ENGINE ? DIGEST_ENGINE :
-										    DIGEST_KERNEL;
 }
 
 /* ---- gaps ---- */
@@ -290,8 +261,8 @@ static const struct digest_recent *recent_of(struct digest *d, int64_t name, int
 	if (r->name == name && r->type == type && r->gpu == gpu && type)
 		return r;
 	*r = (struct digest_recent){ .name = name, .type = type, .gpu = gpu };
-	r->kind = digest_kind_of(d, name, type);
-	if (r->kind == DIGEST_KERNEL) {
+	r->kind = kinds_of(&d->kinds, name, type);
+	if (r->kind == KINDS_KERNEL) {
 		struct digest_sum *sum =
 			digest_sum_of(&d->kernels, (uint64_t)name << 16 ^ (uint64_t)(gpu & 0xffff));
 
@@ -308,7 +279,7 @@ static int on_op(void *arg, const int64_t *row)
 	struct digest *d = arg;
 	int64_t begin = row[0], end = row[1], gpu = row[3], name = row[4];
 	const struct digest_recent *recent = recent_of(d, name, row[5], gpu);
-	bool copy = recent->kind != DIGEST_KERNEL;
+	bool copy = recent->kind != KINDS_KERNEL;
 	struct digest_lane *lane;
 	uint64_t odd, ns = (uint64_t)(end - begin);
 	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)row[2], &odd));
@@ -334,7 +305,7 @@ static int on_op(void *arg, const int64_t *row)
 		lane->copy_ns += timed && copy ? ns : 0;
 		if (timed)
 			add_to_lane(d, lane, begin, end, copy,
-				    recent->kind == DIGEST_ENGINE ? row[5] : name);
+				    recent->kind == KINDS_ENGINE ? row[5] : name);
 	}
 	return 0;
 }
@@ -392,7 +363,7 @@ static void read_ops(struct digest *d)
 				ui_die_memory();
 		sqlite3_finalize(stmt);
 	}
-	read_kinds(d);
+	db_check(d->q, kinds_read(d->q, &d->kinds));
 	begin_ops(d);
 	/* a part of a trace is a temporary view, which only this connection has */
 	is_part = query_number(
@@ -526,7 +497,7 @@ void digest_fini(struct digest *d)
 	free(d->errors);
 	map_fini(&d->odd);
 	free(d->text);
-	map_fini(&d->kinds);
+	kinds_fini(&d->kinds);
 	map_fini(&d->marker_index);
 	free(d->markers);
 }

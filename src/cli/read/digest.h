@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "cli/db.h"
+#include "query/kinds.h"
 #include "query/slice.h"
 #include "store/map.h"
 
@@ -79,7 +80,6 @@ struct digest_error {
 };
 
 enum { DIGEST_RECENT = 512 };
-enum digest_kind { DIGEST_KERNEL, DIGEST_BLIT, DIGEST_ENGINE };
 
 struct digest {
 	struct query *q;
@@ -95,6 +95,7 @@ struct digest {
 	size_t nr_lanes;
 	struct digest_sums kernels; /* by kernel and GPU */
 	struct digest_sums copies;  /* by kind */
+	uint64_t copies_ns;	    /* of all of them */
 	struct digest_sums calls;   /* by function */
 	struct digest_error *errors;
 	size_t nr_errors;
@@ -114,13 +115,12 @@ struct digest {
 	uint64_t unpinned_bytes, unpinned_calls, unpinned_ns, pinned_bytes;
 
 	/* private to the readers */
-	struct map odd;	  /* operations whose times are not measured; then: status of calls */
-	struct map kinds; /* ids of texts: enum digest_kind */
-	bool has_kinds;
+	struct map odd; /* operations whose times are not measured; then: status of calls */
+	struct kinds kinds;
 	/* what is known of the last operations: names are few, their look-ups are not */
 	struct digest_recent {
 		int64_t name, type, gpu; /* type 0: none, which no operation has */
-		enum digest_kind kind;
+		enum kinds_op kind;
 		size_t sum; /* of a kernel: in kernels.sums */
 	} recent[DIGEST_RECENT];
 	int64_t covered_until;
@@ -156,7 +156,5 @@ const char *digest_name(struct digest *d, int64_t id);
 void digest_read_calls(struct digest *d);
 void digest_read_copies(struct digest *d);
 void digest_sample(struct digest *d);
-/* Of an operation, by the ids of its description and type. The first call reads the names; later ones do not use the database. */
-enum digest_kind digest_kind_of(struct digest *d, int64_t name, int64_t type);
 
 #endif

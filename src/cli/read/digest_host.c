@@ -314,60 +314,23 @@ void digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
 
 /* ---- copies ---- */
 
-static bool has_blits(struct digest *d)
-{
-	return query_number(d->q->db,
-			    "SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " TRANSFER_IS(
-				    "string") ")",
-			    0) != 0;
-}
-
-/* Columns: kind, number, bytes, ns. */
 void digest_read_copies(struct digest *d)
 {
-	/* what the view does for kernels of HIP reads all operations: only where there are some */
-	static const char engines[] =
-		"SELECT K.kind, count(*), sum(K.bytes), sum(CASE WHEN K.flags & 65550 OR O.end < O.start "
-		"THEN 0 ELSE O.end - O.start END) FROM rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id "
-		"GROUP BY 1";
-	static const char all[] =
-		"SELECT kind, count(*), sum(bytes), sum(CASE WHEN flags & 65550 OR end_ns < begin_ns THEN 0 "
-		"ELSE end_ns - begin_ns END) FROM temp.rtl_transfer GROUP BY 1";
-	static const char *const kinds[] = { "HostToHost",     "HostToDevice", "DeviceToHost",
-					     "DeviceToDevice", "PeerToPeer",   "Fill" };
-	bool blits = d->q->ours && has_blits(d);
 	sqlite3_stmt *stmt;
 
-	if (blits)
-		db_check(d->q, query_run(d->q, "CREATE TEMP " TRANSFER_VIEW));
+	db_check(d->q, transfer_view(d->q));
 	stmt = db_query(
 		d->q,
-		blits ? all :
-		d->q->ours ?
-			engines :
-			"SELECT T.string, count(*), 0, sum(\"end\" - start) FROM rocpd_op O JOIN "
-			"rocpd_string T ON T.id = O.opType_id WHERE T.string LIKE 'Copy%' OR T.string "
-			"LIKE 'Fill%' OR T.string LIKE 'Mem%' GROUP BY 1");
+		"SELECT name, count(*), sum(bytes), sum(CASE WHEN flags & " KINDS_UNTIMED
+		" OR end_ns < begin_ns THEN 0 ELSE end_ns - begin_ns END) FROM temp.query_copy GROUP BY 1");
 	while (db_step(d->q, stmt)) {
 		struct digest_sum *sum = digest_sum_of(&d->copies, d->copies.nr);
-		int64_t kind = sqlite3_column_int64(stmt, 0);
 
-		sum->name = ui_format("%s", blits || !d->q->ours   ? query_text(stmt, 0) :
-					    kind >= 0 && kind <= 5 ? kinds[kind] :
-								     "Unknown");
-		/* as the operations' types are called */
-		if (d->q->ours) {
-			char *name =
-				strcmp(sum->name, "Fill") == 0	  ? ui_format("FillBuffer") :
-				strcmp(sum->name, "Unknown") == 0 ? ui_format("Copy") :
-								    ui_format("Copy%s", sum->name);
-
-			free(sum->name);
-			sum->name = name;
-		}
+		sum->name = ui_format("%s", query_text(stmt, 0));
 		sum->calls = (uint64_t)sqlite3_column_int64(stmt, 1);
 		sum->bytes = (uint64_t)sqlite3_column_int64(stmt, 2);
 		sum->ns = (uint64_t)sqlite3_column_int64(stmt, 3);
+		d->copies_ns += sum->ns;
 	}
 	sqlite3_finalize(stmt);
 	digest_sort(&d->copies);

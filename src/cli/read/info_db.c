@@ -134,12 +134,12 @@ static void read_counts(struct query *q, struct info_process *p, int64_t first, 
 			    first, last);
 	/* kernels with which HIP copies or fills */
 	if (query_number(q->db,
-			 "SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " TRANSFER_IS(
+			 "SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " KINDS_IS_BLIT(
 				 "string") ")",
 			 0)) {
 		uint64_t n = count_block(
 			q,
-			"rocpd_op WHERE description_id IN (SELECT id FROM rocpd_string WHERE " TRANSFER_IS(
+			"rocpd_op WHERE description_id IN (SELECT id FROM rocpd_string WHERE " KINDS_IS_BLIT(
 				"string") ") AND id",
 			first, last);
 
@@ -219,13 +219,13 @@ void info_db_read(struct info *info)
 	} else {
 		info->counts.copies = (uint64_t)query_number(
 			q->db,
-			"SELECT count(*) FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string D ON D.id = O.description_id WHERE " ROWS_IS_COPY(
-				"T.string") " OR " TRANSFER_IS("D.string"),
+			"SELECT count(*) FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string D ON D.id = O.description_id WHERE " KINDS_IS_COPY(
+				"T.string") " OR " KINDS_IS_BLIT("D.string"),
 			0);
 		info->counts.dispatches = (uint64_t)query_number(
 			q->db,
-			"SELECT count(*) FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string D ON D.id = O.description_id WHERE O.gpuId >= 0 AND NOT " ROWS_IS_COPY(
-				"T.string") " AND NOT " TRANSFER_IS("D.string"),
+			"SELECT count(*) FROM rocpd_op O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string D ON D.id = O.description_id WHERE O.gpuId >= 0 AND NOT " KINDS_IS_COPY(
+				"T.string") " AND NOT " KINDS_IS_BLIT("D.string"),
 			0);
 		info->counts.apis =
 			(uint64_t)query_number(q->db, "SELECT count(*) FROM rocpd_api", 0);

@@ -55,7 +55,8 @@ static int count_transfer(void *arg, const struct store_dispatch *op)
 {
 	uint64_t *n = arg;
 
-	*n += !(op->flags & REC_F_INTERNAL) && transfer_of(op->kernel->name) != TRANSFER_NONE;
+	*n += !(op->flags & REC_F_INTERNAL) &&
+	      kinds_transfer_of(op->kernel->name) != KINDS_NO_TRANSFER;
 	return 0;
 }
 
@@ -69,7 +70,7 @@ static uint64_t count_transfers(struct index *index)
 	const struct store_kernel *kernels = index_kernels(index, &nr);
 
 	for (size_t i = 0; i < nr; i++)
-		if (transfer_of(kernels[i].name) != TRANSFER_NONE) {
+		if (kinds_transfer_of(kernels[i].name) != KINDS_NO_TRANSFER) {
 			index_visit(index, &visitor, &n, &error);
 			break;
 		}

@@ -140,9 +140,7 @@ void summary_free(struct summary *s)
 	if (s->digest)
 		digest_fini(s->digest);
 	free(s->digest);
-	map_fini(&s->types);
-	map_fini(&s->blits);
-	sqlite3_finalize(s->type);
+	kinds_fini(&s->kinds);
 	sqlite3_finalize(s->occupancy);
 	slice_fini(&s->filter);
 	query_close(s->q);

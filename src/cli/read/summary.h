@@ -25,6 +25,7 @@
 #include "cli/read/digest.h"
 #include "cli/grid.h"
 #include "cli/read/stats.h"
+#include "query/kinds.h"
 #include "query/slice.h"
 #include "query/rows.h"
 #include "store/map.h"
@@ -69,10 +70,9 @@ struct summary {
 	struct slice filter;
 	struct stats *stats;
 	uint64_t nr_untimed, nr_joined, nr_errors;
-	uint64_t all_ns;  /* of the rows of a table */
-	struct map types; /* of operations: whether it is a copy */
-	struct map blits; /* names of kernels: whether HIP copies with it */
-	sqlite3_stmt *type, *occupancy;
+	uint64_t all_ns; /* of the rows of a table */
+	struct kinds kinds;
+	sqlite3_stmt *occupancy;
 	struct digest *digest; /* NULL: not needed so far */
 };
 
@@ -91,10 +91,8 @@ int64_t summary_begin(struct query *q);
 /* The digest of the trace, read when it is first asked for. */
 struct digest *summary_digest(struct summary *s);
 
-/* Whether an operation's type (an id in rocpd_string) is a copy or a fill. */
-bool summary_rows_is_copy(struct summary *s, int64_t type);
-/* Whether a name (an id in rocpd_string) is that of a kernel with which HIP copies or fills. */
-bool summary_rows_is_blit(struct summary *s, int64_t name);
+/* Of an operation, by the ids of its description and type. */
+enum kinds_op summary_rows_kind(struct summary *s, int64_t name, int64_t type);
 /* Fills s->stats. */
 void summary_rows_kernels(struct summary *s);
 void summary_rows_calls(struct summary *s);

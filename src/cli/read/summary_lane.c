@@ -178,8 +178,8 @@ static void read_lanes(struct lanes *l, const char *sql)
 
 	while (db_step(l->s->q, stmt)) {
 		int64_t begin = sqlite3_column_int64(stmt, 3), end = sqlite3_column_int64(stmt, 4);
-		bool copy = summary_rows_is_copy(l->s, sqlite3_column_int64(stmt, 5)) ||
-			    summary_rows_is_blit(l->s, sqlite3_column_int64(stmt, 7));
+		bool copy = summary_rows_kind(l->s, sqlite3_column_int64(stmt, 7),
+					      sqlite3_column_int64(stmt, 5)) != KINDS_KERNEL;
 
 		if (!lane || gpu != sqlite3_column_int64(stmt, 0) ||
 		    stream != sqlite3_column_int64(stmt, 1) ||

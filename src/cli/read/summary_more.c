@@ -43,8 +43,7 @@ static const struct grid_column process_columns[P_NR] = {
 static const char process_sql[] =
 	"WITH op AS (SELECT id >> 32 AS block, description_id AS d, opType_id AS t, count(*) AS n, sum(CASE "
 	"WHEN \"end\" > start THEN \"end\" - start ELSE 0 END) AS ns FROM rocpd_op GROUP BY 1, 2, 3), kind AS "
-	"(SELECT block, n, ns, D.string GLOB '__amd_rocclr_copy*' OR D.string GLOB '__amd_rocclr_fill*' OR "
-	"T.string LIKE 'Copy%%' OR T.string LIKE 'Fill%%' AS copy FROM op JOIN rocpd_string D ON D.id = d "
+	"(SELECT block, n, ns, %s AS copy FROM op JOIN rocpd_string D ON D.id = d "
 	"JOIN rocpd_string T ON T.id = t), ops AS (SELECT block, sum(n * (NOT copy)) AS k, sum(ns * (NOT "
 	"copy)) AS kns, sum(n * copy) AS c, sum(ns * copy) AS cns FROM kind GROUP BY 1), calls AS (SELECT "
 	"A.id >> 32 AS block, count(*) AS n, sum(CASE WHEN X.parent_id = 0 THEN A.end - A.start ELSE 0 END) "
@@ -73,7 +72,8 @@ size_t summary_more_processes(struct summary *s)
 		ui_say("%s: files of RPD do not describe processes", s->q->path);
 		return 0;
 	}
-	sql = ui_format(process_sql, ranks ? "P.rank, count(*)" : "P.rank, P.pid",
+	sql = ui_format(process_sql, KINDS_IS_TRANSFER("T.string", "D.string"),
+			ranks ? "P.rank, count(*)" : "P.rank, P.pid",
 			ranks ? "min(P.host)" : "P.command", ranks ? "P.rank" : "P.id");
 	if (ranks)
 		chosen[P_NAME] = (struct grid_column){ .key = "name", .title = "HOST" };

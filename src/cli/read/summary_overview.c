@@ -259,7 +259,7 @@ static void put_copies(const struct overview *o)
 			snprintf(rate, sizeof(rate), "%s/s", speed);
 		}
 		ui_putf("%6s  %10s  %9s  %10s  %13s  %s\n",
-			ui_share(share, sum->ns, o->d->lanes[0].copy_ns), ui_time(total, sum->ns),
+			ui_share(share, sum->ns, o->d->copies_ns), ui_time(total, sum->ns),
 			ui_count(calls, sum->calls), sum->bytes ? ui_bytes(bytes, sum->bytes) : "-",
 			rate, sum->name);
 	}

@@ -52,34 +52,11 @@ static void mark_gpu(struct stats_group *g, int64_t gpu)
 		g->gpus |= UINT64_C(1) << (gpu % 1000 > 63 ? 63 : gpu % 1000);
 }
 
-bool summary_rows_is_copy(struct summary *s, int64_t type)
+enum kinds_op summary_rows_kind(struct summary *s, int64_t name, int64_t type)
 {
-	uint64_t copy;
-
-	if (map_get(&s->types, (uint64_t)type, &copy))
-		return copy != 0;
-	if (!s->type)
-		s->type = db_query(s->q, "SELECT " ROWS_IS_COPY(
-						 "string") " FROM rocpd_string WHERE id = ?1");
-	copy = query_row(s->type, type) && sqlite3_column_int(s->type, 0);
-	if (map_put(&s->types, (uint64_t)type, copy))
-		ui_die_memory();
-	return copy != 0;
-}
-
-bool summary_rows_is_blit(struct summary *s, int64_t name)
-{
-	uint64_t known;
-
-	if (!map_get(&s->blits, (uint64_t)name, &known)) {
-		sqlite3_stmt *stmt = db_query(s->q, QUERY_STRING);
-
-		known = transfer_of(query_look_up(stmt, name)) != TRANSFER_NONE;
-		sqlite3_finalize(stmt);
-		if (map_put(&s->blits, (uint64_t)name, known))
-			ui_die_memory();
-	}
-	return known != 0;
+	if (!s->kinds.is_read)
+		db_check(s->q, kinds_read(s->q, &s->kinds));
+	return kinds_of(&s->kinds, name, type);
 }
 
 /* Reads every operation. Columns: id of the name, for `name_sql`; GPU, begin, end, flags, type; begin and end of its call, NULL if unknown. */
@@ -90,11 +67,12 @@ static void read_kernels(struct summary *s, const char *sql, const char *name_sq
 
 	while (db_step(s->q, stmt)) {
 		int64_t type = sqlite3_column_int64(stmt, 5), begin = sqlite3_column_int64(stmt, 2);
+		enum kinds_op kind =
+			type ? summary_rows_kind(s, sqlite3_column_int64(stmt, 0), type) :
+			       KINDS_KERNEL;
 		struct stats_group *g;
 
-		if (type && summary_rows_is_copy(s, type))
-			continue;
-		if (type && !s->internal && summary_rows_is_blit(s, sqlite3_column_int64(stmt, 0)))
+		if (kind == KINDS_ENGINE || (kind == KINDS_BLIT && !s->internal))
 			continue;
 		g = group_of(s, &names, sqlite3_column_int64(stmt, 0));
 		mark_gpu(g, sqlite3_column_int64(stmt, 1));
@@ -164,9 +142,9 @@ void summary_rows_kernels(struct summary *s)
 		return;
 	}
 	/* what a trace has none of is not joined: that takes half of the time */
-	untimed = query_number(s->q->db,
-			       "SELECT EXISTS (SELECT 1 FROM rtl_op_kernel WHERE flags & 65550)",
-			       1);
+	untimed = query_number(
+		s->q->db,
+		"SELECT EXISTS (SELECT 1 FROM rtl_op_kernel WHERE flags & " KINDS_UNTIMED ")", 1);
 	calls = query_number(s->q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data)", 1);
 	sql = ui_format(
 		"SELECT O.description_id, O.gpuId, O.start, O.end, %s, O.opType_id, %s FROM "
@@ -178,24 +156,13 @@ void summary_rows_kernels(struct summary *s)
 	free(sql);
 }
 
-/* Columns of copies: name, GPU, begin, end, flags, bytes, what did it. */
 void summary_rows_copies(struct summary *s)
 {
-	static const char ours[] =
-		"SELECT CASE kind WHEN 'Fill' THEN 'FillBuffer' WHEN 'Unknown' THEN 'Copy' ELSE 'Copy' || kind "
-		"END, agent, begin_ns, end_ns, flags, coalesce(bytes, 0), means FROM temp.rtl_transfer";
-	static const char rpd[] =
-		"SELECT CASE WHEN S.string GLOB '__amd_rocclr_copy*' THEN 'Copy' WHEN S.string GLOB "
-		"'__amd_rocclr_fill*' THEN 'FillBuffer' ELSE T.string END, gpuId, start, \"end\", 0, 0, CASE "
-		"WHEN S.string = '' THEN 'not known' ELSE S.string END FROM rocpd_op O JOIN rocpd_string T ON "
-		"T.id = O.opType_id JOIN rocpd_string S ON S.id = O.description_id WHERE " ROWS_IS_COPY(
-			"T.string") " OR " TRANSFER_IS("S.string");
 	sqlite3_stmt *stmt;
 
-	if (s->q->ours)
-		db_check(s->q, query_run(s->q, "DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP "
-					       "" TRANSFER_VIEW));
-	stmt = db_query(s->q, s->q->ours ? ours : rpd);
+	db_check(s->q, transfer_view(s->q));
+	stmt = db_query(s->q, "SELECT name, agent, begin_ns, end_ns, flags, bytes, means FROM "
+			      "temp.query_copy");
 	while (db_step(s->q, stmt)) {
 		const char *kind = query_text(stmt, 0), *means = query_text(stmt, 6);
 		struct stats_group *g;

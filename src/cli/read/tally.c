@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/compiler.h"
 #include "cli/ui.h"
+#include "query/kinds.h"
 #include "query/label.h"
 #include "base/demangle.h"
 #include "store/map.h"
@@ -195,14 +195,6 @@ void tally_begin(struct tally *t)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static char *copy_name(uint64_t kind)
-{
-	static const char *const names[] = { "host to host",  "host to device", "device to host",
-					     "within device", "between GPUs",	"fill" };
-
-	return ui_format("%s", kind < ARRAY_SIZE(names) ? names[kind] : "unknown");
-}
-
 /* malloc'd */
 static char *name_of(const struct tally *t, enum tally_kind kind, uint64_t id)
 {
@@ -210,7 +202,7 @@ static char *name_of(const struct tally *t, enum tally_kind kind, uint64_t id)
 	char label[LABEL_SIZE], *whole, *name;
 
 	if (kind == TALLY_COPY)
-		return copy_name(id);
+		return ui_format("%s", kinds_copy_name((uint32_t)id));
 	if (!map_get(&t->groups[kind].names, id, &string) || !map_get(&t->strings, string, &text))
 		return ui_format("%s#%llu", kind == TALLY_KERNEL ? "kernel" : "function",
 				 (unsigned long long)id);

@@ -19,7 +19,6 @@
 #include "cli/ui.h"
 #include "query/label.h"
 #include "query/rows.h"
-#include "query/transfer.h"
 
 #define EXACT_ROWS 131072 /* a part with more rows than that is drawn by bins */
 #define SCAN_ROWS 2048	  /* between looks for a request */
@@ -170,32 +169,11 @@ static int64_t stream_number(struct tui_reader *r, const char *handle)
 	return (int64_t)number;
 }
 
-enum op_kind { OP_KERNEL, OP_BLIT, OP_ENGINE };
-
-static enum op_kind kind_of_op(struct tui_reader *r, int64_t name, int64_t type)
-{
-	uint64_t key = (uint64_t)name << 32 ^ (uint64_t)type, kind = OP_KERNEL;
-	sqlite3_stmt *stmt;
-
-	if (map_get(&r->kinds, key, &kind))
-		return (enum op_kind)kind;
-	stmt = db_query(&r->q, "SELECT string, " ROWS_IS_COPY(
-				       "string") " FROM rocpd_string WHERE id = ?1");
-	if (query_row(stmt, type) && sqlite3_column_int(stmt, 1))
-		kind = OP_ENGINE;
-	if (transfer_of(query_look_up(stmt, name)) != TRANSFER_NONE)
-		kind = OP_BLIT;
-	sqlite3_finalize(stmt);
-	if (map_put(&r->kinds, key, kind))
-		ui_die_memory();
-	return (enum op_kind)kind;
-}
-
 static size_t lane_of_op(struct tui_reader *r, sqlite3_stmt *row, struct tui_row *out)
 {
 	int64_t gpu = sqlite3_column_int64(row, 1), queue = sqlite3_column_int64(row, 2);
 	int64_t name = sqlite3_column_int64(row, 5), type = sqlite3_column_int64(row, 6);
-	bool engine = kind_of_op(r, name, type) == OP_ENGINE, copy = engine, is_new;
+	bool engine = kinds_of(&r->kinds, name, type) == KINDS_ENGINE, copy = engine, is_new;
 	const char *stream = NULL;
 	size_t lane;
 
@@ -606,6 +584,7 @@ static void prepare_reader(struct tui_reader *r)
 {
 	struct query *q = &r->q;
 
+	db_check(q, kinds_read(q, &r->kinds));
 	if (q->ours) {
 		char sql[320];
 		sqlite3_stmt *stmt;

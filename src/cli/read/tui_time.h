@@ -12,6 +12,7 @@
 
 #include "cli/db.h"
 #include "cli/read/tui_levels.h"
+#include "query/kinds.h"
 
 /* A column of a lane. */
 struct tui_cell {
@@ -82,8 +83,7 @@ uint64_t tui_bucket_ns(unsigned int bucket);
 
 struct tui_reader {
 	struct query q; /* with the connection of the thread alone */
-	struct map
-		kinds; /* ids of name and type -> 0: a kernel; 1: one with which HIP copies or fills; 2: an engine's copy */
+	struct kinds kinds;
 	struct levels levels;
 	struct map odd; /* operations without measured times */
 	bool by_stream;

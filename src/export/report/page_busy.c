@@ -9,9 +9,9 @@
 
 /* Sorted by GPU and begin. Operations without measured times have no length (docs/formats/database.md), or a negative one. */
 static const char ops_sql[] =
-	"SELECT gpuId, start, \"end\", opType_id IN (SELECT id FROM rocpd_string WHERE " ROWS_IS_COPY(
-		"string") ") OR description_id IN (SELECT id FROM rocpd_string WHERE " TRANSFER_IS("string") ") "
-													     "FROM rocpd_op WHERE gpuId >= 0 ORDER BY 1, 2";
+	"SELECT gpuId, start, \"end\", opType_id IN (SELECT id FROM rocpd_string WHERE " KINDS_IS_COPY(
+		"string") ") OR description_id IN (SELECT id FROM rocpd_string WHERE " KINDS_IS_BLIT("string") ") "
+													       "FROM rocpd_op WHERE gpuId >= 0 ORDER BY 1, 2";
 
 static struct page_gpu *find_gpu(struct page *page, int64_t gpu)
 {

@@ -388,8 +388,8 @@ static struct rpd *new_job(const char *out, const struct job_options *opt, struc
 }
 
 /* copies and fills that HIP made with kernels */
-#define BY_KERNELS                                                                                               \
-	"SELECT count(*) FROM rocpd_op WHERE description_id IN (SELECT id FROM rocpd_string WHERE " TRANSFER_IS( \
+#define BY_KERNELS                                                                                                 \
+	"SELECT count(*) FROM rocpd_op WHERE description_id IN (SELECT id FROM rocpd_string WHERE " KINDS_IS_BLIT( \
 		"string") ")"
 
 /* What the job would have counted. */

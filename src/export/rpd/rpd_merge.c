@@ -384,7 +384,7 @@ static void count_rows(struct merge *m, enum identify_kind kind, int64_t last)
 		kind != IDENTIFY_OURS ?
 			0 :
 			COUNT("rocpd_op",
-			      "description_id IN (SELECT id FROM main.rocpd_string WHERE " TRANSFER_IS(
+			      "description_id IN (SELECT id FROM main.rocpd_string WHERE " KINDS_IS_BLIT(
 				      "string") ") AND id");
 	res->nr_dispatches += COUNT("rtl_op_kernel", "op_id") - by_kernels;
 	res->nr_internal += COUNT("rtl_op_runtime", "op_id");

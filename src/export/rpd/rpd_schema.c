@@ -102,13 +102,12 @@ static const char *const rtl_views[] = {
 			   "S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, R.correlation_id, R.marker_id, R.flags "
 			   "FROM rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id JOIN rtl_kernel_symbol Y ON Y.id = "
 			   "S.kernel_id",
-	"CREATE VIEW rtl_copy AS SELECT K.op_id, CASE K.kind WHEN 0 THEN 'HostToHost' WHEN 1 THEN "
-	"'HostToDevice' WHEN 2 THEN 'DeviceToHost' WHEN 3 THEN 'DeviceToDevice' WHEN 4 THEN 'PeerToPeer' "
-	"WHEN 5 THEN 'Fill' ELSE 'Unknown' END AS kind, K.bytes, coalesce(S.label, '') AS src, "
-	"coalesce(D.label, '') AS dst, " NO_BEGIN("K.flags") "O.start END AS begin_ns, " NO_END(
-		"K.flags") "O.end END AS end_ns, O.correlation_id, O.roctxId AS marker_id FROM "
-			   "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id LEFT JOIN rtl_agent S ON S.id = K.src_agent_id "
-			   "LEFT JOIN rtl_agent D ON D.id = K.dst_agent_id",
+	"CREATE VIEW rtl_copy AS SELECT K.op_id, " KINDS_VIEW_OF(
+		"K.kind") " AS kind, K.bytes, coalesce(S.label, '') AS src, "
+			  "coalesce(D.label, '') AS dst, " NO_BEGIN("K.flags") "O.start END AS begin_ns, " NO_END(
+				  "K.flags") "O.end END AS end_ns, O.correlation_id, O.roctxId AS marker_id FROM "
+					     "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id LEFT JOIN rtl_agent S ON S.id = K.src_agent_id "
+					     "LEFT JOIN rtl_agent D ON D.id = K.dst_agent_id",
 	"CREATE " TRANSFER_VIEW,
 	"CREATE VIEW rtl_api AS SELECT A.id AS api_id, A.pid, A.tid, D.string AS domain, N.string AS "
 	"name, A.start AS begin_ns, A.end AS end_ns, X.status, coalesce(X.correlation_id, 0) AS "
@@ -165,13 +164,13 @@ static const char *const indexes[] = {
 	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
 	"CREATE INDEX rtl_graphapi_exec ON rocpd_graphapi (graphExec)",
 	/* operations without measured times are few: readers need not look at the others for them */
-	"CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & 65550",
+	"CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & " KINDS_UNTIMED,
 	NULL,
 };
 
 /* not of a virtual table */
 static const char *const kernel_indexes[] = {
-	"CREATE INDEX rtl_kernel_untimed ON rtl_op_kernel (flags) WHERE flags & 65550",
+	"CREATE INDEX rtl_kernel_untimed ON rtl_op_kernel (flags) WHERE flags & " KINDS_UNTIMED,
 	NULL,
 };
 

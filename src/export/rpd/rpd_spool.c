@@ -36,12 +36,6 @@ struct rpd_shape {
 	int64_t id; /* 0: empty */
 };
 
-static const char *const copy_types[REC_COPY_FILL + 1] = {
-	[REC_COPY_H2H] = "CopyHostToHost",     [REC_COPY_H2D] = "CopyHostToDevice",
-	[REC_COPY_D2H] = "CopyDeviceToHost",   [REC_COPY_D2D] = "CopyDeviceToDevice",
-	[REC_COPY_P2P] = "CopyDeviceToDevice", [REC_COPY_FILL] = "FillBuffer",
-};
-
 int64_t rpd_spool_id(const struct rpd_process *p, uint64_t local)
 {
 	return local && local < RPD_MAX_LOCAL ? p->base + (int64_t)local : 0;
@@ -269,7 +263,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->type = p->type_kernel;
 	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
 	ret = note_gpu(p->r, row->gpu);
-	if (transfer_of(op->kernel->name))
+	if (kinds_transfer_of(op->kernel->name))
 		p->r->res->nr_copies++;
 	else
 		p->r->res->nr_dispatches++;
@@ -415,11 +409,12 @@ int rpd_spool_names(struct rpd_process *p)
 	p->begun = true;
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]) && ret == 0; i++)
 		ret = rpd_spool_string(p, names[i], ids[i]);
-	for (int i = 0; i <= REC_COPY_FILL && ret == 0; i++) {
+	/* RPD has no name for a copy between GPUs */
+	for (uint32_t i = 0; i <= REC_COPY_FILL && ret == 0; i++) {
 		if (i == REC_COPY_P2P)
 			p->type_copy[i] = p->type_copy[REC_COPY_D2D];
 		else
-			ret = rpd_spool_string(p, copy_types[i], &p->type_copy[i]);
+			ret = rpd_spool_string(p, kinds_copy_name(i), &p->type_copy[i]);
 	}
 	return ret == 0 ? rpd_spool_ustring(p, "", &p->empty_ustring) : ret;
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A number that two outputs of a trace have is the same in both: copies, sums, shares, busy and wall time"""
+import contextlib
+import json
+import sqlite3
+
+from support import spool
+from support.cli import *
+from test_report import Report
+
+US, MS = 1000, 1_000_000
+BLIT, FILL = "__amd_rocclr_copyBuffer.kd", "__amd_rocclr_fillBufferAligned.kd"
+NAMES = ("CopyHostToHost", "CopyHostToDevice", "CopyDeviceToHost", "CopyDeviceToDevice", "CopyPeerToPeer", "FillBuffer", "Copy")
+
+
+def program(pid=None, rank=None, shift=0):
+    """Two GPUs; copies of all kinds by engines, and some by kernels of HIP; calls in calls; a range; an operation without times."""
+    s = spool.Spool(pid)
+    for key, value in (("command", "./app"), ("host", "node1"), ("mode", "hip"), ("version", "0.1.0")):
+        s.info(key, value)
+    if rank is not None:
+        s.info("rank", str(rank))
+    s.thread(s.tid, "app")
+    s.agent(gpu=False, name="cpu")
+    queues = [s.queue(s.agent()), s.queue(s.agent())]
+    s.op(1, "hipLaunchKernel", "f:p:function_address,stream:h:stream")
+    s.op(2, "hipMemcpyAsync", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind,stream:h:stream")
+    s.op(3, "hipDeviceSynchronize", "")
+    s.op(4, "hipStreamCreate", "")
+    work, more, blit, fill = (s.kernel(name) for name in ("_Z4workPf", "_Z4morePf", BLIT, FILL))
+    at = s.start + 50 * MS + shift
+    s.api(4, s.start + 2 * MS, at)
+    step = s.marker(at, "step")
+    for i in range(12):
+        begin = at + 200 * i * US
+        own = s.api(1, begin, begin + 10 * US, (0x5000, 0))
+        s.api(1, begin + US, begin + 2 * US, (0x5000, 0), parent=own)
+        s.dispatch((work, more)[i % 2], queues[i % 2], begin + 20 * US, begin + 90 * US, correlation=own, marker=step)
+    s.dispatch(work, queues[0], begin, begin - 1)
+    for kind in range(7):
+        for k in range(kind + 1):
+            begin = at + (2500 + 100 * kind + 10 * k) * US
+            s.copy(begin, begin + 5 * US + kind, 1 << 12, kind=kind, correlation=s.api(2, begin, begin + US, (1, 2, 4096, min(kind, 4), 0)))
+    for k, kernel in enumerate((blit, fill, blit)):
+        begin = at + (3500 + 10 * k) * US
+        s.dispatch(kernel, queues[0], begin, begin + 7 * US, correlation=s.api(2, begin, begin + US, (1, 2, 8192, 3, 0)))
+    s.api(3, at + 3600 * US, at + 3700 * US)
+    s.marker_end(at + 3800 * US, step)
+    return s
+
+
+class Agree(Case):
+    def database(self, name, *spools):
+        for i, s in enumerate(spools):
+            s.write(self.path(f"{name}{i}.rtl"))
+        self.rtl("merge", "-q", *[f"{name}{i}.rtl" for i in range(len(spools))], "-o", name + ".db")
+        return name + ".db"
+
+    def as_rpd(self, db):
+        """The same trace as RPD's tracer would have written it: without the tables and views of rtl."""
+        shutil.copy(self.path(db), self.path("rpd_" + db))
+        with contextlib.closing(sqlite3.connect(self.path("rpd_" + db))) as c:
+            for kind in ("view", "table"):
+                for name, in c.execute("select name from sqlite_master where type = ? and name glob 'rtl_*'", (kind,)).fetchall():
+                    c.execute(f"drop {kind} {name}")
+            for name, in c.execute("select name from sqlite_master where type = 'view'").fetchall():
+                c.execute(f"drop view {name}")
+            c.commit()
+        return "rpd_" + db
+
+    def traces(self):
+        one, other = program(), program(pid=os.getpid() + 1, shift=3 * MS)
+        names = [self.database("one", one), self.database("ranks", program(rank=0), program(pid=os.getpid() + 1, rank=1, shift=3 * MS)),
+                 self.database("two", one, other)]
+        return names + [self.as_rpd(name) for name in names]
+
+    def json(self, *args):
+        return json.loads(self.rtl("summary", *args, "-f", "json").stdout)
+
+    def by(self, db, what):
+        return {r["name"]: r for r in self.json(db, "--by", what)}
+
+    def report(self, db):
+        self.rtl("report", "-q", "--force", db, "-o", "a.html")
+        return Report(self.path("a.html"))
+
+    def test_copies_have_one_name_and_number(self):
+        for db in self.traces():
+            rows = {name: (r["calls"], r["total_ns"], r["bytes"]) for name, r in self.by(db, "copy").items()}
+            if not db.startswith("rpd"):
+                self.assertEqual(set(rows), set(NAMES), db)
+            self.assertGreater(rows["FillBuffer"][0], 6)
+            self.assertEqual({c["name"]: (c["calls"], c["total_ns"], c["bytes"]) for c in self.json(db, "--by", "overview")["copies"]}, rows, db)
+            sums = {n: (c, ns) for n, (c, ns, _) in rows.items()}
+            self.assertEqual(self.report(db).sums("copies"), sums, db)
+            # the program's copies to the host name the host on both sides
+            self.assertEqual(sum(g["copies"] for g in self.json(db, "--by", "gpu")),
+                             sum(c for n, (c, _) in sums.items() if n != "CopyDeviceToHost"), db)
+            self.rtl("convert", "-q", "--force", db, "-f", "chrome", "-o", "a.json")
+            with open(self.path("a.json"), encoding="utf-8") as f:
+                events = json.load(f)["traceEvents"]
+            counts = {}
+            for e in events:
+                if e.get("cat") == "copy":
+                    counts[e["name"]] = counts.get(e["name"], 0) + 1
+            self.assertEqual(counts, {n: c for n, (c, _) in sums.items()}, db)
+
+
+if __name__ == "__main__":
+    unittest.main()
