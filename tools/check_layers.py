@@ -6,6 +6,7 @@
 	                                             source/api, the frame around API calls, and of source/rccl source/hip
 	base + spool <- store <- query <- analysis <- export <- cli
 	counter <- cli: it needs nothing
+	in export: its own files <- each format's folder <- export.c, the table of formats; no folder includes another
 	in cli: its own files <- trace <- read <- pmc <- selftest <- cmd
 	selftest: a program of its own that uses none of it
 	lib/* may include everything; vgpu and src share nothing
@@ -21,6 +22,11 @@ BASE = ("src/base/",)
 SPOOL = BASE + ("src/spool/",)
 EVENT = SPOOL + ("src/event/",)
 READER = SPOOL + ("src/store/",)
+EXPORT = READER + ("src/query/", "src/analysis/", "src/counter/", "src/export/*")
+FORMAT_TABLE = "src/export/export.c"
+# a folder for each format, or for formats of one kind
+FORMATS = tuple(f"src/export/{name}/" for name in (
+    "chrome_trace", "csv", "jsonl", "kineto", "otf2", "pftrace", "report", "rocprofv3", "rpd", "stacks"))
 COMMAND = READER + PROTOCOL + ("src/query/", "src/analysis/", "src/export/", "src/counter/")
 
 
@@ -43,7 +49,9 @@ TABLE = [
     ("src/store/", READER),
     ("src/query/", READER),
     ("src/analysis/", READER + ("src/query/", "src/counter/")),
-    ("src/export/", READER + ("src/query/", "src/analysis/", "src/counter/")),
+    ("src/export/", EXPORT),
+    *((folder, EXPORT) for folder in FORMATS),
+    (FORMAT_TABLE, EXPORT + FORMATS),
     ("src/counter/", ()),
     ("src/selftest/", ()),
     ("src/cli/", cli()),
@@ -66,9 +74,9 @@ ROCM = re.compile(r"^(hsa|hip|hsakmt|roctracer|rocprofiler)(/|\w*\.h)")
 
 
 def own_folder(name):
-    """What a file may always include: its folder; for source/x and sink/x that one mechanism, for cli the folder itself."""
+    """What a file may always include: its folder; for source/x and sink/x that one mechanism, for cli and export the folder itself."""
     parts = name.split("/")
-    if name.startswith("src/cli/"):
+    if name.startswith(("src/cli/", "src/export/")):
         return os.path.dirname(name) + ("/" if len(parts) > 3 else "/*")
     depth = 3 if name.startswith(("src/source/", "src/sink/")) else 2 if parts[0] == "src" else 1
     return "/".join(parts[:depth]) + "/"

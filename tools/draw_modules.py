@@ -4,7 +4,7 @@
 
 Usage: tools/draw_modules.py [BUILD NM [--check | --update]]
 
-A module is a row of check_layers.py's table: a folder of src/ (of source/, sink/ and cli/ the one below), or of lib/. Without arguments it draws the includes, with a build also the calls, from the
+A module is a row of check_layers.py's table: a folder of src/ (of source/, sink/, cli/ and export/ the one below), or of lib/. Without arguments it draws the includes, with a build also the calls, from the
 symbols of the objects. A module that is reached through another one gets no arrow. --update writes the pictures into
 docs/design/modules.md, --check compares them with it. A cycle of modules or of headers is an error.
 """
@@ -22,6 +22,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 def module(name):
     """The module of a file, or None."""
+    if name == check_layers.FORMAT_TABLE:  # above the formats, which are above what is in its folder
+        return name[len("src/"):]
     if name.startswith("lib/"):
         return name.split("/")[1]
     return check_layers.own_folder(name)[len("src/"):].rstrip("/*") if name.startswith("src/") else None

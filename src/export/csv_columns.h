@@ -8,7 +8,7 @@
 #ifndef RTL_EXPORT_CSV_COLUMNS_H
 #define RTL_EXPORT_CSV_COLUMNS_H
 
-#include "export/csv_internal.h"
+#include "export/csv_table.h"
 #include "query/rows.h"
 #include "query/transfer.h"
 
@@ -16,8 +16,9 @@
 #define BOTH(name, ours, rpd) { name, ours, rpd }
 #define SAME(name, sql) { name, sql, sql }
 #define OURS(name, sql) { name, sql, "NULL" }
-#define TABLE(name, columns, ours, rpd, always, no_file) \
-	{ name, columns, sizeof(columns) / sizeof(columns[0]), ours, rpd, always, no_file, 0 }
+#define TABLE(file, cols, rows, rows_rpd, written, none) \
+	{ .name = file, .columns = cols, .nr = sizeof(cols) / sizeof(cols[0]), .ours = rows, .rpd = rows_rpd, \
+	  .always = written, .no_file = none }
 /* clang-format on */
 #define COUNT_FROM_0 "NULL AS count_from_0"
 #define COUNT_FROM_1 "NULL AS count_from_1"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "export/chrome_trace/chrome_trace.h"
-#include "export/csv.h"
-#include "export/jsonl.h"
-#include "export/kineto.h"
+#include "export/csv/csv.h"
+#include "export/jsonl/jsonl.h"
+#include "export/kineto/kineto.h"
 #include "export/otf2/otf2.h"
 #include "export/pftrace/pftrace.h"
 #include "export/rocprofv3/rocprofv3.h"
@@ -19,10 +19,29 @@
 #include "export/stacks/speedscope.h"
 #include "query/rows.h"
 
-/* X(name, suffix, write, shape, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
+/* rocprofv3's files of viewers are those formats under its names. */
+static int write_v3_pftrace(struct query *q, const char *out)
+{
+	static const char *const endings[] = { ".pftrace", ".pftrace.gz", NULL };
+	static const struct rocprofv3_viewer viewer = { "rocprofv3-pftrace", "_results.pftrace",
+							endings, pftrace_write, true };
+
+	return rocprofv3_viewer_write(q, out, &viewer);
+}
+
+static int write_v3_otf2(struct query *q, const char *out)
+{
+	static const char *const endings[] = { ".otf2", NULL };
+	static const struct rocprofv3_viewer viewer = { "rocprofv3-otf2", "_results.otf2", endings,
+							otf2_write, false };
+
+	return rocprofv3_viewer_write(q, out, &viewer);
+}
+
+/* X(name, suffix, write, shape, by_time, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
  * in the command's help, with an empty line before it. */
 #define FORMATS(X)                                                                                                    \
-	X("perfetto", ".json", chrome_trace_write, EXPORT_STREAM, NULL,                                               \
+	X("perfetto", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL,                                         \
 	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                      \
 	  "and speedscope.",                                                                                          \
 	  "\n\nIn the Chrome JSON each traced process is a process, with its threads, their markers and "             \
@@ -32,33 +51,33 @@
 	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "                          \
 	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                        \
 	  "carries the version of rtl and the verdict.")                                                              \
-	X("chrome", ".json", chrome_trace_write, EXPORT_STREAM, NULL, "", "")                                         \
-	X("pftrace", ".pftrace", pftrace_write, EXPORT_STREAM, NULL,                                                  \
+	X("chrome", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL, "", "")                                   \
+	X("pftrace", ".pftrace", pftrace_write, EXPORT_STREAM, true, NULL,                                            \
 	  " pftrace is Perfetto's own format, smaller and faster to load.",                                           \
 	  "\n\npftrace has the same tracks, and counters as tracks of their own; calls and the operations that they " \
 	  "caused have one flow.")                                                                                    \
-	X("speedscope", ".speedscope.json", speedscope_write, EXPORT_STREAM, NULL,                                    \
+	X("speedscope", ".speedscope.json", speedscope_write, EXPORT_STREAM, false, NULL,                             \
 	  " speedscope is that viewer's own format, folded is text for flame graphs.",                                \
 	  "\n\nspeedscope has a profile for each thread and each queue, in nanoseconds since the earliest event, "    \
 	  "whose frames are ranges, calls and kernels by their short names. folded has one line for each different "  \
 	  "stack of process, thread, ranges, call and kernel, with the nanoseconds that the GPU spent in it; "        \
 	  "flamegraph.pl and speedscope read it.")                                                                    \
-	X("folded", ".folded", folded_write, EXPORT_STREAM, NULL, "", "")                                             \
-	X("kineto", ".pt.trace.json", kineto_write, EXPORT_STREAM, NULL,                                              \
+	X("folded", ".folded", folded_write, EXPORT_STREAM, false, NULL, "", "")                                      \
+	X("kineto", ".pt.trace.json", kineto_write, EXPORT_STREAM, false, NULL,                                       \
 	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                         \
 	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                   \
 	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                             \
-	X("otf2", ".otf2", otf2_write, EXPORT_ARCHIVE, NULL,                                                          \
+	X("otf2", ".otf2", otf2_write, EXPORT_ARCHIVE, false, NULL,                                                   \
 	  " otf2 is the format of Vampir, Score-P and Cube.",                                                         \
 	  "\n\nAn otf2 archive is OUT.otf2, OUT.def and the directory OUT, with a location for each thread and each " \
 	  "lane of a queue; calls and the operations that they caused have the same correlation_id. "                 \
 	  "libotf2 3 has to be installed.")                                                                           \
-	X("jsonl", ".jsonl", jsonl_write, EXPORT_STREAM, NULL,                                                        \
+	X("jsonl", ".jsonl", jsonl_write, EXPORT_STREAM, false, NULL,                                                 \
 	  " jsonl is a JSON object on each line, for scripts.",                                                       \
 	  "\n\njsonl has one object on each line: an operation, a call, a range, a count of a counter, a loss. "      \
 	  "record says which, and the other members are the columns of the database's view of that name: "            \
 	  "dispatch is a row of rtl_dispatch.")                                                                       \
-	X("csv", "", csv_write, EXPORT_SEVERAL, csv_document,                                                         \
+	X("csv", "", csv_write, EXPORT_SEVERAL, false, csv_document,                                                  \
 	  " csv writes rocprof's files, for scripts.",                                                                \
 	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                      \
 	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                      \
@@ -66,7 +85,7 @@
 	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "                     \
 	  "directory the names have no prefix: DIR/hip_stats.csv, and DIR/results.csv. "                              \
 	  "Files without rows are not written, except those of kernels.")                                             \
-	X("rocprofv3-csv", "", rocprofv3_csv_write, EXPORT_SEVERAL, rocprofv3_csv_document,                           \
+	X("rocprofv3-csv", "", rocprofv3_csv_write, EXPORT_SEVERAL, false, rocprofv3_csv_document,                    \
 	  " rocprofv3-csv, rocprofv3-json and rocpd3 are rocprofv3's three formats, for tools that read those.",      \
 	  "\n\nThe formats of rocprofv3 have one process in a file, or in a set of files. In OUT, %pid%, %hostname% " \
 	  "and %rank% are those of the process; a name that is the same for several gets _PID. In a directory the "   \
@@ -75,22 +94,23 @@
 	  "OUT_memory_allocation_trace.csv, statistics of each (OUT_kernel_stats.csv), OUT_domain_stats.csv and "     \
 	  "OUT_agent_info.csv; files without rows are not written. rocprofv3-json writes what TraceLens reads, "      \
 	  "rocpd3 a database of schema 3 for rocpd.")                                                                 \
-	X("rocprofv3-json", "_results.json", rocprofv3_json_write, EXPORT_SEVERAL, NULL, "", "")                      \
-	X("rocpd3", "_results.db", rocpd3_write, EXPORT_SEVERAL, rocpd3_document, "", "")                             \
-	X("rocprofv3-pftrace", "_results.pftrace", rocprofv3_pftrace_write, EXPORT_SEVERAL, NULL,                     \
+	X("rocprofv3-json", "_results.json", rocprofv3_json_write, EXPORT_SEVERAL, false, NULL,                       \
 	  "", "")                                                                                                     \
-	X("rocprofv3-otf2", "_results.otf2", rocprofv3_otf2_write, EXPORT_SEVERAL, NULL, "", "")                      \
-	X("rpd", ".db", NULL, EXPORT_DATABASE, rpd_tables_document,                                                   \
+	X("rocpd3", "_results.db", rocpd3_write, EXPORT_SEVERAL, false, rocpd3_document, "", "")                      \
+	X("rocprofv3-pftrace", "_results.pftrace", write_v3_pftrace, EXPORT_SEVERAL, false, NULL,                     \
+	  "", "")                                                                                                     \
+	X("rocprofv3-otf2", "_results.otf2", write_v3_otf2, EXPORT_SEVERAL, false, NULL, "", "")                      \
+	X("rpd", ".db", NULL, EXPORT_DATABASE, false, rpd_tables_document,                                            \
 	  " rpd is the database itself, for a raw trace.", "")
 
-#define ROW(name, suffix, write, shape, document, use, about)                                      \
-	{ name, suffix, write, shape, document },
-#define NAME(name, suffix, write, shape, document, use, about) "|" name
-#define USE(name, suffix, write, shape, document, use, about) use
-#define ABOUT(name, suffix, write, shape, document, use, about) about
+#define ROW(name, suffix, write, shape, by_time, document, use, about)                             \
+	{ name, suffix, write, shape, by_time, document },
+#define NAME(name, suffix, write, shape, by_time, document, use, about) "|" name
+#define USE(name, suffix, write, shape, by_time, document, use, about) use
+#define ABOUT(name, suffix, write, shape, by_time, document, use, about) about
 
 const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, EXPORT_STREAM,
-							      NULL } };
+							      false, NULL } };
 const char export_names[] = FORMATS(NAME);
 const char export_help[] = "pftrace (default), perfetto, csv, ...: what to write";
 const char export_uses[] = FORMATS(USE);
@@ -148,7 +168,7 @@ int export_run(const struct export_format *format, const char *const *inputs, si
 	if (ret == 0 && own.has_basenames)
 		ret = rocprofv3_names_shorten(q);
 	if (ret == 0) {
-		q->by_time = format->write == chrome_trace_write || format->write == pftrace_write;
+		q->by_time = format->by_time;
 		ret = rows_prepare(q);
 	}
 	if (ret == 0)

@@ -12,7 +12,6 @@
 
 struct query;
 struct rowfile;
-struct rocprofv3_choice;
 
 /* Who may read the output. Arguments of calls can be a program's data. */
 enum job_access {
@@ -36,10 +35,8 @@ struct job_options {
 	bool keeps_unfinished; /* it is only read: the job continues with a copy */
 	/* Of rpd_grow(): how many bytes of a trace are converted at a time; 0: INDEX_PART. */
 	uint64_t part_bytes;
-	/* What a format of rocprofv3 writes (export/rocprofv3/rocprofv3.h). NULL: all. */
-	const struct rocprofv3_choice *rocprofv3;
-	/* What csv writes (export/csv.h). NULL: all. */
-	const struct csv_choice *csv;
+	/* Options of the format, a structure of the format's own header. NULL: what it does without. */
+	const void *format;
 	/* Of the page of rtl report: what is wrong with the program, whole sentences in malloc'd memory; their number, at most `max`. NULL: none. */
 	size_t (*findings)(struct query *q, char **texts, size_t max);
 	/* Of a database that is made for one command: where the rows of operations and calls go (query/rowfile.h). NULL: into it. */

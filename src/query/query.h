@@ -37,6 +37,15 @@
 #define QUERY_COPY_QUEUE 10000
 #define QUERY_COPY_QUEUE_UNKNOWN 9999
 
+/* Kinds of rows; a call of another library is of none. */
+enum query_kind {
+	QUERY_KERNEL = 1 << 0,
+	QUERY_COPY = 1 << 1,
+	QUERY_MARKER = 1 << 2,
+	QUERY_HIP = 1 << 3,
+	QUERY_HSA = 1 << 4,
+};
+
 struct query_process {
 	int64_t id, id_first, id_last; /* ids of its rows */
 	int64_t pid;		       /* unique in the file */
@@ -70,6 +79,7 @@ struct query {
 	size_t nr_processes;
 	bool streams_from_0; /* query_stream has the number of a stream + 1: 0 is the default stream, as in rocprofv3 */
 	bool as_dispatched; /* the format lists each dispatch as such, those of HIP's copies, too */
+	uint32_t left_out;  /* enum query_kind: writers of viewers' formats leave these rows out */
 	const struct query_process *only; /* read the rows of this process; NULL: of all */
 	uint64_t done, total;		  /* rows, for the progress bar */
 	bool by_time; /* before rows_prepare(): operations are read by rows_by_time() alone */

@@ -102,6 +102,23 @@ bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 	return !(flags & QUERY_UNTIMED) && end >= begin;
 }
 
+/* ---- kinds ---- */
+
+bool rows_has_op(const struct query *q, const int64_t *op)
+{
+	return !(q->left_out & (op[OP_COPY] ? QUERY_COPY : QUERY_KERNEL));
+}
+
+bool rows_has_call(const struct query *q, const int64_t *call, const char *domain)
+{
+	uint32_t kind = call[CALL_MARKER]	       ? QUERY_MARKER :
+			strcmp(domain, "hip_api") == 0 ? QUERY_HIP :
+			strcmp(domain, "hsa_api") == 0 ? QUERY_HSA :
+							 0;
+
+	return !(q->left_out & kind);
+}
+
 /* ---- operations ---- */
 
 #define RANGE(id) " " id " BETWEEN ?1 AND ?2"

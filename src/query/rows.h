@@ -76,6 +76,9 @@ int rows_calls(struct query *q, rows_fn each, void *arg);
 int64_t rows_stream_key(const int64_t *op);
 /* SQL for the name of a row's OP_TYPE, ?1. */
 #define ROWS_TYPE_NAME TRANSFER_TYPE_NAME
+/* Whether a row is of a kind that is written (query.left_out); `domain` is label_domain() of a call's name. */
+bool rows_has_op(const struct query *q, const int64_t *op);
+bool rows_has_call(const struct query *q, const int64_t *call, const char *domain);
 /* Whether the times were measured: neither missing nor only a position on the time axis. */
 bool rows_timed(int64_t begin, int64_t end, int64_t flags);
 

@@ -207,6 +207,18 @@ class Layers(Tree):
                     self.found(check_layers.check, f"{name}:1", f"may not include {header}")
             os.unlink(os.path.join(rtl_tree.ROOT, name))
 
+    def test_formats_do_not_include_each_other(self):
+        self.put("src/export/otf2/otf2.h", "")
+        self.put("src/export/json.h", '#include "export/otf2/otf2.h"\n')
+        self.found(check_layers.check, "src/export/json.h:1", "src/export/* may not include src/export/otf2/otf2.h")
+        self.put("src/export/json.h", "")
+        self.put("src/export/otf2/otf2.c", '#include "export/json.h"\n')
+        self.put("src/export/pftrace/pftrace.c", '#include "export/otf2/otf2.h"\n')
+        self.found(check_layers.check, "src/export/pftrace/pftrace.c:1", "may not include src/export/otf2/otf2.h")
+        self.put("src/export/pftrace/pftrace.c", "")
+        self.put("src/export/export.c", '#include "export/otf2/otf2.h"\n')
+        self.found(check_layers.check)
+
     def test_folders_of_the_command_line(self):
         for upper, lower in (("cmd", "selftest"), ("selftest", "pmc"), ("pmc", "read"), ("read", "trace")):
             self.put(f"src/cli/{lower}/b.h", "")

@@ -149,7 +149,7 @@ static const char *json_of(const char *text)
 	nr_written = 0;
 	written[0] = 0;
 	json_init(&j, to_text, NULL);
-	if (chrome_trace_args_write(&j, text))
+	if (trace_event_args_write(&j, text))
 		CHECK_OK(json_flush(&j));
 	return written;
 }

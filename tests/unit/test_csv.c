@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_csv.c - rocprof's CSV files: of the sample, of RPD's files, their names, errors */
-#include "export/csv.h"
+#include "export/csv/csv.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "export/pftrace/texts.h"
+#include "export/texts.h"
 #include "support/test.h"
 
 TEST(texts_that_share_a_hash_have_numbers_of_their_own)

@@ -3,7 +3,7 @@
  *
  * Order: options -> refusals -> trace to a database beside the output -> files -> the database is removed.
  *
- * Not here: the files (export/csv.c, export/chrome_trace/), the lists (rocprof_list.c).
+ * Not here: the files (export/csv/, export/chrome_trace/), the lists (rocprof_list.c).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "cli/pmc/pmc.h"
 #include "cli/cmd/rocprof_list.h"
 #include "cli/ui.h"
-#include "export/csv.h"
+#include "export/csv/csv.h"
 #include "export/export.h"
 #include "rtl_version.h"
 
@@ -279,7 +279,7 @@ static int write_as(const struct rocprof *r, const char *format, const char *suf
 		    struct job_result *res)
 {
 	const struct job_options opt = { .force = true,
-					 .csv = &r->choice,
+					 .format = &r->choice,
 					 .has_basenames = r->has_basenames };
 	const char *input = r->database;
 	char *out = ui_format("%s%s", r->base, suffix);

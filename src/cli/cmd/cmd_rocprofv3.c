@@ -341,7 +341,7 @@ static int write_files(const struct front *f)
 {
 	const char *input = f->database;
 	struct job_result *res = calloc(1, sizeof(*res));
-	struct job_options opt = { .force = true, .rocprofv3 = &f->choice };
+	struct job_options opt = { .force = true, .format = &f->choice };
 	uint64_t nr = 0;
 	int err = 0, status;
 

@@ -15,7 +15,7 @@
 #include "cli/read/summary.h"
 #include "cli/ui.h"
 #include "counter/view.h"
-#include "export/csv.h"
+#include "export/csv/csv.h"
 
 enum {
 	O_ROWS,

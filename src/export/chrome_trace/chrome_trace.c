@@ -26,7 +26,7 @@ static void put_losses(struct json *j, const struct verdict *v)
 	json_array_end(j);
 }
 
-static void put_header(struct chrome_trace *t)
+static void put_header(struct trace_events *t)
 {
 	const struct verdict *v = &t->q->verdict;
 	const struct query_process *only = t->q->nr_processes == 1 ? &t->q->processes[0] : NULL;
@@ -65,7 +65,7 @@ static void put_header(struct chrome_trace *t)
 
 static int fill_trace(void *arg, struct json *j)
 {
-	struct chrome_trace *t = arg;
+	struct trace_events *t = arg;
 	int ret;
 
 	t->json = j;
@@ -82,7 +82,7 @@ static int fill_trace(void *arg, struct json *j)
 
 int chrome_trace_write(struct query *q, const char *out)
 {
-	struct chrome_trace t = { .q = q, .base_ns = q->first_ns };
+	struct trace_events t = { .q = q, .base_ns = q->first_ns };
 
 	return output_write(q, out, fill_trace, &t);
 }

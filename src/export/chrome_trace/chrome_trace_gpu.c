@@ -19,7 +19,7 @@
 #include "query/label.h"
 
 struct gpu_writer {
-	struct chrome_trace *t;
+	struct trace_events *t;
 	enum rows_order order; /* of the rows being read */
 	struct tracks tracks;
 	struct track *track; /* of the last row */
@@ -28,7 +28,7 @@ struct gpu_writer {
 	int64_t *pids; /* processes with metadata events so far */
 	size_t nr_pids;
 	/* texts by id, and the statements that read them */
-	struct chrome_trace_texts labels, symbols, shapes, agents, types, streams;
+	struct trace_event_texts labels, symbols, shapes, agents, types, streams;
 	sqlite3_stmt *label, *symbol, *shape, *agent, *type, *stream, *graph, *cause, *call;
 	/* the marker or call of the last arrow */
 	int64_t cause_id, cause_pid, cause_tid, cause_begin, cause_end;
@@ -52,7 +52,7 @@ static void make_shape(struct json *j, sqlite3_stmt *row)
 
 	if (!row)
 		return;
-	CHROME_TRACE_TEXT(j, "kernel", query_text(row, 0));
+	TRACE_EVENT_TEXT(j, "kernel", query_text(row, 0));
 	JSON_KEY(j, "mangled");
 	json_text_size(j, mangled, n > 3 && strcmp(mangled + n - 3, ".kd") == 0 ? n - 3 : n);
 	for (int i = 0; i < 2; i++) {
@@ -62,8 +62,8 @@ static void make_shape(struct json *j, sqlite3_stmt *row)
 			json_int(j, sqlite3_column_int64(row, 2 + 3 * i + k));
 		json_array_end(j);
 	}
-	CHROME_TRACE_NUMBER(j, "lds_bytes", sqlite3_column_int64(row, 8));
-	CHROME_TRACE_NUMBER(j, "scratch_bytes", sqlite3_column_int64(row, 9));
+	TRACE_EVENT_NUMBER(j, "lds_bytes", sqlite3_column_int64(row, 8));
+	TRACE_EVENT_NUMBER(j, "scratch_bytes", sqlite3_column_int64(row, 9));
 }
 
 /* ---- tracks ---- */
@@ -82,9 +82,9 @@ static int introduce_gpu(struct gpu_writer *w)
 	w->pids = grown;
 	grown[w->nr_pids++] = w->pid;
 	tracks_group(w->track, name);
-	chrome_trace_meta(w->t, "process_name", w->pid, 0, name, 0);
-	chrome_trace_meta(w->t, "process_sort_index", w->pid, 0, NULL,
-			  1000000 + 2 * w->track->gpu + (w->track->kind == ROWS_BY_STREAM ? 1 : 0));
+	trace_event_meta(w->t, "process_name", w->pid, 0, name, 0);
+	trace_event_meta(w->t, "process_sort_index", w->pid, 0, NULL,
+			 1000000 + 2 * w->track->gpu + (w->track->kind == ROWS_BY_STREAM ? 1 : 0));
 	return 0;
 }
 
@@ -93,8 +93,8 @@ static void name_lane(struct gpu_writer *w, int64_t tid, const int64_t *op)
 	char name[TRACK_NAME];
 
 	tracks_name(w->t->q, w->track, op, w->track->lanes.nr - 1, w->stream, name);
-	chrome_trace_meta(w->t, "thread_name", w->pid, tid, name, 0);
-	chrome_trace_meta(w->t, "thread_sort_index", w->pid, tid, NULL, tid);
+	trace_event_meta(w->t, "thread_name", w->pid, tid, name, 0);
+	trace_event_meta(w->t, "thread_sort_index", w->pid, tid, NULL, tid);
 }
 
 /* The thread of the first free lane of the current track, or of a new one. -ENOMEM. */
@@ -143,18 +143,18 @@ static int put_copy(struct gpu_writer *w, const int64_t *op)
 	struct json *j = w->t->json;
 	int ret;
 
-	CHROME_TRACE_NUMBER(j, "bytes", op[OP_BYTES]);
+	TRACE_EVENT_NUMBER(j, "bytes", op[OP_BYTES]);
 	if (rate > 0) {
 		JSON_KEY(j, "gb_per_s");
 		json_double(j, rate);
 	}
 	JSON_KEY(j, "src");
-	ret = chrome_trace_put_text(w->t, &w->agents, op[OP_SRC], w->agent,
-				    chrome_trace_make_string, false);
+	ret = trace_event_put_text(w->t, &w->agents, op[OP_SRC], w->agent, trace_event_make_string,
+				   false);
 	JSON_KEY(j, "dst");
 	if (ret == 0)
-		ret = chrome_trace_put_text(w->t, &w->agents, op[OP_DST], w->agent,
-					    chrome_trace_make_string, false);
+		ret = trace_event_put_text(w->t, &w->agents, op[OP_DST], w->agent,
+					   trace_event_make_string, false);
 	return ret;
 }
 
@@ -165,9 +165,9 @@ static void put_graph(struct gpu_writer *w, const int64_t *op)
 
 	if (!w->graph || !op[OP_CALL] || !query_row(w->graph, op[OP_ID]))
 		return;
-	CHROME_TRACE_TEXT(j, "graph_exec", query_text(w->graph, 0));
-	CHROME_TRACE_NUMBER(j, "graph_replay", sqlite3_column_int64(w->graph, 1));
-	CHROME_TRACE_NUMBER(j, "graph_node", sqlite3_column_int64(w->graph, 2));
+	TRACE_EVENT_TEXT(j, "graph_exec", query_text(w->graph, 0));
+	TRACE_EVENT_NUMBER(j, "graph_replay", sqlite3_column_int64(w->graph, 1));
+	TRACE_EVENT_NUMBER(j, "graph_node", sqlite3_column_int64(w->graph, 2));
 }
 
 static int put_args(struct gpu_writer *w, const int64_t *op)
@@ -180,31 +180,31 @@ static int put_args(struct gpu_writer *w, const int64_t *op)
 	if (op[OP_COPY] && w->t->q->ours)
 		ret = put_copy(w, op);
 	if (ret == 0 && op[OP_SHAPE]) {
-		ret = chrome_trace_put_text(w->t, &w->shapes, op[OP_SHAPE], w->shape, make_shape,
-					    true);
+		ret = trace_event_put_text(w->t, &w->shapes, op[OP_SHAPE], w->shape, make_shape,
+					   true);
 	} else if (op[OP_TYPE] && !(op[OP_COPY] && w->t->q->ours)) {
 		JSON_KEY(j, "type");
-		ret = chrome_trace_put_text(w->t, &w->types, op[OP_TYPE], w->type,
-					    chrome_trace_make_string, false);
+		ret = trace_event_put_text(w->t, &w->types, op[OP_TYPE], w->type,
+					   trace_event_make_string, false);
 	}
 	if (process)
-		CHROME_TRACE_NUMBER(j, "pid", process->pid);
-	CHROME_TRACE_NUMBER(j, "queue", op[OP_QUEUE]);
-	CHROME_TRACE_NUMBER(j, "packet", op[OP_SEQUENCE]);
+		TRACE_EVENT_NUMBER(j, "pid", process->pid);
+	TRACE_EVENT_NUMBER(j, "queue", op[OP_QUEUE]);
+	TRACE_EVENT_NUMBER(j, "packet", op[OP_SEQUENCE]);
 	if (ret == 0 && op[OP_STREAM]) {
 		JSON_KEY(j, "stream");
-		ret = chrome_trace_put_text(w->t, &w->streams, rows_stream_key(op), w->stream,
-					    chrome_trace_make_string, false);
+		ret = trace_event_put_text(w->t, &w->streams, rows_stream_key(op), w->stream,
+					   trace_event_make_string, false);
 	}
 	if (op[OP_CALL])
-		CHROME_TRACE_NUMBER(j, "api_id", op[OP_CALL] - first);
+		TRACE_EVENT_NUMBER(j, "api_id", op[OP_CALL] - first);
 	put_graph(w, op);
 	if (op[OP_CORRELATION])
-		CHROME_TRACE_NUMBER(j, "corr_id", op[OP_CORRELATION] - first);
+		TRACE_EVENT_NUMBER(j, "corr_id", op[OP_CORRELATION] - first);
 	if (op[OP_MARKER])
-		CHROME_TRACE_NUMBER(j, "marker", op[OP_MARKER] - first);
-	CHROME_TRACE_NUMBER(j, "begin_ns", op[OP_START]);
-	CHROME_TRACE_NUMBER(j, "end_ns", op[OP_END]);
+		TRACE_EVENT_NUMBER(j, "marker", op[OP_MARKER] - first);
+	TRACE_EVENT_NUMBER(j, "begin_ns", op[OP_START]);
+	TRACE_EVENT_NUMBER(j, "end_ns", op[OP_END]);
 	put_flags(j, op[OP_FLAGS]);
 	return ret;
 }
@@ -255,11 +255,11 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 	if (begin >= end || w->cause_begin >= w->cause_end)
 		return;
 	for (int to = 0; to < 2; to++) {
-		chrome_trace_event(w->t, to ? "f" : "s", to ? w->pid : w->cause_pid,
-				   to ? tid : w->cause_tid, to ? begin : w->cause_begin);
+		trace_event_begin(w->t, to ? "f" : "s", to ? w->pid : w->cause_pid,
+				  to ? tid : w->cause_tid, to ? begin : w->cause_begin);
 		if (to)
 			JSON_LITERAL(j, "bp", "e");
-		CHROME_TRACE_NUMBER(j, "id", op[OP_ID]);
+		TRACE_EVENT_NUMBER(j, "id", op[OP_ID]);
 		if (call) {
 			JSON_LITERAL(j, "cat", "api_op");
 			JSON_LITERAL(j, "name", "api_op");
@@ -267,7 +267,7 @@ static void put_arrow(struct gpu_writer *w, const int64_t *op, int64_t tid)
 			JSON_LITERAL(j, "cat", "launch");
 			JSON_LITERAL(j, "name", "launch");
 		}
-		chrome_trace_event_end(w->t);
+		trace_event_end(w->t);
 	}
 }
 
@@ -294,14 +294,14 @@ static int put_name(struct gpu_writer *w, const int64_t *op)
 	if (w->track->kind == ROWS_BARRIERS)
 		json_text(j, "barrier");
 	else if (w->track->kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
-		return chrome_trace_put_text(w->t, &w->symbols, op[OP_NAME], w->symbol, make_label,
-					     false);
+		return trace_event_put_text(w->t, &w->symbols, op[OP_NAME], w->symbol, make_label,
+					    false);
 	else if (op[OP_COPY])
-		return chrome_trace_put_text(w->t, &w->types, op[OP_TYPE], w->type,
-					     chrome_trace_make_string, false);
+		return trace_event_put_text(w->t, &w->types, op[OP_TYPE], w->type,
+					    trace_event_make_string, false);
 	else
-		return chrome_trace_put_text(w->t, &w->labels, op[OP_NAME], w->label, make_label,
-					     false);
+		return trace_event_put_text(w->t, &w->labels, op[OP_NAME], w->label, make_label,
+					    false);
 	return 0;
 }
 
@@ -318,17 +318,17 @@ static int put_op(struct gpu_writer *w, const int64_t *op)
 	tid = find_lane(w, op, begin, timed ? end : begin);
 	if (tid < 0)
 		return (int)tid;
-	chrome_trace_op(w->t, op, w->pid, tid, timed);
-	CHROME_TRACE_TEXT(j, "cat", category_of(w, op));
+	trace_event_op(w->t, op, w->pid, tid, timed);
+	TRACE_EVENT_TEXT(j, "cat", category_of(w, op));
 	ret = put_name(w, op);
 	JSON_KEY(j, "args");
 	json_object(j);
 	if (ret == 0 && w->track->kind == ROWS_BY_STREAM)
-		CHROME_TRACE_NUMBER(j, "op", op[OP_ID]);
+		TRACE_EVENT_NUMBER(j, "op", op[OP_ID]);
 	else if (ret == 0)
 		ret = put_args(w, op);
 	json_object_end(j);
-	error = chrome_trace_event_end(w->t);
+	error = trace_event_end(w->t);
 	if (ret == 0 && w->track->kind == ROWS_BY_QUEUE && timed)
 		put_arrow(w, op, tid);
 	return ret ? ret : error;
@@ -391,17 +391,17 @@ static void free_writer(struct gpu_writer *w)
 
 	for (size_t i = 0; i < sizeof(stmts) / sizeof(stmts[0]); i++)
 		sqlite3_finalize(stmts[i]);
-	chrome_trace_texts_fini(&w->labels);
-	chrome_trace_texts_fini(&w->symbols);
-	chrome_trace_texts_fini(&w->types);
-	chrome_trace_texts_fini(&w->shapes);
-	chrome_trace_texts_fini(&w->agents);
-	chrome_trace_texts_fini(&w->streams);
+	trace_event_texts_fini(&w->labels);
+	trace_event_texts_fini(&w->symbols);
+	trace_event_texts_fini(&w->types);
+	trace_event_texts_fini(&w->shapes);
+	trace_event_texts_fini(&w->agents);
+	trace_event_texts_fini(&w->streams);
 	tracks_fini(&w->tracks);
 	alloc_free(w->pids);
 }
 
-int chrome_trace_gpu_write(struct chrome_trace *t)
+int chrome_trace_gpu_write(struct trace_events *t)
 {
 	struct gpu_writer w = { .t = t, .next_tid = 1 };
 	int ret = prepare_writer(&w);

@@ -23,10 +23,10 @@ struct made_args {
 };
 
 struct host_writer {
-	struct chrome_trace *t;
+	struct trace_events *t;
 	int64_t nr_pids;
-	struct chrome_trace_thread thread;
-	struct chrome_trace_texts names;
+	struct trace_event_thread thread;
+	struct trace_event_texts names;
 	sqlite3_stmt *name;
 	struct query_texts args;
 	struct made_args made;
@@ -34,8 +34,8 @@ struct host_writer {
 
 static void name_process(struct host_writer *w, int64_t pid, const char *name)
 {
-	chrome_trace_meta(w->t, "process_name", pid, 0, name, 0);
-	chrome_trace_meta(w->t, "process_sort_index", pid, 0, NULL, w->nr_pids++);
+	trace_event_meta(w->t, "process_name", pid, 0, name, 0);
+	trace_event_meta(w->t, "process_sort_index", pid, 0, NULL, w->nr_pids++);
 }
 
 static bool is_known(const struct query *q, int64_t pid)
@@ -48,7 +48,7 @@ static bool is_known(const struct query *q, int64_t pid)
 
 static void introduce_thread(struct host_writer *w, int64_t pid, int64_t tid)
 {
-	struct chrome_trace_thread *thread = &w->thread;
+	struct trace_event_thread *thread = &w->thread;
 	char name[64];
 
 	if ((!thread->open || thread->pid != pid) && !is_known(w->t->q, pid)) {
@@ -62,7 +62,7 @@ static void introduce_thread(struct host_writer *w, int64_t pid, int64_t tid)
 }
 
 /* Writes the known names of threads. */
-static int name_threads(struct chrome_trace *t)
+static int name_threads(struct trace_events *t)
 {
 	sqlite3_stmt *row = NULL;
 	char name[96];
@@ -79,8 +79,8 @@ static int name_threads(struct chrome_trace *t)
 		snprintf(name, sizeof(name), "%s%s%lld%s", *thread ? thread : "thread",
 			 *thread ? " (" : " ", (long long)sqlite3_column_int64(row, 1),
 			 *thread ? ")" : "");
-		chrome_trace_meta(t, "thread_name", sqlite3_column_int64(row, 0),
-				  sqlite3_column_int64(row, 1), name, 0);
+		trace_event_meta(t, "thread_name", sqlite3_column_int64(row, 0),
+				 sqlite3_column_int64(row, 1), name, 0);
 		ret = 0;
 	}
 	sqlite3_finalize(row);
@@ -120,13 +120,13 @@ static void put_call_args(struct host_writer *w, int64_t id)
 		return;
 	}
 	text = query_texts_get(&w->args, id);
-	if (strlen(text) > CHROME_TRACE_SHORT) {
-		chrome_trace_args_put(j, text);
+	if (strlen(text) > TRACE_EVENT_SHORT) {
+		trace_event_args_put(j, text);
 		return;
 	}
-	json_reserve(j, CHROME_TRACE_SPACE + 64);
+	json_reserve(j, TRACE_EVENT_SPACE + 64);
 	from = j->used;
-	chrome_trace_args_put(j, text);
+	trace_event_args_put(j, text);
 	keep_args(&w->made, id, j->buf + from, j->used - from);
 }
 
@@ -140,20 +140,20 @@ static void put_args(struct host_writer *w, const int64_t *row)
 	if (!row[CALL_MARKER])
 		put_call_args(w, row[CALL_ARGS]);
 	if (!row[CALL_MARKER] && w->t->q->ours)
-		chrome_trace_args_status(j,
-					 row[CALL_STATUS] ? query_look_up(w->name, row[CALL_NAME]) :
-							    "",
-					 row[CALL_STATUS]);
+		trace_event_args_status(j,
+					row[CALL_STATUS] ? query_look_up(w->name, row[CALL_NAME]) :
+							   "",
+					row[CALL_STATUS]);
 	if (row[CALL_MARKER])
-		CHROME_TRACE_NUMBER(j, "marker", row[CALL_ID] - first);
+		TRACE_EVENT_NUMBER(j, "marker", row[CALL_ID] - first);
 	else
-		CHROME_TRACE_NUMBER(j, "api_id", row[CALL_ID] - first);
+		TRACE_EVENT_NUMBER(j, "api_id", row[CALL_ID] - first);
 	if (row[CALL_CORRELATION])
-		CHROME_TRACE_NUMBER(j, "corr_id", row[CALL_CORRELATION] - first);
+		TRACE_EVENT_NUMBER(j, "corr_id", row[CALL_CORRELATION] - first);
 	if (row[CALL_PARENT])
-		CHROME_TRACE_NUMBER(j, "parent_id", row[CALL_PARENT] - first);
-	CHROME_TRACE_NUMBER(j, "begin_ns", row[CALL_START]);
-	CHROME_TRACE_NUMBER(j, "end_ns", row[CALL_END]);
+		TRACE_EVENT_NUMBER(j, "parent_id", row[CALL_PARENT] - first);
+	TRACE_EVENT_NUMBER(j, "begin_ns", row[CALL_START]);
+	TRACE_EVENT_NUMBER(j, "end_ns", row[CALL_END]);
 	if (row[CALL_UNCLOSED]) {
 		JSON_KEY(j, "unclosed");
 		json_bool(j, true);
@@ -176,17 +176,17 @@ static int put_event(void *arg, const int64_t *row, const char *phase, int64_t n
 	struct json *j = w->t->json;
 	int ret = 0, error;
 
-	chrome_trace_call(w->t, row, phase, ns, dur);
+	trace_event_call(w->t, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
 		JSON_LITERAL(j, "cat", "marker");
-		CHROME_TRACE_TEXT(j, "name", query_texts_get(&w->args, row[CALL_ARGS]));
+		TRACE_EVENT_TEXT(j, "name", query_texts_get(&w->args, row[CALL_ARGS]));
 	} else {
-		ret = chrome_trace_put_text(w->t, &w->names, row[CALL_NAME], w->name, make_call,
-					    true);
+		ret = trace_event_put_text(w->t, &w->names, row[CALL_NAME], w->name, make_call,
+					   true);
 	}
 	if (*phase != 'e')
 		put_args(w, row);
-	error = chrome_trace_event_end(w->t);
+	error = trace_event_end(w->t);
 	return ret ? ret : error;
 }
 
@@ -197,10 +197,10 @@ static int take_row(void *arg, const int64_t *row)
 
 	if (!w->thread.open || w->thread.pid != row[CALL_PID] || w->thread.tid != row[CALL_TID])
 		introduce_thread(w, row[CALL_PID], row[CALL_TID]);
-	return chrome_trace_put_call(w->t, &w->thread, row, apart, put_event, w);
+	return trace_event_put_call(w->t, &w->thread, row, apart, put_event, w);
 }
 
-int chrome_trace_host_write(struct chrome_trace *t)
+int chrome_trace_host_write(struct trace_events *t)
 {
 	struct host_writer w = { .t = t };
 	struct query *q = t->q;
@@ -220,6 +220,6 @@ int chrome_trace_host_write(struct chrome_trace *t)
 	query_texts_end(&w.args);
 	map_fini(&w.made.index);
 	alloc_free(w.made.bytes);
-	chrome_trace_texts_fini(&w.names);
+	trace_event_texts_fini(&w.names);
 	return ret;
 }

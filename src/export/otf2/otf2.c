@@ -10,13 +10,11 @@
 #include <string.h>
 
 #include "export/otf2/otf2_internal.h"
-#include "export/rocprofv3/rocprofv3_internal.h"
 #include "export/tracks.h"
 #include "query/apart.h"
 
 struct writer {
 	struct query *q;
-	const struct rocprofv3_choice *choice;
 	struct otf2_archive archive;
 	size_t location; /* of the thread */
 	uint32_t group;	 /* of its process, or of the queue's GPU */
@@ -135,7 +133,7 @@ static int take_call(void *arg, const int64_t *row)
 	int64_t begin;
 	int ret;
 
-	if (!rocprofv3_files_wants_call(w->choice, row[CALL_MARKER] != 0, about.category))
+	if (!rows_has_call(w->q, row, about.category))
 		return 0;
 	ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
 	shape = tracks_shape_of(w->q, row, &begin);
@@ -201,7 +199,7 @@ static int take_op(void *arg, const int64_t *op)
 	size_t location, nr_before;
 	int ret = 0;
 
-	if (!(w->choice->domains & (op[OP_COPY] ? ROCPROFV3_COPY : ROCPROFV3_KERNEL)))
+	if (!rows_has_op(w->q, op))
 		return 0;
 	if (!rows_timed(op[OP_START], op[OP_END], op[OP_FLAGS]) || op[OP_START] <= 0) {
 		w->nr_untimed++;
@@ -254,7 +252,7 @@ static int write_events(struct writer *w)
 
 int otf2_write(struct query *q, const char *out)
 {
-	struct writer w = { .q = q, .choice = rocprofv3_files_choice(q) };
+	struct writer w = { .q = q };
 	struct otf2_files files = { .tmp = "" };
 	const struct query_sql all[] = {
 		{ &w.label, QUERY_STRING },

@@ -10,7 +10,7 @@
 #define RTL_EXPORT_OTF2_OTF2_INTERNAL_H
 
 #include "export/otf2/otf2_lib.h"
-#include "export/pftrace/texts.h"
+#include "export/texts.h"
 #include "query/query.h"
 #include "store/map.h"
 

@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "export/pftrace/pftrace_internal.h"
-#include "export/rocprofv3/rocprofv3_internal.h"
 
 #define CACHE_MAX (8u << 20)
 
@@ -33,7 +32,6 @@ struct kernel {
 struct writer {
 	struct pftrace *t;
 	enum rows_order order;
-	uint32_t domains; /* enum rocprofv3_domain */
 	struct tracks tracks;
 	struct track *track; /* of the last operation */
 	struct map groups;   /* GPU and kind -> track */
@@ -368,7 +366,7 @@ static int take_row(void *arg, const int64_t *op)
 	bool fresh;
 	int ret = 0;
 
-	if (!(w->domains & (op[OP_COPY] ? ROCPROFV3_COPY : ROCPROFV3_KERNEL)))
+	if (!rows_has_op(w->t->q, op))
 		return 0;
 	w->track = tracks_of(&w->tracks, op, w->order, &fresh);
 	if (!w->track)
@@ -436,7 +434,7 @@ static void free_writer(struct writer *w)
 
 int pftrace_gpu_write(struct pftrace *t)
 {
-	struct writer w = { .t = t, .domains = rocprofv3_files_choice(t->q)->domains };
+	struct writer w = { .t = t };
 	int ret = prepare_writer(&w);
 
 	w.gpu = INT64_MIN;

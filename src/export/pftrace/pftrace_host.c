@@ -10,15 +10,11 @@
 
 #include "export/call_args.h"
 #include "export/pftrace/pftrace_internal.h"
-#include "export/rocprofv3/rocprofv3_internal.h"
 #include "query/label.h"
 #include "store/args.h"
 
-#define HOST_DOMAINS (ROCPROFV3_MARKER | ROCPROFV3_HIP | ROCPROFV3_HSA)
-
 struct writer {
 	struct pftrace *t;
-	const struct rocprofv3_choice *choice;
 	struct map processes; /* pid -> track */
 	uint64_t process, thread;
 	int64_t pid, tid;
@@ -220,9 +216,10 @@ static int put_apart(struct writer *w, const int64_t *row, int64_t begin)
 
 static bool is_wanted(struct writer *w, const int64_t *row)
 {
-	return (w->choice->domains & HOST_DOMAINS) == HOST_DOMAINS ||
-	       rocprofv3_files_wants_call(w->choice, row[CALL_MARKER] != 0,
-					  label_domain(query_look_up(w->name, row[CALL_NAME])));
+	const struct query *q = w->t->q;
+
+	return !q->left_out ||
+	       rows_has_call(q, row, label_domain(query_look_up(w->name, row[CALL_NAME])));
 }
 
 static int take_row(void *arg, const int64_t *row)
@@ -250,7 +247,7 @@ static int take_row(void *arg, const int64_t *row)
 
 int pftrace_host_write(struct pftrace *t)
 {
-	struct writer w = { .t = t, .choice = rocprofv3_files_choice(t->q) };
+	struct writer w = { .t = t };
 	struct query *q = t->q;
 	const struct query_sql all[] = {
 		{ &w.name, QUERY_STRING },

@@ -13,7 +13,7 @@
 
 #include "export/json.h"
 #include "export/pftrace/proto.h"
-#include "export/pftrace/texts.h"
+#include "export/texts.h"
 #include "export/tracks.h"
 #include "store/map.h"
 

@@ -244,4 +244,6 @@ static int page_write(struct query *q, const char *out)
 	return ret;
 }
 
-const struct export_format page_format = { "report", ".html", page_write, EXPORT_STREAM, NULL };
+const struct export_format page_format = { .name = "report",
+					   .suffix = ".html",
+					   .write = page_write };

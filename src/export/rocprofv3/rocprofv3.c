@@ -1,52 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* rocprofv3.c - the formats of viewers, Perfetto's and OTF2, under rocprofv3's names: a file or archive for each process */
-#include "export/otf2/otf2.h"
-#include "export/pftrace/pftrace.h"
 #include "export/rocprofv3/rocprofv3_internal.h"
 
-static int write_pftrace(struct query *q, const char *name)
+/* The kinds of rows that were not asked for; all of HIP's calls are one choice here, and all of HSA's. */
+static uint32_t left_out(uint32_t domains)
 {
-	int ret = pftrace_write(q, name);
+	static const struct {
+		uint32_t domains;
+		enum query_kind kind;
+	} kinds[] = {
+		{ ROCPROFV3_KERNEL, QUERY_KERNEL }, { ROCPROFV3_COPY, QUERY_COPY },
+		{ ROCPROFV3_MARKER, QUERY_MARKER }, { ROCPROFV3_HIP, QUERY_HIP },
+		{ ROCPROFV3_HSA, QUERY_HSA },
+	};
+	uint32_t out = 0;
 
-	return ret ? ret : 1;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!(domains & kinds[i].domains))
+			out |= (uint32_t)kinds[i].kind;
+	return out;
 }
 
-static int write_otf2(struct query *q, const char *name)
+int rocprofv3_viewer_write(struct query *q, const char *out, const struct rocprofv3_viewer *viewer)
 {
-	int ret = otf2_write(q, name);
+	const struct rocprofv3_form form = {
+		.format = viewer->format,
+		.suffix = viewer->suffix,
+		.endings = viewer->endings,
+		.write_one = viewer->write,
+		.numbers_streams = viewer->numbers_streams,
+	};
 
-	return ret ? ret : 1;
-}
-
-static int write_files(struct query *q, const char *out, const struct rocprofv3_form *form)
-{
 	q->as_dispatched = true;
-	return rocprofv3_files_write(q, out, form);
-}
-
-int rocprofv3_pftrace_write(struct query *q, const char *out)
-{
-	static const char *const endings[] = { ".pftrace", ".pftrace.gz", NULL };
-	static const struct rocprofv3_form form = {
-		.format = "rocprofv3-pftrace",
-		.suffix = "_results.pftrace",
-		.endings = endings,
-		.numbers_streams = true,
-		.write = write_pftrace,
-	};
-
-	return write_files(q, out, &form);
-}
-
-int rocprofv3_otf2_write(struct query *q, const char *out)
-{
-	static const char *const endings[] = { ".otf2", NULL };
-	static const struct rocprofv3_form form = {
-		.format = "rocprofv3-otf2",
-		.suffix = "_results.otf2",
-		.endings = endings,
-		.write = write_otf2,
-	};
-
-	return write_files(q, out, &form);
+	q->left_out = left_out(rocprofv3_files_choice(q)->domains);
+	return rocprofv3_files_write(q, out, &form);
 }

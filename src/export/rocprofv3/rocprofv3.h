@@ -47,8 +47,14 @@ struct rocprofv3_choice {
 int rocprofv3_csv_write(struct query *q, const char *out);
 int rocprofv3_json_write(struct query *q, const char *out);
 int rocpd3_write(struct query *q, const char *out);
-int rocprofv3_pftrace_write(struct query *q, const char *out);
-int rocprofv3_otf2_write(struct query *q, const char *out);
+/* Another format, of which each process gets a file: export.c knows both. */
+struct rocprofv3_viewer {
+	const char *format, *suffix; /* "rocprofv3-otf2", "_results.otf2" */
+	const char *const *endings;  /* names that end so are used as they are; NULL-ended */
+	int (*write)(struct query *q, const char *name); /* the file of q->only */
+	bool numbers_streams; /* streams are shown by their numbers, not their handles */
+};
+int rocprofv3_viewer_write(struct query *q, const char *out, const struct rocprofv3_viewer *viewer);
 
 /* Documents the columns of each CSV file, and the tables and views of the database (struct export_format). */
 void rocprofv3_csv_document(void (*put)(const char *line));

@@ -210,15 +210,19 @@ static const char domain_stats[] = STATS(
 
 /* ---- the files ---- */
 
-#define SELECTED(name, columns, sql, domains)                                                      \
+#define SELECTED(file, cols, sql, asked)                                                           \
 	{                                                                                          \
-		name, columns, sizeof(columns) / sizeof(columns[0]), sql, NULL, false, false,      \
-			domains                                                                    \
+		.name = file, .columns = cols, .nr = sizeof(cols) / sizeof(cols[0]), .ours = sql,  \
+		.domains = asked                                                                   \
 	}
 
 static const struct csv_table tables[] = {
-	{ "agent_info", agent_columns, sizeof(agent_columns) / sizeof(agent_columns[0]), AGENTS,
-	  NULL, true, false, ROCPROFV3_ALL },
+	{ .name = "agent_info",
+	  .columns = agent_columns,
+	  .nr = sizeof(agent_columns) / sizeof(agent_columns[0]),
+	  .ours = AGENTS,
+	  .always = true,
+	  .domains = ROCPROFV3_ALL },
 	SELECTED("kernel_trace", kernel_columns, "SELECT $" ROCPROFV3_KERNELS, ROCPROFV3_KERNEL),
 	SELECTED("hip_api_trace", call_columns, "SELECT $" ROCPROFV3_CALLS(ROCPROFV3_HIP_KINDS),
 		 ROCPROFV3_HIP),
@@ -259,7 +263,7 @@ static const struct csv_table tables[] = {
 		 STATS(ALLOCATION_SUMS, ALLOCATION_NAME, ""),
 		 ROCPROFV3_ALLOCATION | ROCPROFV3_STATS),
 	SELECTED("domain_stats", stats_columns, domain_stats, ROCPROFV3_STATS),
-	{ NULL, NULL, 0, NULL, NULL, false, false, 0 },
+	{ .name = NULL },
 };
 
 /* Statistics are written if both they and their domain are. */
@@ -312,7 +316,7 @@ static int write_tables(struct query *q, const char *stem)
 			continue;
 		if (!name_table(name, stem, t))
 			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", stem);
-		ret = csv_write_table(q, t, name);
+		ret = csv_table_write(q, t, name);
 		if (ret < 0)
 			return ret;
 		nr += ret;
@@ -343,5 +347,5 @@ void rocprofv3_csv_document(void (*put)(const char *line))
 	put("| file | columns |");
 	put("|---|---|");
 	for (const struct csv_table *t = tables; t->name; t++)
-		csv_document_table(put, t);
+		csv_table_document(put, t);
 }

@@ -20,18 +20,7 @@ const struct rocprofv3_choice *rocprofv3_files_choice(const struct query *q)
 {
 	static const struct rocprofv3_choice all = { .domains = ROCPROFV3_ALL };
 
-	return q->opt->rocprofv3 ? q->opt->rocprofv3 : &all;
-}
-
-bool rocprofv3_files_wants_call(const struct rocprofv3_choice *choice, bool is_marker,
-				const char *domain)
-{
-	uint32_t asked = is_marker			? ROCPROFV3_MARKER :
-			 strcmp(domain, "hip_api") == 0 ? ROCPROFV3_HIP :
-			 strcmp(domain, "hsa_api") == 0 ? ROCPROFV3_HSA :
-							  0;
-
-	return !asked || (choice->domains & asked);
+	return q->opt->format ? q->opt->format : &all;
 }
 
 /* ---- names ---- */
@@ -214,6 +203,17 @@ static void say_where(struct files *f)
 			 (int)(size - end < 1000 ? size - end : 1000), name);
 }
 
+/* The number of files, or -errno. */
+static int write_process(struct files *f, const char *name)
+{
+	int ret;
+
+	if (!f->form->write_one)
+		return f->form->write(f->q, name);
+	ret = f->form->write_one(f->q, name);
+	return ret ? ret : 1;
+}
+
 static int write_all(struct files *f)
 {
 	struct query *q = f->q;
@@ -225,7 +225,7 @@ static int write_all(struct files *f)
 		q->first_ns = q->only && q->only->first_ns > 0 ? q->only->first_ns : first_ns;
 		ret = make_folders(f, f->list[i].name);
 		if (ret == 0)
-			ret = f->form->write(q, f->list[i].name);
+			ret = write_process(f, f->list[i].name);
 		q->res->nr_files += ret > 0 ? (uint64_t)ret : 0;
 	}
 	say_where(f);

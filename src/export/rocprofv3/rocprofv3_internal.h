@@ -48,16 +48,15 @@ struct rocprofv3_form {
 	bool numbers_streams;
 	/* Writes the files of q->only (NULL: the trace has no process). The number of files, or -errno. */
 	int (*write)(struct query *q, const char *name);
+	int (*write_one)(struct query *q,
+			 const char *name); /* instead, if there is always one: 0 or -errno */
 };
 
 /* Writes the files of each process that has events; without any, those of the first process. */
 int rocprofv3_files_write(struct query *q, const char *out, const struct rocprofv3_form *form);
 
-/* What is written: q->opt->rocprofv3, or all. */
+/* What is written: q->opt->format, or all. */
 const struct rocprofv3_choice *rocprofv3_files_choice(const struct query *q);
-/* Whether a call or marker is asked for; all of HIP's calls are one choice here, and all of HSA's. `domain`: label_domain(). */
-bool rocprofv3_files_wants_call(const struct rocprofv3_choice *choice, bool is_marker,
-				const char *domain);
 
 /* ---- rocprofv3_keys.c ---- */
 

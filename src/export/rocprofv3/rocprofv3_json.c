@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "export/csv_internal.h"
+#include "export/csv_table.h"
 #include "export/output.h"
 #include "export/rocprofv3/rocprofv3_internal.h"
 #include "rtl_version.h"
@@ -165,7 +165,7 @@ static int put_agents(struct query *q, struct json *j)
 	const struct csv_table *t = rocprofv3_csv_table("agent_info");
 	sqlite3_stmt *row = NULL;
 	int64_t of_type[3] = { 0, 0, 0 };
-	int ret = csv_prepare(q, t, &row);
+	int ret = csv_table_prepare(q, t, &row);
 
 	json_key(j, "agents");
 	json_array(j);
@@ -487,7 +487,7 @@ static int put_summaries(struct query *q, struct json *j)
 	json_key(j, "summary");
 	json_array(j);
 	if (rocprofv3_files_choice(q)->domains & ROCPROFV3_STATS)
-		ret = csv_prepare(q, rocprofv3_csv_table("domain_stats"), &row);
+		ret = csv_table_prepare(q, rocprofv3_csv_table("domain_stats"), &row);
 	while (row && ret == 0 && (ret = query_step(q, row)) == 1) {
 		put_summary(j, row);
 		ret = j->error;

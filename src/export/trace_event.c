@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace_event.c - events of Chrome JSON, and cached texts in them */
-#include "export/chrome_trace/chrome_trace_internal.h"
+/* trace_event.c - events of Chrome's JSON, and cached texts in them */
+#include "export/trace_event.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 
 /* ---- cached texts ---- */
 
-static const struct chrome_trace_text *find_text(struct chrome_trace *t,
-						 struct chrome_trace_texts *texts, int64_t key,
-						 sqlite3_stmt *stmt, chrome_trace_make_fn make)
+static const struct trace_event_text *find_text(struct trace_events *t,
+						struct trace_event_texts *texts, int64_t key,
+						sqlite3_stmt *stmt, trace_event_make_fn make)
 {
-	struct chrome_trace_text *grown;
+	struct trace_event_text *grown;
 	struct json_memory m = { NULL, 0 };
 	uint64_t index;
 	struct json *j;
@@ -23,7 +23,7 @@ static const struct chrome_trace_text *find_text(struct chrome_trace *t,
 	if (map_get(&texts->index, (uint64_t)key, &index))
 		return &texts->texts[index];
 	if (texts->size > TEXTS_MAX) {
-		chrome_trace_texts_fini(texts);
+		trace_event_texts_fini(texts);
 		memset(texts, 0, sizeof(*texts));
 	}
 	j = alloc_heap(sizeof(*j));
@@ -42,11 +42,11 @@ static const struct chrome_trace_text *find_text(struct chrome_trace *t,
 	}
 	alloc_free(j);
 	texts->size += m.size + sizeof(*grown);
-	texts->texts[texts->nr] = (struct chrome_trace_text){ m.bytes, m.size };
+	texts->texts[texts->nr] = (struct trace_event_text){ m.bytes, m.size };
 	return &texts->texts[texts->nr++];
 }
 
-void chrome_trace_texts_fini(struct chrome_trace_texts *texts)
+void trace_event_texts_fini(struct trace_event_texts *texts)
 {
 	for (size_t i = 0; i < texts->nr; i++)
 		alloc_free(texts->texts[i].json);
@@ -54,10 +54,10 @@ void chrome_trace_texts_fini(struct chrome_trace_texts *texts)
 	map_fini(&texts->index);
 }
 
-int chrome_trace_put_text(struct chrome_trace *t, struct chrome_trace_texts *texts, int64_t key,
-			  sqlite3_stmt *stmt, chrome_trace_make_fn make, bool members)
+int trace_event_put_text(struct trace_events *t, struct trace_event_texts *texts, int64_t key,
+			 sqlite3_stmt *stmt, trace_event_make_fn make, bool members)
 {
-	const struct chrome_trace_text *text = find_text(t, texts, key, stmt, make);
+	const struct trace_event_text *text = find_text(t, texts, key, stmt, make);
 
 	if (!text)
 		return -ENOMEM;
@@ -66,15 +66,15 @@ int chrome_trace_put_text(struct chrome_trace *t, struct chrome_trace_texts *tex
 	return 0;
 }
 
-void chrome_trace_make_string(struct json *j, sqlite3_stmt *row)
+void trace_event_make_string(struct json *j, sqlite3_stmt *row)
 {
 	json_text(j, query_text(row, 0));
 }
 
 /* ---- events ---- */
 
-void chrome_trace_event(struct chrome_trace *t, const char *phase, int64_t pid, int64_t tid,
-			int64_t ns)
+void trace_event_begin(struct trace_events *t, const char *phase, int64_t pid, int64_t tid,
+		       int64_t ns)
 {
 	const char letter[3] = { '"', *phase, '"' };
 	struct json *j = t->json;
@@ -83,8 +83,8 @@ void chrome_trace_event(struct chrome_trace *t, const char *phase, int64_t pid, 
 	json_object(j);
 	JSON_KEY(j, "ph");
 	json_raw(j, letter, sizeof(letter));
-	CHROME_TRACE_NUMBER(j, "pid", pid);
-	CHROME_TRACE_NUMBER(j, "tid", tid);
+	TRACE_EVENT_NUMBER(j, "pid", pid);
+	TRACE_EVENT_NUMBER(j, "tid", tid);
 	JSON_US(j, "ts", ns - t->base_ns);
 	t->nr_events++;
 }
@@ -99,48 +99,47 @@ static void put_scope(struct json *j)
 	JSON_LITERAL(j, "s", "t");
 }
 
-void chrome_trace_call(struct chrome_trace *t, const int64_t *row, const char *phase, int64_t ns,
-		       int64_t dur)
+void trace_event_call(struct trace_events *t, const int64_t *row, const char *phase, int64_t ns,
+		      int64_t dur)
 {
-	chrome_trace_event(t, phase, row[CALL_PID], row[CALL_TID], ns);
+	trace_event_begin(t, phase, row[CALL_PID], row[CALL_TID], ns);
 	if (*phase == 'X')
 		put_duration(t->json, dur);
 	else if (*phase == 'i')
 		put_scope(t->json);
 	else
-		CHROME_TRACE_NUMBER(t->json, "id", row[CALL_ID]);
+		TRACE_EVENT_NUMBER(t->json, "id", row[CALL_ID]);
 }
 
-void chrome_trace_op(struct chrome_trace *t, const int64_t *op, int64_t pid, int64_t tid,
-		     bool timed)
+void trace_event_op(struct trace_events *t, const int64_t *op, int64_t pid, int64_t tid, bool timed)
 {
 	/* an operation without a begin is placed at the first event */
 	int64_t begin = op[OP_START] < t->q->first_ns ? t->q->first_ns : op[OP_START];
 
-	chrome_trace_event(t, timed ? "X" : "i", pid, tid, begin);
+	trace_event_begin(t, timed ? "X" : "i", pid, tid, begin);
 	if (timed)
 		put_duration(t->json, op[OP_END] - begin);
 	else
 		put_scope(t->json);
 }
 
-int chrome_trace_event_end(struct chrome_trace *t)
+int trace_event_end(struct trace_events *t)
 {
 	json_object_end(t->json);
 	json_bytes(t->json, "\n", 1);
 	return t->json->error;
 }
 
-void chrome_trace_meta(struct chrome_trace *t, const char *what, int64_t pid, int64_t tid,
-		       const char *text, int64_t value)
+void trace_event_meta(struct trace_events *t, const char *what, int64_t pid, int64_t tid,
+		      const char *text, int64_t value)
 {
 	struct json *j = t->json;
 
 	json_object(j);
-	CHROME_TRACE_TEXT(j, "ph", "M");
-	CHROME_TRACE_NUMBER(j, "pid", pid);
-	CHROME_TRACE_NUMBER(j, "tid", tid);
-	CHROME_TRACE_TEXT(j, "name", what);
+	TRACE_EVENT_TEXT(j, "ph", "M");
+	TRACE_EVENT_NUMBER(j, "pid", pid);
+	TRACE_EVENT_NUMBER(j, "tid", tid);
+	TRACE_EVENT_TEXT(j, "name", what);
 	JSON_KEY(j, "args");
 	json_object(j);
 	json_key(j, !text ? "sort_index" : strcmp(what, "process_labels") ? "name" : "labels");
@@ -149,34 +148,34 @@ void chrome_trace_meta(struct chrome_trace *t, const char *what, int64_t pid, in
 	else
 		json_int(j, value);
 	json_object_end(j);
-	chrome_trace_event_end(t);
+	trace_event_end(t);
 }
 
 /* ---- markers and calls on a thread ---- */
 
 /* Whether the slice is within the open ones of the thread; if so, opens it. */
-static bool push_if_nested(struct chrome_trace_thread *thread, int64_t begin, int64_t end,
+static bool push_if_nested(struct trace_event_thread *thread, int64_t begin, int64_t end,
 			   int64_t marker)
 {
 	while (thread->depth && thread->slices[thread->depth - 1].end_ns <= begin)
 		thread->depth--;
-	if (end < begin || thread->depth == CHROME_TRACE_DEPTH ||
+	if (end < begin || thread->depth == TRACE_EVENT_DEPTH ||
 	    (thread->depth && end > thread->slices[thread->depth - 1].end_ns))
 		return false;
 	if (!marker)
-		marker = chrome_trace_range(thread);
+		marker = trace_event_range(thread);
 	thread->slices[thread->depth].end_ns = end;
 	thread->slices[thread->depth++].marker = marker;
 	return true;
 }
 
-int64_t chrome_trace_range(const struct chrome_trace_thread *thread)
+int64_t trace_event_range(const struct trace_event_thread *thread)
 {
 	return thread->depth ? thread->slices[thread->depth - 1].marker : 0;
 }
 
-int chrome_trace_put_call(struct chrome_trace *t, struct chrome_trace_thread *thread,
-			  const int64_t *row, bool apart, chrome_trace_put_fn put, void *arg)
+int trace_event_put_call(struct trace_events *t, struct trace_event_thread *thread,
+			 const int64_t *row, bool apart, trace_event_put_fn put, void *arg)
 {
 	int64_t begin = row[CALL_START], end = row[CALL_END];
 	/* RPD has no kinds of markers: an instant is a range without length */

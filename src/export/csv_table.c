@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* csv.c - rocprof's CSV files: their names, lines and fields
+/* csv_table.c - a table as a CSV file: lines and fields
  *
  * As Python's csv module writes them for rocprof: text in quotes (RFC 4180) and UTF-8, numbers plain, a real number in
  * the shortest form that reads as itself. Rows are streamed; SQLite sorts and sums in its temporary files.
  *
- * Fails:    each file has a temporary name until it is complete; nothing is written if one of the files exists.
- * Not here: the tables (csv_tables.c).
+ * Not here: the tables, and names of files (csv/, rocprofv3/).
  */
-#include "export/csv.h"
+#include "export/csv_table.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd.h"
-#include "base/temporary.h"
 #include "export/csv_field.h"
-#include "export/csv_internal.h"
 #include "export/output.h"
-#include "query/cause.h"
-#include "query/transfer.h"
-
-#define NAME_SIZE 4096
 
 /* ---- fields and lines ---- */
 
@@ -98,23 +89,16 @@ static void put_row(struct json *j, sqlite3_stmt *row, uint64_t index)
 	json_bytes(j, "\n", 1);
 }
 
-/* Whether the table has its column i, by the options of rocprof. */
 static bool has_column(const struct query *q, const struct csv_table *t, size_t i)
 {
-	const struct csv_choice *c = q->opt->csv;
-	const char *name = t->columns[i].name;
-	size_t n = strlen(name);
-
-	if (!c || t->columns != csv_tables[0].columns || n < 2 || strcmp(name + n - 2, "Ns") != 0)
-		return true;
-	return strcmp(name, "DurationNs") == 0 ? c->stats : c->times;
+	return !t->has_column || t->has_column(q, t->columns[i].name);
 }
 
 /* Columns of counters are not in the table, but in the statement. */
 static void put_header(struct json *j, const struct query *q, const struct csv_table *t,
 		       sqlite3_stmt *row)
 {
-	bool is_plain = q->opt->csv && !q->opt->csv->stats && t->columns == csv_tables[0].columns;
+	bool is_plain = t->is_plain && t->is_plain(q);
 	int nr = sqlite3_column_count(row);
 	size_t at = 0;
 
@@ -135,7 +119,7 @@ static void put_header(struct json *j, const struct query *q, const struct csv_t
 	json_bytes(j, "\n", 1);
 }
 
-static const char *rows_of(const struct query *q, const struct csv_table *t)
+const char *csv_table_rows(const struct query *q, const struct csv_table *t)
 {
 	return q->ours ? t->ours : t->rpd;
 }
@@ -161,10 +145,10 @@ static int put_counters(struct query *q, sqlite3_str *sql)
 	return ret;
 }
 
-int csv_prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
+int csv_table_prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
 {
-	bool has_counters = t->columns == csv_tables[0].columns && q->ours;
-	const char *form = rows_of(q, t), *at = strchr(form, '$');
+	bool has_counters = t->before_counters && q->ours;
+	const char *form = csv_table_rows(q, t), *at = strchr(form, '$');
 	sqlite3_str *sql = sqlite3_str_new(q->db);
 	char *text;
 	int ret = 0;
@@ -175,7 +159,7 @@ int csv_prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
 			continue;
 		sqlite3_str_appendf(sql, "%s%s", i ? ", " : "",
 				    q->ours ? t->columns[i].ours : t->columns[i].rpd);
-		if (has_counters && strcmp(t->columns[i].name, CSV_BEFORE_COUNTERS) == 0)
+		if (has_counters && strcmp(t->columns[i].name, t->before_counters) == 0)
 			ret = put_counters(q, sql);
 	}
 	sqlite3_str_appendall(sql, at + 1);
@@ -193,17 +177,8 @@ int csv_prepare(struct query *q, const struct csv_table *t, sqlite3_stmt **row)
 
 /* ---- one table ---- */
 
-static const struct csv_table *find_table(const char *name)
-{
-	for (const struct csv_table *t = csv_tables; t->name; t++)
-		if (strcmp(t->name, name) == 0)
-			return t;
-	return NULL;
-}
-
-/* Writes the rows from the statement's current one on; `more` is the result of the step to that one. */
-static int put_rows(struct json *j, struct query *q, const struct csv_table *t, sqlite3_stmt *row,
-		    int more, uint64_t rows)
+int csv_table_put(struct json *j, struct query *q, const struct csv_table *t, sqlite3_stmt *row,
+		  int more, uint64_t rows)
 {
 	put_header(j, q, t, row);
 	for (uint64_t i = 0; more == 1 && (!rows || i < rows); i++) {
@@ -211,78 +186,6 @@ static int put_rows(struct json *j, struct query *q, const struct csv_table *t, 
 		more = j->error ? j->error : query_step(q, row);
 	}
 	return more == 1 ? 0 : more;
-}
-
-int csv_print(struct query *q, const char *table, uint64_t rows, struct json *j)
-{
-	const struct csv_table *t = find_table(table);
-	sqlite3_stmt *row = NULL;
-	int ret = t && rows_of(q, t) ? cause_make(q, true) : -EINVAL;
-
-	if (ret == 0)
-		ret = transfer_prepare(q);
-	if (ret == 0)
-		ret = csv_prepare(q, t, &row);
-	if (ret == 0)
-		ret = query_step(q, row);
-	if (ret >= 0)
-		ret = put_rows(j, q, t, row, ret, rows);
-	sqlite3_finalize(row);
-	return ret ? ret : json_flush(j);
-}
-
-/* ---- files ---- */
-
-struct target {
-	const char *out;
-	bool is_dir;
-};
-
-static int name_file(char name[NAME_SIZE], const struct target *to, const struct csv_table *t)
-{
-	size_t n = strlen(to->out) - (!to->is_dir && output_has_ending(to->out, ".csv") ? 4 : 0);
-	const char *slash = to->is_dir && to->out[n - 1] != '/' ? "/" : "";
-	bool is_plain = strcmp(t->name, "results") == 0;
-	int m;
-
-	if (to->is_dir)
-		m = snprintf(name, NAME_SIZE, "%s%s%s.csv", to->out, slash, t->name);
-	else
-		m = snprintf(name, NAME_SIZE, "%.*s%s%s.csv", (int)n, to->out, is_plain ? "" : ".",
-			     is_plain ? "" : t->name);
-	return m < NAME_SIZE ? 0 : -ENAMETOOLONG;
-}
-
-/* Whether it has rows, and the options of rocprof ask for it. */
-static bool is_written(const struct query *q, const struct csv_table *t)
-{
-	const struct csv_choice *c = q->opt->csv;
-
-	if (t->no_file || !rows_of(q, t))
-		return false;
-	if (!c || strcmp(t->name, "results") == 0)
-		return true;
-	return c->stats &&
-	       (strcmp(t->name, "stats") == 0 || (c->hip && strcmp(t->name, "hip_stats") == 0) ||
-		(c->hsa && strcmp(t->name, "hsa_stats") == 0) ||
-		((c->hip || c->hsa) && strcmp(t->name, "copy_stats") == 0));
-}
-
-/* Fails if a file exists that may be written. */
-static int check_names(struct query *q, const struct target *to)
-{
-	char name[NAME_SIZE];
-
-	for (const struct csv_table *t = csv_tables; t->name; t++) {
-		if (!is_written(q, t))
-			continue;
-		if (name_file(name, to, t))
-			return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", to->out);
-		if (!q->opt->force && fd_is_taken(name))
-			return query_fail(q, -EEXIST, "%s: exists; use --force to replace it",
-					  name);
-	}
-	return 0;
 }
 
 struct writing {
@@ -296,13 +199,13 @@ static int fill_table(void *arg, struct json *j)
 {
 	struct writing *w = arg;
 
-	return put_rows(j, w->q, w->table, w->row, w->has_row, 0);
+	return csv_table_put(j, w->q, w->table, w->row, w->has_row, 0);
 }
 
-int csv_write_table(struct query *q, const struct csv_table *t, const char *name)
+int csv_table_write(struct query *q, const struct csv_table *t, const char *name)
 {
 	struct writing w = { .q = q, .table = t };
-	int ret = csv_prepare(q, t, &w.row);
+	int ret = csv_table_prepare(q, t, &w.row);
 
 	if (ret == 0)
 		ret = query_step(q, w.row);
@@ -317,32 +220,7 @@ int csv_write_table(struct query *q, const struct csv_table *t, const char *name
 	return ret;
 }
 
-int csv_write(struct query *q, const char *out)
-{
-	struct target to = { .out = out };
-	char name[NAME_SIZE];
-	struct stat st;
-	int ret;
-
-	if (!*out)
-		return query_fail(q, -EINVAL, "the output has no name: use -o DIR or -o PREFIX");
-	to.is_dir = out[strlen(out) - 1] == '/' || (stat(out, &st) == 0 && S_ISDIR(st.st_mode));
-	if (to.is_dir && mkdir(out, 0777) && errno != EEXIST)
-		return query_fail(q, -errno, "%s: can't be made: %s", out, strerror(errno));
-	ret = check_names(q, &to);
-	q->total *= 2; /* calls and operations are each read twice */
-	for (const struct csv_table *t = csv_tables; t->name && ret == 0; t++) {
-		if (!is_written(q, t))
-			continue;
-		name_file(name, &to, t);
-		ret = csv_write_table(q, t, name);
-		q->res->nr_files += ret == 1;
-		ret = ret < 0 ? ret : 0;
-	}
-	return ret;
-}
-
-void csv_document_table(void (*put)(const char *line), const struct csv_table *t)
+void csv_table_document(void (*put)(const char *line), const struct csv_table *t)
 {
 	sqlite3_str *line = sqlite3_str_new(NULL);
 	char *text;
@@ -355,16 +233,4 @@ void csv_document_table(void (*put)(const char *line), const struct csv_table *t
 	if (text)
 		put(text);
 	sqlite3_free(text);
-}
-
-void csv_document(void (*put)(const char *line))
-{
-	put("");
-	put("## Columns of rocprof's CSV files");
-	put("");
-	put("| file | columns |");
-	put("|---|---|");
-	for (const struct csv_table *t = csv_tables; t->name; t++)
-		if (!t->no_file)
-			csv_document_table(put, t);
 }

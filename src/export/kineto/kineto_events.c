@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/kineto_internal.h"
+#include "export/kineto/kineto_internal.h"
 
 #define FURTHER (INT64_C(1) << 40) /* ids of further arrows: above all correlation ids */
 
 struct events {
-	struct chrome_trace *t;
-	struct chrome_trace_thread thread;
+	struct trace_events *t;
+	struct trace_event_thread thread;
 	struct map tracks; /* streams with metadata events so far: gpu << 32 | stream */
-	struct chrome_trace_texts functions, kernels, shapes, copies;
+	struct trace_event_texts functions, kernels, shapes, copies;
 	sqlite3_stmt *string, *args, *shape, *call, *name, *add_range, *use_call;
 	/* operations of one range on one track that are not written yet */
 	int64_t range, range_gpu, range_stream, range_first, range_last;
@@ -45,9 +45,9 @@ static void introduce_process(struct events *e, int64_t pid)
 		if (e->t->q->processes[i].pid == pid)
 			text = e->t->q->processes[i].name;
 	snprintf(name, sizeof(name), "process %lld", (long long)pid);
-	chrome_trace_meta(e->t, "process_name", pid, 0, text ? text : name, 0);
-	chrome_trace_meta(e->t, "process_labels", pid, 0, "CPU", 0);
-	chrome_trace_meta(e->t, "process_sort_index", pid, 0, NULL, pid);
+	trace_event_meta(e->t, "process_name", pid, 0, text ? text : name, 0);
+	trace_event_meta(e->t, "process_labels", pid, 0, "CPU", 0);
+	trace_event_meta(e->t, "process_sort_index", pid, 0, NULL, pid);
 }
 
 static void introduce_thread(struct events *e, int64_t pid, int64_t tid)
@@ -64,8 +64,8 @@ static void introduce_thread(struct events *e, int64_t pid, int64_t tid)
 	}
 	snprintf(name, sizeof(name), "thread %lld%s%s%s", (long long)tid, *own ? " (" : "", own,
 		 *own ? ")" : "");
-	chrome_trace_meta(e->t, "thread_name", pid, tid, name, 0);
-	chrome_trace_meta(e->t, "thread_sort_index", pid, tid, NULL, tid);
+	trace_event_meta(e->t, "thread_name", pid, tid, name, 0);
+	trace_event_meta(e->t, "thread_sort_index", pid, tid, NULL, tid);
 	e->thread.open = true;
 	e->thread.pid = pid;
 	e->thread.tid = tid;
@@ -85,40 +85,40 @@ static void put_call_args(struct events *e, const int64_t *row, int64_t first)
 {
 	struct json *j = e->t->json;
 
-	CHROME_TRACE_NUMBER(j, "correlation",
-			    row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
-						    row[CALL_ID] - first);
+	TRACE_EVENT_NUMBER(j, "correlation",
+			   row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
+						   row[CALL_ID] - first);
 	if (row[CALL_STATUS])
-		chrome_trace_args_status(j, query_look_up(e->string, row[CALL_NAME]),
-					 row[CALL_STATUS]);
-	chrome_trace_args_put(j, query_look_up(e->args, row[CALL_ARGS]));
+		trace_event_args_status(j, query_look_up(e->string, row[CALL_NAME]),
+					row[CALL_STATUS]);
+	trace_event_args_put(j, query_look_up(e->args, row[CALL_ARGS]));
 }
 
 static int put_row(void *arg, const int64_t *row, const char *phase, int64_t ns, int64_t dur)
 {
 	struct events *e = arg;
 	int64_t own = row[CALL_MARKER] ? row[CALL_ID] : 0;
-	int64_t marker = *phase == 'X' ? chrome_trace_range(&e->thread) : own;
+	int64_t marker = *phase == 'X' ? trace_event_range(&e->thread) : own;
 	int64_t first = first_id(e, row[CALL_ID]);
 	struct json *j = e->t->json;
 	int ret = 0, error;
 
-	chrome_trace_call(e->t, row, phase, ns, dur);
+	trace_event_call(e->t, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
-		CHROME_TRACE_TEXT(j, "cat", "user_annotation");
-		CHROME_TRACE_TEXT(j, "name", query_look_up(e->args, row[CALL_ARGS]));
+		TRACE_EVENT_TEXT(j, "cat", "user_annotation");
+		TRACE_EVENT_TEXT(j, "name", query_look_up(e->args, row[CALL_ARGS]));
 	} else {
-		ret = chrome_trace_put_text(e->t, &e->functions, row[CALL_NAME], e->string,
-					    make_function, true);
+		ret = trace_event_put_text(e->t, &e->functions, row[CALL_NAME], e->string,
+					   make_function, true);
 	}
 	JSON_KEY(j, "args");
 	json_object(j);
 	if (marker)
-		CHROME_TRACE_NUMBER(j, "External id", marker - first);
+		TRACE_EVENT_NUMBER(j, "External id", marker - first);
 	if (!row[CALL_MARKER])
 		put_call_args(e, row, first);
 	json_object_end(j);
-	error = chrome_trace_event_end(e->t);
+	error = trace_event_end(e->t);
 	return ret ? ret : error;
 }
 
@@ -128,7 +128,7 @@ static int take_call(void *arg, const int64_t *row)
 
 	if (!e->thread.open || e->thread.pid != row[CALL_PID] || e->thread.tid != row[CALL_TID])
 		introduce_thread(e, row[CALL_PID], row[CALL_TID]);
-	return chrome_trace_put_call(e->t, &e->thread, row, false, put_row, e);
+	return trace_event_put_call(e->t, &e->thread, row, false, put_row, e);
 }
 
 /* ---- operations ---- */
@@ -155,15 +155,15 @@ static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
 		const struct query_process *process = e->t->q->only;
 
 		snprintf(name, sizeof(name), "GPU %lld", (long long)gpu);
-		chrome_trace_meta(e->t, "process_name", gpu, 0, process ? process->name : name, 0);
-		chrome_trace_meta(e->t, "process_labels", gpu, 0, name, 0);
-		chrome_trace_meta(e->t, "process_sort_index", gpu, 0, NULL, 5000000 + gpu);
+		trace_event_meta(e->t, "process_name", gpu, 0, process ? process->name : name, 0);
+		trace_event_meta(e->t, "process_labels", gpu, 0, name, 0);
+		trace_event_meta(e->t, "process_sort_index", gpu, 0, NULL, 5000000 + gpu);
 		if (map_put(&e->tracks, (uint64_t)gpu << 32, 1))
 			return -ENOMEM;
 	}
 	snprintf(name, sizeof(name), "stream %lld", (long long)stream);
-	chrome_trace_meta(e->t, "thread_name", gpu, stream, name, 0);
-	chrome_trace_meta(e->t, "thread_sort_index", gpu, stream, NULL, stream);
+	trace_event_meta(e->t, "thread_name", gpu, stream, name, 0);
+	trace_event_meta(e->t, "thread_sort_index", gpu, stream, NULL, stream);
 	return map_put(&e->tracks, key, 1);
 }
 
@@ -235,19 +235,19 @@ static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t
 	JSON_KEY(j, "args");
 	json_object(j);
 	if (op[OP_MARKER])
-		CHROME_TRACE_NUMBER(j, "External id", op[OP_MARKER] - first_id(e, op[OP_ID]));
-	CHROME_TRACE_NUMBER(j, "device", gpu);
-	CHROME_TRACE_NUMBER(j, "context", 0);
-	CHROME_TRACE_NUMBER(j, "stream", stream);
-	CHROME_TRACE_NUMBER(j, "hsa_queue", op[OP_QUEUE]);
-	CHROME_TRACE_NUMBER(j, "correlation", correlation);
+		TRACE_EVENT_NUMBER(j, "External id", op[OP_MARKER] - first_id(e, op[OP_ID]));
+	TRACE_EVENT_NUMBER(j, "device", gpu);
+	TRACE_EVENT_NUMBER(j, "context", 0);
+	TRACE_EVENT_NUMBER(j, "stream", stream);
+	TRACE_EVENT_NUMBER(j, "hsa_queue", op[OP_QUEUE]);
+	TRACE_EVENT_NUMBER(j, "correlation", correlation);
 	if (!op[OP_COPY]) {
-		CHROME_TRACE_TEXT(j, "kind", "Dispatch Kernel");
+		TRACE_EVENT_TEXT(j, "kind", "Dispatch Kernel");
 		if (op[OP_SHAPE])
-			ret = chrome_trace_put_text(e->t, &e->shapes, op[OP_SHAPE], e->shape,
-						    make_shape, true);
+			ret = trace_event_put_text(e->t, &e->shapes, op[OP_SHAPE], e->shape,
+						   make_shape, true);
 	} else if (e->t->q->ours) {
-		CHROME_TRACE_NUMBER(j, "bytes", op[OP_BYTES]);
+		TRACE_EVENT_NUMBER(j, "bytes", op[OP_BYTES]);
 		JSON_KEY(j, "memory bandwidth (GB/s)");
 		json_double(j, timed && ns > 0 ? (double)(op[OP_BYTES] * 1000 / ns) / 1000 : 0);
 	}
@@ -280,16 +280,15 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 	if (!is_first(e, op[OP_CALL]))
 		id = FURTHER + op[OP_ID] - first_id(e, op[OP_ID]);
 	for (int to = 0; to < 2; to++) {
-		chrome_trace_event(e->t, to ? "f" : "s",
-				   to ? gpu : sqlite3_column_int64(e->call, 0),
-				   to ? stream : sqlite3_column_int64(e->call, 1),
-				   to ? begin : call_ns);
-		CHROME_TRACE_NUMBER(j, "id", id);
-		CHROME_TRACE_TEXT(j, "cat", "ac2g");
-		CHROME_TRACE_TEXT(j, "name", "ac2g");
+		trace_event_begin(e->t, to ? "f" : "s", to ? gpu : sqlite3_column_int64(e->call, 0),
+				  to ? stream : sqlite3_column_int64(e->call, 1),
+				  to ? begin : call_ns);
+		TRACE_EVENT_NUMBER(j, "id", id);
+		TRACE_EVENT_TEXT(j, "cat", "ac2g");
+		TRACE_EVENT_TEXT(j, "name", "ac2g");
 		if (to)
-			CHROME_TRACE_TEXT(j, "bp", "e");
-		chrome_trace_event_end(e->t);
+			TRACE_EVENT_TEXT(j, "bp", "e");
+		trace_event_end(e->t);
 	}
 }
 
@@ -312,15 +311,15 @@ static int take_op(void *arg, const int64_t *op)
 	int64_t correlation = correlation_of(e, op);
 	int ret = introduce_track(e, gpu, stream), error;
 
-	chrome_trace_op(e->t, op, gpu, stream, timed);
+	trace_event_op(e->t, op, gpu, stream, timed);
 	if (ret == 0)
-		ret = op[OP_COPY] ? chrome_trace_put_text(e->t, &e->copies, op[OP_TYPE], e->string,
-							  make_copy, true) :
-				    chrome_trace_put_text(e->t, &e->kernels, op[OP_NAME], e->string,
-							  make_kernel, true);
+		ret = op[OP_COPY] ? trace_event_put_text(e->t, &e->copies, op[OP_TYPE], e->string,
+							 make_copy, true) :
+				    trace_event_put_text(e->t, &e->kernels, op[OP_NAME], e->string,
+							 make_kernel, true);
 	if (ret == 0)
 		ret = put_op_args(e, op, gpu, stream, correlation, timed);
-	error = chrome_trace_event_end(e->t);
+	error = trace_event_end(e->t);
 	if (timed)
 		put_arrow(e, op, gpu, stream, correlation);
 	return ret ? ret : error;
@@ -400,19 +399,19 @@ static int write_ranges(struct events *e)
 				      sqlite3_column_int64(row, 2));
 		if (ret)
 			break;
-		chrome_trace_event(e->t, "X", sqlite3_column_int64(row, 1),
-				   sqlite3_column_int64(row, 2), first);
+		trace_event_begin(e->t, "X", sqlite3_column_int64(row, 1),
+				  sqlite3_column_int64(row, 2), first);
 		JSON_KEY(j, "dur");
 		json_us(j, sqlite3_column_int64(row, 4) - first);
-		CHROME_TRACE_TEXT(j, "cat", "gpu_user_annotation");
-		CHROME_TRACE_TEXT(j, "name", query_text(row, 5));
+		TRACE_EVENT_TEXT(j, "cat", "gpu_user_annotation");
+		TRACE_EVENT_TEXT(j, "name", query_text(row, 5));
 		JSON_KEY(j, "args");
 		json_object(j);
-		CHROME_TRACE_NUMBER(j, "External id", marker - first_id(e, marker));
-		CHROME_TRACE_NUMBER(j, "device", sqlite3_column_int64(row, 1));
-		CHROME_TRACE_NUMBER(j, "stream", sqlite3_column_int64(row, 2));
+		TRACE_EVENT_NUMBER(j, "External id", marker - first_id(e, marker));
+		TRACE_EVENT_NUMBER(j, "device", sqlite3_column_int64(row, 1));
+		TRACE_EVENT_NUMBER(j, "stream", sqlite3_column_int64(row, 2));
 		json_object_end(j);
-		chrome_trace_event_end(e->t);
+		trace_event_end(e->t);
 	}
 	sqlite3_finalize(row);
 	return ret;
@@ -461,14 +460,14 @@ static void free_events(struct events *e)
 	sqlite3_finalize(e->call);
 	sqlite3_finalize(e->shape);
 	sqlite3_finalize(e->name);
-	chrome_trace_texts_fini(&e->functions);
-	chrome_trace_texts_fini(&e->kernels);
-	chrome_trace_texts_fini(&e->shapes);
-	chrome_trace_texts_fini(&e->copies);
+	trace_event_texts_fini(&e->functions);
+	trace_event_texts_fini(&e->kernels);
+	trace_event_texts_fini(&e->shapes);
+	trace_event_texts_fini(&e->copies);
 	map_fini(&e->tracks);
 }
 
-int kineto_events_write(struct chrome_trace *t)
+int kineto_events_write(struct trace_events *t)
 {
 	struct events e = { .t = t };
 	int ret = prepare_events(&e);

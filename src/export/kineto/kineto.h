@@ -4,8 +4,8 @@
  * One process in a file: for a trace of several processes, each gets a file of its own, beside OUT.
  * docs/formats/kineto.md describes it.
  */
-#ifndef RTL_EXPORT_KINETO_H
-#define RTL_EXPORT_KINETO_H
+#ifndef RTL_EXPORT_KINETO_KINETO_H
+#define RTL_EXPORT_KINETO_KINETO_H
 
 #include "query/query.h"
 

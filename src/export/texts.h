@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* texts.h - texts by number, each once; single-threaded */
-#ifndef RTL_EXPORT_PFTRACE_TEXTS_H
-#define RTL_EXPORT_PFTRACE_TEXTS_H
+#ifndef RTL_EXPORT_TEXTS_H
+#define RTL_EXPORT_TEXTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

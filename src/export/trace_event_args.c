@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace_args.c - the arguments of a call as JSON, from their text in the database
+/* trace_event_args.c - the arguments of a call as JSON, from their text in the database
  *
  * Numbers become numbers, {x,y,z} an array, quoted strings unescaped strings, and all other values
  * (pointers, enumerators) strings.
@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "export/call_args.h"
-#include "export/chrome_trace/chrome_trace_internal.h"
+#include "export/trace_event.h"
 #include "store/args.h"
 
 #define MAX_EXACT (INT64_C(1) << 53) /* readers convert numbers to doubles */
@@ -282,16 +282,16 @@ static char *copy_all(char *to, const char *at, const char *stop)
 	return to;
 }
 
-bool chrome_trace_args_write(struct json *j, const char *text)
+bool trace_event_args_write(struct json *j, const char *text)
 {
 	size_t size = strlen(text);
 	char *from, *end;
 
-	if (size > CHROME_TRACE_SHORT)
+	if (size > TRACE_EVENT_SHORT)
 		return write_any(j, text);
 	if (!classes['a'])
 		make_classes();
-	json_reserve(j, CHROME_TRACE_SPACE);
+	json_reserve(j, TRACE_EVENT_SPACE);
 	from = j->buf + j->used + (!j->after_key && j->more[j->depth]);
 	end = copy_all(from, text, text + size);
 	if (!end)
@@ -301,23 +301,23 @@ bool chrome_trace_args_write(struct json *j, const char *text)
 	return true;
 }
 
-void chrome_trace_args_put(struct json *j, const char *text)
+void trace_event_args_put(struct json *j, const char *text)
 {
 	if (!*text)
 		return;
 	JSON_KEY(j, "args");
-	if (!chrome_trace_args_write(j, text))
+	if (!trace_event_args_write(j, text))
 		json_text(j, text);
 }
 
-void chrome_trace_args_status(struct json *j, const char *function, int64_t status)
+void trace_event_args_status(struct json *j, const char *function, int64_t status)
 {
 	const char *error;
 
-	CHROME_TRACE_NUMBER(j, "status", status);
+	TRACE_EVENT_NUMBER(j, "status", status);
 	if (!status)
 		return;
 	error = args_enum(strncmp(function, "hsa_", 4) == 0 ? "hsa_status_t" : "hipError_t",
 			  (uint64_t)status);
-	CHROME_TRACE_TEXT(j, "error", error ? error : "unknown");
+	TRACE_EVENT_TEXT(j, "error", error ? error : "unknown");
 }

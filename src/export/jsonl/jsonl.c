@@ -4,7 +4,7 @@
  * Rows are written as they are read, in the order of the file. Nothing is kept in memory; SQLite keeps HIP's kernels that copy in a
  * temporary file, whose calls have to be known.
  */
-#include "export/jsonl.h"
+#include "export/jsonl/jsonl.h"
 
 #include "export/json.h"
 #include "export/output.h"

@@ -6,6 +6,7 @@
  */
 #include <stddef.h>
 
+#include "export/csv/csv_internal.h"
 #include "export/csv_columns.h"
 
 /* ---- statistics ---- */
@@ -155,7 +156,14 @@ static const char marker_trace[] =
 	"U.id = A.args_id ORDER BY A.start, A.id";
 
 const struct csv_table csv_tables[] = {
-	TABLE("results", results_columns, results, NULL, true, false),
+	{ .name = "results",
+	  .columns = results_columns,
+	  .nr = sizeof(results_columns) / sizeof(results_columns[0]),
+	  .ours = results,
+	  .always = true,
+	  .before_counters = "obj",
+	  .has_column = csv_has_column,
+	  .is_plain = csv_is_plain },
 	TABLE("stats", stats, kernel_stats, rpd_kernel_stats, true, false),
 	TABLE("hip_stats", stats, STATS(API_GROUPS(OF_DOMAIN("'hip'")), ""),
 	      STATS(API_GROUPS(""), "WHERE " RPD_HIP), false, false),
@@ -172,5 +180,5 @@ const struct csv_table csv_tables[] = {
 	TABLE("memory_copy_trace", copy_trace_columns, copy_trace, NULL, false, false),
 	TABLE("counter_collection", counter_columns, counters, NULL, false, false),
 	TABLE("marker_api_trace", marker_trace_columns, marker_trace, NULL, false, false),
-	{ NULL, NULL, 0, NULL, NULL, false, false, 0 },
+	{ .name = NULL },
 };

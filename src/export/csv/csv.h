@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* csv.h - traces as the CSV files of rocprof (docs/formats/csv.md) */
-#ifndef RTL_EXPORT_CSV_H
-#define RTL_EXPORT_CSV_H
+#ifndef RTL_EXPORT_CSV_CSV_H
+#define RTL_EXPORT_CSV_CSV_H
 
 #include "export/json.h"
 #include "query/query.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* jsonl.h - writes a trace as JSON lines (docs/formats/jsonl.md) */
-#ifndef RTL_EXPORT_JSONL_H
-#define RTL_EXPORT_JSONL_H
+#ifndef RTL_EXPORT_JSONL_JSONL_H
+#define RTL_EXPORT_JSONL_JSONL_H
 
 #include "query/query.h"
 

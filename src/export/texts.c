@@ -4,7 +4,7 @@
  * Owns:     a copy of each text.
  * Fails:    without memory a text has no number, and nothing changes.
  */
-#include "export/pftrace/texts.h"
+#include "export/texts.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  *
  * Not here: events (kineto_events.c).
  */
-#include "export/kineto.h"
+#include "export/kineto/kineto.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/fd.h"
-#include "export/kineto_internal.h"
+#include "export/kineto/kineto_internal.h"
 #include "export/output.h"
 #include "rtl_version.h"
 
@@ -46,7 +46,7 @@ static const struct query_process *process_of(const struct query *q)
 }
 
 /* Readers read the first element of the array without a check, so without GPUs the array is left out. */
-static int put_devices(struct chrome_trace *t)
+static int put_devices(struct trace_events *t)
 {
 	struct json *j = t->json;
 	sqlite3_stmt *row = NULL;
@@ -89,7 +89,7 @@ static int put_devices(struct chrome_trace *t)
 }
 
 /* Readers find the rank with a pattern that requires the space behind the colon. */
-static void put_rank(struct chrome_trace *t)
+static void put_rank(struct trace_events *t)
 {
 	const struct query_process *process = process_of(t->q);
 	int64_t rank = process ? process->rank : -1, world = process ? process->world_size : -1;
@@ -112,7 +112,7 @@ static void put_rank(struct chrome_trace *t)
 	json_bytes(j, ",\n", 2);
 }
 
-static int put_header(struct chrome_trace *t, int64_t base_ns)
+static int put_header(struct trace_events *t, int64_t base_ns)
 {
 	struct json *j = t->json;
 	int ret;
@@ -141,7 +141,7 @@ static int put_header(struct chrome_trace *t, int64_t base_ns)
 
 /* Returns the wall clock time that `ts` counts from, and sets t->base_ns to the same in the trace's clock. Hosts have separate
  * clocks, so the earliest process is that on the wall clock. */
-static int64_t choose_base(struct chrome_trace *t)
+static int64_t choose_base(struct trace_events *t)
 {
 	const struct query_process *process = process_of(t->q);
 	int64_t first = INT64_MAX, base;
@@ -165,7 +165,7 @@ static int64_t choose_base(struct chrome_trace *t)
 
 static int fill_file(void *arg, struct json *j)
 {
-	struct chrome_trace t = { .q = arg, .json = j };
+	struct trace_events t = { .q = arg, .json = j };
 	int ret = put_header(&t, choose_base(&t));
 
 	json_array(j);

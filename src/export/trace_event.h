@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_event.h - events of Chrome's JSON, which Perfetto's dialect (chrome_trace/) and kineto's (kineto/) share
+ *
+ *	trace_event.c		events, and cached texts in them
+ *	trace_event_args.c	recorded arguments as JSON
+ */
+#ifndef RTL_EXPORT_TRACE_EVENT_H
+#define RTL_EXPORT_TRACE_EVENT_H
+
+#include "export/json.h"
+#include "query/rows.h"
+#include "store/map.h"
+
+/* A file being written. */
+struct trace_events {
+	struct query *q;
+	struct json *json;
+	int64_t base_ns; /* time 0 of `ts` */
+	uint64_t nr_events;
+};
+
+/* ---- trace_event.c ---- */
+
+/* A cache of JSON texts, one for each row of a small table, by the row's id. */
+struct trace_event_texts {
+	struct map index;
+	struct trace_event_text {
+		char *json;
+		size_t size;
+	} * texts;
+	size_t nr, size; /* size: bytes of all */
+};
+
+/* Writes one value (or members) from a row, which may be NULL. */
+typedef void (*trace_event_make_fn)(struct json *j, sqlite3_stmt *row);
+/* Writes the text for key, which `make` makes from the statement's row for ?1 = key: as a value, or as members of
+ * the open object (then it may be empty). 0 or -ENOMEM with the error in the job's result. */
+int trace_event_put_text(struct trace_events *t, struct trace_event_texts *texts, int64_t key,
+			  sqlite3_stmt *stmt, trace_event_make_fn make, bool members);
+void trace_event_texts_fini(struct trace_event_texts *texts);
+/* A trace_event_make_fn: column 0 as a string. */
+void trace_event_make_string(struct json *j, sqlite3_stmt *row);
+
+/* The beginning of an event: {"ph":"X","pid":..,"tid":..,"ts":..; the caller goes on with keys. */
+void trace_event_begin(struct trace_events *t, const char *phase, int64_t pid, int64_t tid,
+			int64_t ns);
+/* The same for a row of enum rows_call, with the member that its phase needs: a duration, a scope or an id. */
+void trace_event_call(struct trace_events *t, const int64_t *row, const char *phase, int64_t ns,
+		       int64_t dur);
+/* The same for an operation: a slice, or an instant if it has no valid times. */
+void trace_event_op(struct trace_events *t, const int64_t *op, int64_t pid, int64_t tid,
+		     bool timed);
+/* 0 or the output's error. */
+int trace_event_end(struct trace_events *t);
+/* A whole metadata event whose argument is a text or, with NULL, a number. */
+void trace_event_meta(struct trace_events *t, const char *what, int64_t pid, int64_t tid,
+		       const char *text, int64_t number);
+
+#define TRACE_EVENT_TEXT(j, key, text) (JSON_KEY(j, key), json_text((j), (text)))
+#define TRACE_EVENT_NUMBER(j, key, value) JSON_INT(j, key, value)
+
+/* Slices of a thread nest, up to this depth; deeper ones become asynchronous events. */
+#define TRACE_EVENT_DEPTH 512
+
+struct trace_event_thread {
+	int64_t pid, tid; /* of the last row */
+	bool open;
+	size_t depth;
+	struct {
+		int64_t end_ns;
+		int64_t marker; /* of the range, or of the range around the call; 0: none */
+	} slices[TRACE_EVENT_DEPTH];
+};
+
+/* Writes a row of enum rows_call with `put`: one event, or two (asynchronous) if it overlaps an open slice of the thread or
+ * `apart` is set. 0 or -errno. */
+typedef int (*trace_event_put_fn)(void *arg, const int64_t *row, const char *phase, int64_t ns,
+				   int64_t dur);
+int trace_event_put_call(struct trace_events *t, struct trace_event_thread *thread,
+			  const int64_t *row, bool apart, trace_event_put_fn put, void *arg);
+/* The range around the last slice, or its own; 0: none. */
+int64_t trace_event_range(const struct trace_event_thread *thread);
+
+/* ---- trace_event_args.c ---- */
+
+/* Writes arguments in the form of store/args.h ("name=value, name=value") as a JSON object with a member for
+ * each; returns false and writes nothing if the text has another form. */
+bool trace_event_args_write(struct json *j, const char *text);
+/* The JSON of arguments of at most TRACE_EVENT_SHORT bytes takes at most TRACE_EVENT_SPACE. */
+#define TRACE_EVENT_SHORT 2048u
+#define TRACE_EVENT_SPACE (8 * TRACE_EVENT_SHORT)
+/* "args": the object, or the text unchanged. Nothing for "". */
+void trace_event_args_put(struct json *j, const char *text);
+/* "status", and "error" with the name of an error status. Members of the open object. */
+void trace_event_args_status(struct json *j, const char *function, int64_t status);
+
+#endif
