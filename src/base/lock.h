@@ -63,6 +63,7 @@ enum lock_rank {
 	LOCK_OPERATION_NAMES, /* librtl/operations.c: texts, which the bus passes */
 	LOCK_SDK_OBJECTS,     /* librocprofiler-sdk/code_object.c: what the bus emits */
 	LOCK_V1_DISPATCHES,   /* librocprofiler64/dispatch.c */
+	LOCK_GPU_CLOCK,	      /* agent.c: calls the runtime under it */
 	LOCK_META,	      /* recorder.c */
 	LOCK_BLOCKS,	      /* block.c: the end of the blocks */
 	LOCK_HSA_KERNELS,     /* face/hsa_kernels.c */

@@ -53,6 +53,17 @@ for name, args in {
 
 
 @case
+def times_keep_the_order_of_ticks():
+    """Kernels back to back, over many measurements of the runtime's clocks: those that do not overlap in ticks do not in ns."""
+    r = run("flood", "count=200000", "size=64", "kinds=d", trace=RTL, rtl_args=("-q",), env={"VGPU_KERNEL_NS": 8000}, timeout=150)
+    rows = r.db().execute("select queue, begin_ticks, end_ticks, begin_ns, end_ns from rtl_dispatch order by queue, begin_ticks").fetchall()
+    pairs = [(a, b) for a, b in zip(rows, rows[1:]) if a[0] == b[0] and a[2] <= b[1]]
+    at_least("kernels one after another in ticks", len(pairs), 190000)
+    equal("of them, overlapping in ns", [(a, b) for a, b in pairs if b[3] < a[4]][:5], [])
+    equal("kernels that end before they begin", [row for row in rows if row[4] < row[3]], [])
+
+
+@case
 def slow_kernels():
     # 2 ms each, on 16 queues at a time: 300 per thread are 5 s
     flood(8, 2, 2000, 64, "d", kernel_ns=2000000)

@@ -50,9 +50,9 @@ TEST(clock_of_gpu_is_emitted_after_a_tick_was_seen)
 	agent_emit_clocks();
 	CHECK_EQ_UINT(sink_record_count(EVENT_CLOCK), 0);
 	/* a tick in the past, and one in the future */
-	agent_saw_tick(1, (now - 12345) / 10 - 100000);
-	agent_saw_tick(2, (now - 12345) / 10 + 100000000);
-	agent_saw_tick(AGENT_NONE, 1);
+	CHECK(agent_system_ns(1, (now - 12345) / 10 - 100000) > 0);
+	CHECK(agent_system_ns(2, (now - 12345) / 10 + 10000000) > now);
+	CHECK_EQ_UINT(agent_system_ns(AGENT_NONE, 1), 0);
 	agent_emit_clocks();
 	CHECK_EQ_UINT(sink_record_count(EVENT_CLOCK), 2);
 	for (int i = 0; i < 2; i++) {
@@ -62,4 +62,23 @@ TEST(clock_of_gpu_is_emitted_after_a_tick_was_seen)
 		CHECK_NEAR((double)c->system_ns, (double)c->boottime_ns, 5e6);
 		CHECK_NEAR((double)c->ticks * 10, (double)now, 1e9);
 	}
+}
+
+TEST(number_that_is_no_tick_does_not_settle_the_clock)
+{
+	uint64_t now = clock_now_ns(), ticks = (now - 12345) / 10;
+	struct gpu_clock_piece p = { 0 };
+
+	fake_open(NULL, 0);
+	CHECK_EQ_UINT(agent_settle_ns(&p, 1, ticks), fake_ticks_to_ns(ticks));
+	CHECK(gpu_clock_covers(&p, ticks));
+	/* far ahead; so far that ns overflow */
+	CHECK_EQ_UINT(agent_settle_ns(&p, 1, ticks + 1000000000),
+		      fake_ticks_to_ns(ticks + 1000000000));
+	agent_settle_ns(&p, 1, UINT64_MAX / 10 + ticks / 2);
+	agent_settle_ns(&p, 1, UINT64_MAX - 5);
+	CHECK(!gpu_clock_covers(&p, ticks + 1000000000));
+	CHECK_EQ_UINT(agent_settle_ns(&p, 1, 0), 0);
+	CHECK_EQ_UINT(agent_settle_ns(&p, 1, ticks + 1000000), fake_ticks_to_ns(ticks + 1000000));
+	CHECK(p.until < ticks + 10000000);
 }

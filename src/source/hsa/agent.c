@@ -3,6 +3,7 @@
  *
  * Owns:    the table of agents; entries are only added.
  * Threads: agent_scan() under ROCr's init lock; look-ups any thread, without a lock.
+ * Locks:   LOCK_GPU_CLOCK, while the runtime converts ticks.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/agent.h"
@@ -15,7 +16,7 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "base/clock.h"
-#include "base/compiler.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "event/bus.h"
 #include "event/filter.h"
@@ -26,14 +27,17 @@ struct agent {
 	_Atomic uint64_t last_tick; /* relaxed: any recent value is good enough */
 	bool is_gpu, is_cpu, is_left_out;
 	uint32_t bdf, node;
-	struct agent_line kept; /* set by agent_keep_clocks() */
+	struct gpu_clock clock; /* under clock_lock */
 };
 
 #define CLOCK_STEP (1u << 20)
+/* A tick whose time is further ahead is none: the program wrote something else to its signal. */
+#define AHEAD_NS UINT64_C(1000000000)
 
 static struct agent agents[AGENT_MAX];
 static _Atomic uint32_t nr_agents;
 static uint32_t nr_gpus;
+static struct lock clock_lock = LOCK_INIT(LOCK_GPU_CLOCK);
 
 static uint32_t info_u32(hsa_agent_t a, uint32_t what)
 {
@@ -158,74 +162,79 @@ hsa_agent_t agent_handle(uint32_t index)
 	return a;
 }
 
-void agent_saw_tick(uint32_t index, uint64_t ticks)
-{
-	if (index < AGENT_MAX)
-		atomic_store_explicit(&agents[index].last_tick, ticks, memory_order_relaxed);
-}
-
 static bool convert(hsa_agent_t a, uint64_t ticks, uint64_t *ns)
 {
 	return real.hsa_amd_profiling_convert_tick_to_system_domain(a, ticks, ns) ==
 	       HSA_STATUS_SUCCESS;
 }
 
-static uint64_t at_line(const struct agent_line *l, uint64_t ticks)
+uint64_t agent_runtime_ns(uint32_t index, uint64_t ticks)
 {
-	return l->ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - l->ticks) * l->ns_per_tick);
+	uint64_t ns = 0;
+
+	return convert(agent_handle(index), ticks, &ns) ? ns : agent_system_ns(index, ticks);
+}
+
+/* Whether `ticks` may be a reading of the GPU's counter. Clocks that are settled by another number would be wrong for all
+ * later ticks. */
+static bool is_plausible(const struct gpu_clock *c, uint64_t ticks, uint64_t ns)
+{
+	const struct gpu_clock_piece *last = c->nr ? &c->piece[c->nr - 1] : NULL;
+	uint64_t latest = clock_now_ns() + AHEAD_NS;
+
+	if (ns > latest || ticks > INT64_MAX)
+		return false;
+	return !last ||
+	       (double)last->ns + (double)(ticks - last->ticks) * c->ns_per_tick <= (double)latest;
+}
+
+/* Settles the clock at `ticks`. *ns: the time, also where it can't be settled; 0: not known. */
+static bool settle(struct agent *of, hsa_agent_t a, uint64_t ticks, uint64_t *ns)
+	RTL_REQUIRES(clock_lock)
+{
+	/* The other tick of the line is earlier: for a tick far ahead the runtime measures its clocks again, and the two
+	 * would be on different lines. */
+	uint64_t back = ticks < CLOCK_STEP ? ticks : CLOCK_STEP, before;
+
+	*ns = 0;
+	if (!convert(a, ticks, ns)) {
+		/* ROCr 7.2 and later refuse before they unload tools */
+		if (of->clock.nr)
+			*ns = gpu_clock_continue(&of->clock, ticks);
+		return of->clock.nr;
+	}
+	if (!is_plausible(&of->clock, ticks, *ns) || !convert(a, ticks - back, &before) ||
+	    before >= *ns)
+		return false;
+	gpu_clock_extend(&of->clock, ticks, *ns, (double)(*ns - before) / (double)back);
+	atomic_store_explicit(&of->last_tick, ticks, memory_order_relaxed);
+	return true;
+}
+
+uint64_t agent_settle_ns(struct gpu_clock_piece *p, uint32_t index, uint64_t ticks)
+{
+	const struct gpu_clock_piece *found;
+	uint64_t ns = 0;
+
+	if (index >= AGENT_MAX || !ticks)
+		return 0;
+	lock_take(&clock_lock);
+	found = gpu_clock_find(&agents[index].clock, ticks);
+	if (!found && settle(&agents[index], agent_handle(index), ticks, &ns))
+		found = gpu_clock_find(&agents[index].clock, ticks);
+	if (found) {
+		*p = *found;
+		ns = gpu_clock_ns(p, ticks);
+	}
+	lock_drop(&clock_lock);
+	return ns;
 }
 
 uint64_t agent_system_ns(uint32_t index, uint64_t ticks)
 {
-	uint64_t ns = 0;
+	struct gpu_clock_piece unused;
 
-	if (RTL_LIKELY(convert(agent_handle(index), ticks, &ns)))
-		return ns;
-	return index < AGENT_MAX && agents[index].kept.ns_per_tick > 0 ?
-		       at_line(&agents[index].kept, ticks) :
-		       0;
-}
-
-/* Fits the line through two ticks, CLOCK_STEP apart; `ns`: system time of the later. The other tick
- * is earlier: for a tick far ahead the runtime measures its clocks again, and the two would be on
- * different lines. */
-static void make_line(struct agent_line *l, hsa_agent_t a, uint64_t ticks, uint64_t ns)
-{
-	uint64_t before;
-
-	l->ns_per_tick = 0;
-	if (ticks < CLOCK_STEP || !convert(a, ticks - CLOCK_STEP, &before) || before >= ns)
-		return;
-	l->ticks = ticks;
-	l->ns = ns;
-	l->ns_per_tick = (double)(ns - before) / CLOCK_STEP;
-}
-
-void agent_line_update(struct agent_line *l, uint32_t index, uint64_t ticks)
-{
-	hsa_agent_t a = agent_handle(index);
-	uint64_t ns, by_line = l->ns_per_tick > 0 ? at_line(l, ticks) : 0;
-	int64_t d = (int64_t)(ticks - l->ticks);
-
-	agent_saw_tick(index, ticks);
-	l->checked = ticks;
-	if (!convert(a, ticks, &ns))
-		l->ns_per_tick = 0;
-	else if (by_line - ns + 1 > 2 || d > AGENT_LINE_REACH / 2 || d < 0)
-		make_line(l, a, ticks, ns);
-}
-
-void agent_keep_clocks(void)
-{
-	uint32_t n = atomic_load_explicit(&nr_agents, memory_order_acquire);
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t tick = atomic_load_explicit(&agents[i].last_tick, memory_order_relaxed);
-		uint64_t ns;
-
-		if (agents[i].is_gpu && tick && convert(agent_handle(i), tick, &ns))
-			make_line(&agents[i].kept, agent_handle(i), tick, ns);
-	}
+	return agent_settle_ns(&unused, index, ticks);
 }
 
 /* The HSA API can't read a GPU's counter. The runtime converts ticks linearly, so two conversions
@@ -252,8 +261,10 @@ void agent_emit_clocks(void)
 		uint64_t at, sys;
 
 		if (!agents[i].is_gpu || tick == 0 ||
-		    !ticks_now(agent_handle(i), tick, clock_now_ns(), &at) ||
-		    !convert(agent_handle(i), at, &sys))
+		    !ticks_now(agent_handle(i), tick, clock_now_ns(), &at))
+			continue;
+		sys = agent_system_ns(i, at);
+		if (!sys)
 			continue;
 		ev.clock.agent = i + 1;
 		ev.clock.ticks = at;

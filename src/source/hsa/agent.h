@@ -9,6 +9,7 @@
 #include <hsa/hsa.h>
 
 #include "base/compiler.h"
+#include "source/hsa/gpu_clock.h"
 
 #define AGENT_MAX 256
 #define AGENT_NONE UINT32_MAX
@@ -26,51 +27,25 @@ uint32_t agent_host(void);
 bool agent_is_left_out(uint32_t index);
 hsa_agent_t agent_handle(uint32_t index);
 
-/* Emits the runtime's current relation of GPU ticks and system time for each GPU. */
+/* Emits a current pair of GPU ticks and system time for each GPU that has had an operation. */
 void agent_emit_clocks(void);
 
-/* Stores the relation of GPU ticks and system time for when the runtime no longer converts: ROCr
- * 7.2 and later refuse before they unload tools. */
-void agent_keep_clocks(void);
-
-/* System time in ns of GPU `ticks`; 0: not known. Any thread. */
+/* System time in ns of GPU `ticks`, in the order of ticks (gpu_clock.h), also when the runtime no longer converts; 0: not
+ * known. Any thread; takes a lock. */
 uint64_t agent_system_ns(uint32_t index, uint64_t ticks);
 
-/* The runtime's linear relation of ticks and system time near a tick. The runtime changes it a few
- * times a second at most (ROCr's GpuAgent::TranslateTime), and takes a lock for each conversion. */
-struct agent_line {
-	uint64_t ticks, ns;
-	double ns_per_tick; /* 0: there is none */
-	uint64_t checked;   /* ticks of the last agent_line_update() */
-};
-#define AGENT_LINE_REACH                                                                           \
-	(INT64_C(1) << 20) /* ticks to both sides for which the line is exact to 1
-					     * ns */
+/* The same by the runtime's current relation: what its API answers. */
+uint64_t agent_runtime_ns(uint32_t index, uint64_t ticks);
 
-/* Ticks: 0.7 ms at 100 MHz, a hundredth of the time for which the runtime keeps a relation. */
-#define AGENT_LINE_FRESH (UINT64_C(1) << 16)
+/* As agent_system_ns(); stores the piece of the clock that covers `ticks`. */
+uint64_t agent_settle_ns(struct gpu_clock_piece *p, uint32_t index, uint64_t ticks);
 
-/* HOT: whether `l` was updated so near `ticks` that it still holds. */
-static inline bool agent_line_is_fresh(const struct agent_line *l, uint64_t ticks)
+/* HOT: agent_system_ns(), without a lock if `p` covers `ticks`; otherwise `p` becomes the piece that does. */
+static inline uint64_t agent_piece_ns(struct gpu_clock_piece *p, uint32_t index, uint64_t ticks)
 {
-	return ticks - l->checked + AGENT_LINE_FRESH < 2 * AGENT_LINE_FRESH && l->ns_per_tick > 0;
+	if (RTL_LIKELY(gpu_clock_covers(p, ticks)))
+		return gpu_clock_ns(p, ticks);
+	return agent_settle_ns(p, index, ticks);
 }
-
-/* Updates `l` to the runtime's current conversion of `ticks`; takes one conversion if `l` still
- * holds. Once for each batch. */
-void agent_line_update(struct agent_line *l, uint32_t index, uint64_t ticks);
-
-/* HOT: agent_system_ns() computed from the line. */
-static inline uint64_t agent_line_ns(const struct agent_line *l, uint32_t index, uint64_t ticks)
-{
-	int64_t d = (int64_t)(ticks - l->ticks);
-
-	if (RTL_UNLIKELY(d > AGENT_LINE_REACH || d < -AGENT_LINE_REACH || l->ns_per_tick <= 0))
-		return agent_system_ns(index, ticks);
-	return l->ns + (uint64_t)(int64_t)((double)d * l->ns_per_tick);
-}
-
-/* Stores a recent tick of this agent, from which agent_emit_clocks() starts. HOT, any thread. */
-void agent_saw_tick(uint32_t index, uint64_t ticks);
 
 #endif

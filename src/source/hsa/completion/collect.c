@@ -144,11 +144,10 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	if (!e->correlation)
 		e->correlation = corr_of_orphan(thread_get(), !(e->submitter & THREAD_LEFT_OUT));
 	if (r == INFLIGHT_TIMED) {
-		if (RTL_UNLIKELY(!q->line_is_new) && !agent_line_is_fresh(&q->line, end))
-			agent_line_update(&q->line, q->agent, end);
-		q->line_is_new = true;
-		end_ns = agent_line_ns(&q->line, q->agent, end);
-		begin_ns = agent_line_ns(&q->line, q->agent, begin);
+		end_ns = agent_piece_ns(&q->clock, q->agent, end);
+		begin_ns = RTL_LIKELY(gpu_clock_covers(&q->clock, begin)) ?
+				   gpu_clock_ns(&q->clock, begin) :
+				   agent_system_ns(q->agent, begin);
 		if (end < begin) {
 			flags |= REC_F_INVERTED;
 			bus_loss_of(e->correlation, SPOOL_REASON_inverted);
@@ -169,7 +168,8 @@ static void record(struct queue *q, struct inflight *e, enum inflight_result r, 
 	if (flags & REC_F_SHARED) {
 		bus_loss_of(e->correlation, SPOOL_REASON_shared_signal);
 		if (r == INFLIGHT_TIMED)
-			shared_times_keep(e->owner, begin_ns, end_ns);
+			shared_times_keep(e->owner, agent_runtime_ns(q->agent, begin),
+					  agent_runtime_ns(q->agent, end));
 	}
 }
 
@@ -291,7 +291,6 @@ static uint32_t collect_rings(struct queue *q, uint64_t limit, bool in_order)
 		atomic_load_explicit(&q->inflight.current, memory_order_acquire);
 	uint32_t n = 0;
 
-	q->line_is_new = false;
 	for (struct inflight_ring *r = q->inflight.ring; r <= current; r++)
 		n += collect_ring(q, r, limit, in_order);
 	return n;

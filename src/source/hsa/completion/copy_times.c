@@ -22,14 +22,13 @@ _Static_assert(offsetof(struct copy_times, entry) == 0, "found by its entry");
 static enum inflight_result poll_kernel(struct copy_times *c, bool dropped, uint64_t *begin_ns,
 					uint64_t *end_ns)
 {
-	hsa_agent_t a = agent_handle(agent_is_gpu(c->what.src_agent) ? c->what.src_agent :
-								       c->what.dst_agent);
+	uint32_t gpu = agent_is_gpu(c->what.src_agent) ? c->what.src_agent : c->what.dst_agent;
 
 	if (!c->end_ticks)
 		return dropped && ++c->entry.nr_looks > LOOKS_WITHOUT_TIMES ? INFLIGHT_UNTIMED :
 									      INFLIGHT_PENDING;
-	real.hsa_amd_profiling_convert_tick_to_system_domain(a, c->end_ticks, end_ns);
-	real.hsa_amd_profiling_convert_tick_to_system_domain(a, c->begin_ticks, begin_ns);
+	*end_ns = agent_system_ns(gpu, c->end_ticks);
+	*begin_ns = agent_system_ns(gpu, c->begin_ticks);
 	return INFLIGHT_TIMED;
 }
 

@@ -299,7 +299,6 @@ void harvest_before_close(uint64_t deadline_ns)
 	sys_cancel_off();
 	drain(deadline_ns);
 	agent_emit_clocks();
-	agent_keep_clocks();
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 

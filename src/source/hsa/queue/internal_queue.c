@@ -153,7 +153,6 @@ static void read_times(const struct internal_queue *q, const union packet *p, ui
 		       bool newest, struct event_dispatch *d)
 {
 	const amd_signal_t *s = signal_of(packet_signal(p));
-	hsa_agent_t a = agent_handle(q->agent);
 
 	/* acquire: both are read before the write index */
 	d->end_ticks = signal_end_ticks(s);
@@ -164,8 +163,8 @@ static void read_times(const struct internal_queue *q, const union packet *p, ui
 		bus_loss_of(d->correlation, SPOOL_REASON_signal_reused);
 		return;
 	}
-	real.hsa_amd_profiling_convert_tick_to_system_domain(a, d->end_ticks, &d->end_ns);
-	real.hsa_amd_profiling_convert_tick_to_system_domain(a, d->begin_ticks, &d->begin_ns);
+	d->end_ns = agent_system_ns(q->agent, d->end_ticks);
+	d->begin_ns = agent_system_ns(q->agent, d->begin_ticks);
 }
 
 static bool claim(struct internal_queue *q, uint64_t index)

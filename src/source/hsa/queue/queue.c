@@ -149,7 +149,7 @@ RTL_REQUIRES(lock) static void reset(struct queue *q, uint32_t agent)
 	q->nr_held = 0;
 	q->idle_since_ns = q->stuck_scan_ns = 0;
 	q->last_object = 0;
-	q->line.ns_per_tick = 0;
+	q->clock = (struct gpu_clock_piece){ 0 };
 	q->last_epoch = q->last_kernel = 0;
 	atomic_store_explicit(&q->reserved, 0, memory_order_relaxed);
 	atomic_store_explicit(&q->published, 0, memory_order_relaxed);

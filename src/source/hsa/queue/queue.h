@@ -132,8 +132,7 @@ struct queue {
 	uint32_t nr_held; /* entries that are INFLIGHT_HELD */
 	uint64_t idle_since_ns;
 	uint64_t stuck_scan_ns;
-	struct agent_line line;
-	bool line_is_new; /* updated in this round */
+	struct gpu_clock_piece clock; /* of the last operation's end */
 	/* the kernel of the last recorded dispatch: most dispatches repeat it */
 	uint64_t last_object;
 	uint32_t last_epoch, last_kernel;
