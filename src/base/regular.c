@@ -124,7 +124,7 @@ int regular_compile(const char *text, regex_t *out, char why[REGULAR_ERROR_SIZE]
 	if (!posix) {
 		str_init(&t.out, why, REGULAR_ERROR_SIZE);
 		str_add(&t.out, "there is no memory");
-		return -EINVAL;
+		return -ENOMEM;
 	}
 	str_init(&t.out, posix, size);
 	ret = translate(&t, text);
@@ -133,7 +133,7 @@ int regular_compile(const char *text, regex_t *out, char why[REGULAR_ERROR_SIZE]
 
 		if (err)
 			regerror(err, out, why, REGULAR_ERROR_SIZE);
-		ret = err ? -EINVAL : 0;
+		ret = err == REG_ESPACE ? -ENOMEM : err ? -EINVAL : 0;
 	}
 	alloc_free(posix);
 	return ret;

@@ -264,7 +264,7 @@ static const char *scaled_text(const struct grid_column *column, const struct gr
 		}
 		return ui_time(buf, cell->num);
 	case GRID_TIME:
-		return ui_time(buf, cell->num);
+		return cell->is_count ? ui_count(buf, cell->num) : ui_time(buf, cell->num);
 	case GRID_BYTES:
 		return ui_bytes(buf, cell->num);
 	case GRID_SHARE:

@@ -52,7 +52,8 @@ struct grid_cell {
 	const char *text;
 	uint64_t num;
 	double real;
-	bool none; /* no value: "-" / empty / null */
+	bool none;     /* no value: "-" / empty / null */
+	bool is_count; /* in a column of GRID_TIME of a table: a number instead */
 };
 
 struct grid;

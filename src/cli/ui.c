@@ -18,10 +18,12 @@
 
 #include "base/temporary.h"
 #include "base/text.h"
+#include "cli/status.h"
 
 static const char *prefix = "rtl";
 static bool quiet;
 static const struct ui_hooks *hooks;
+static int failure_status = STATUS_FAILED;
 
 void ui_init(const char *new_prefix)
 {
@@ -106,13 +108,18 @@ void ui_die(int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	print_message(fmt, ap);
 	va_end(ap);
-	exit(status);
+	exit(status == STATUS_FAILED ? failure_status : status);
+}
+
+void ui_failure_status(int status)
+{
+	failure_status = status;
 }
 
 void ui_die_memory(void)
 {
 	ui_error("out of memory");
-	exit(1);
+	exit(failure_status);
 }
 
 unsigned int ui_columns(int fd, unsigned int otherwise)
@@ -347,7 +354,7 @@ static void stdout_failed(void)
 	if (error == EPIPE) /* `rtl summary f | head` is not an error */
 		_exit(141);
 	ui_error("standard output: %s", strerror(error));
-	_exit(1);
+	_exit(failure_status);
 }
 
 static FILE *output; /* NULL: stdout */

@@ -32,6 +32,9 @@ void ui_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ui_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ui_die(int status, const char *fmt, ...) __attribute__((noreturn, format(printf, 2, 3)));
 _Noreturn void ui_die_memory(void);
+/* The status that STATUS_FAILED becomes in ui_die() and other fatal errors from here on, for a command whose status 1 means something
+ * else. */
+void ui_failure_status(int status);
 
 /* COLUMNS if it is set, else the columns of the terminal on fd, else `otherwise`. */
 unsigned int ui_columns(int fd, unsigned int otherwise);

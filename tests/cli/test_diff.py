@@ -6,6 +6,8 @@ import io
 import json
 import os
 import random
+import re
+import subprocess
 
 from support import browser, spool
 from support.cli import *
@@ -46,15 +48,21 @@ class Runs(Case):
     def runs(self, prefix, seed, nr=20, **how):
         return [self.run_of(f"{prefix}{i:02}.rtl", seed + i, **how) for i in range(nr)]
 
+    def all_rows(self, *args, **how):
+        return {(r["what"], r["measure"], r["name"]): r for r in json.loads(self.rtl("diff", *args, "-f", "json", **how).stdout)}
+
     def rows(self, *args, **how):
-        return {(r["what"], r["name"]): r for r in json.loads(self.rtl("diff", *args, "-f", "json", **how).stdout)}
+        """The rows of medians."""
+        return {(what, name): r for (what, measure, name), r in self.all_rows(*args, **how).items() if measure == "median"}
 
 
 class Diff(Runs):
     def test_equal_runs_differ_by_noise(self):
         a, b = self.runs("a", 100), self.runs("b", 200)
         p = self.rtl("diff", *a, "vs", *b)
-        self.assertIn("0 slower, 0 faster, 3 with no difference that can be distinguished from noise, 0 only on one side", p.stderr)
+        # three names with a median, a total and a number each, and four measures of the whole runs
+        self.assertIn("0 slower, 0 faster, 0 more often, 0 less often, 13 with no difference that can be distinguished from noise, 0 only on one side",
+                      p.stderr)
         self.assertEqual({r["verdict"] for r in self.rows(*a, "vs", *b).values()}, {"noise"})
         self.assertEqual(self.rtl("diff", *a, "vs", *b).stdout, p.stdout)
         self.rtl("diff", *a, "vs", *b, "--fail-if", "kernel:.* > 0%; range:step > 0")
@@ -86,11 +94,12 @@ class Diff(Runs):
     def test_few_runs_are_too_few(self):
         a, b = self.runs("a", 10, 3), self.runs("b", 20, 3, gemm=2)
         p = self.rtl("diff", *a, "vs", *b)
-        self.assertIn("3 have too few values to tell; 5 runs on each side suffice", p.stderr)
+        # medians, totals and the runs' wall, busy and total; numbers are the same in all runs
+        self.assertIn("9 have too few values to tell; 6 runs on each side suffice", p.stderr)
         row = self.rows(*a, "vs", *b)["kernel", "gemm(float*, float*, float*, int)"]
         self.assertEqual((row["verdict"], row["change_low"]), ("too few", None))
         self.assertGreater(row["change"], 0.8)
-        enough = self.rows(*self.runs("c", 30, 5), "vs", *self.runs("d", 40, 5, gemm=2))
+        enough = self.rows(*self.runs("c", 30, 6), "vs", *self.runs("d", 40, 6, gemm=2))
         self.assertEqual(enough["kernel", "gemm(float*, float*, float*, int)"]["verdict"], "slower")
 
     def test_names_of_one_side_are_listed(self):
@@ -101,11 +110,13 @@ class Diff(Runs):
         self.assertEqual(rows["kernel", "scale(float*, int)"]["verdict"], "only in B")
         self.assertIsNone(rows["kernel", "scale(float*, int)"]["change"])
         lines = self.rtl("diff", a, b, "-f", "markdown").stdout.splitlines()
-        self.assertEqual(lines[1], "|---:|---|---:|---:|---|---|---|")
-        self.assertIn("| | | | | only in A | range | a\\|b\\`c?\\<i\\> |", lines)
-        self.assertEqual(len(lines), 2 + len(rows))
+        self.assertEqual(lines[1], "|---:|---|---:|---:|---|---|---|---|")
+        self.assertIn("| | | | | only in A | range | median | a\\|b\\`c?\\<i\\> |", lines)
+        # of totals and numbers, those that differ: "step" is in each iteration of b, in every other of a
+        self.assertEqual([line for line in lines if " count " in line], ["| +100.0 % |  | 20 | 40 | more often | range | count | step |"])
+        self.assertEqual(len(lines), 2 + len(rows) + 2 + 1)
         table = list(csv.DictReader(io.StringIO(self.rtl("diff", a, b, "-f", "csv").stdout)))
-        self.assertEqual({(r["what"], r["name"]) for r in table}, set(rows))
+        self.assertEqual({(r["what"], r["measure"], r["name"]) for r in table}, set(self.all_rows(a, b)))
 
     def test_conditions_of_every_kind_fail_or_pass(self):
         a, b = self.runs("a", 50, 6, copy=1), self.runs("b", 60, 6, copy=1.3, gemm=0.5)
@@ -118,14 +129,73 @@ class Diff(Runs):
                 self.assertIn(words, p.stderr)
                 self.assertEqual("fails" in p.stderr, bool(status), condition)
 
+    def test_numbers_totals_and_whole_runs_are_compared(self):
+        a, b = self.run_of("a.rtl", 1, nr=40), self.run_of("b.rtl", 2, nr=400)
+        p = self.rtl("diff", a, b)
+        self.assertIn("more often", p.stdout)
+        count = self.all_rows(a, b)["kernel", "count", "gemm(float*, float*, float*, int)"]
+        self.assertEqual((count["verdict"], count["a_median_count"], count["b_median_count"], count["change"], count["p"]),
+                         ("more often", 40, 400, 9, None))
+        self.assertIn("fails 'kernel.count:gemm.* > 0%': above the limit, gemm(float*, float*, float*, int): +900.0 % (40, 400)",
+                      self.rtl("diff", a, b, "--fail-if", "kernel.count:gemm.* > 0%", status=1).stderr)
+        self.rtl("diff", a, b, "--fail-if", "count > 50%", status=1)
+        self.rtl("diff", b, a, "--fail-if", "count > 50%; kernel.count:.* > 0%")
+        a, b = self.runs("c", 100, 5), [self.run_of(f"d{i}.rtl", 200 + i, nr=80) for i in range(5)]
+        rows = self.all_rows(*a, "vs", *b, "--by", "run")
+        self.assertEqual(set(rows), {("run", m, "all") for m in ("wall", "busy", "total", "count")})
+        for condition in ("total > +5%", "wall > 5", "busy > 50%", "count > 99%", "kernel.total:.* > 50%"):
+            self.assertIn("fails", self.rtl("diff", *a, "vs", *b, "--fail-if", condition, status=1).stderr, condition)
+        # as rtl summary shows them
+        shown = json.loads(self.rtl("summary", a[0], "--by", "overview", "-f", "json").stdout)
+        one = self.all_rows(a[0], a[0], "--by", "run")
+        self.assertEqual(one["run", "wall", "all"]["a_median_ns"], shown["wall_ns"])
+
+    def test_gate_with_too_few_runs_is_undecided(self):
+        a, b = self.runs("a", 10, 5), self.runs("b", 20, 5, gemm=2)
+        for nr, condition, status, needed in ((2, "kernel:gemm.* > +5%", 4, 5), (3, "kernel:gemm.* > +5%; wall > 5%", 4, 5), (3, "wall > 1000%", 4, 5),
+                                              (5, "kernel:gemm.* > +5%", 1, None), (5, "kernel:gemm.* > +500%", 0, None),
+                                              (2, "kernel:gemm.* > +5%; kernel.count:gemm.* < 10%", 4, 5)):
+            for form in ("table", "html"):
+                p = self.rtl("diff", *a[:nr], "vs", *b[:nr], "-f", form, "--fail-if", condition, status=status)
+                if needed:
+                    self.assertIn(f"{nr} and {nr} runs are too few; {needed} on each side suffice", p.stderr)
+        # what fails is said before what can't be decided
+        c = self.run_of("c.rtl", 1, nr=10)
+        self.rtl("diff", a[0], c, "--fail-if", "wall > 5%; kernel.count:.* < -10%", status=1)
+        d = self.run_of("d.rtl", 1, kernels=(GEMM,))
+        self.assertIn("in one side's traces alone", self.rtl("diff", a[0], d, "--fail-if", "kernel:scale.* > 5%", status=4).stderr)
+        p = self.rtl("diff", a[0], d, "--fail-if", "kernel:.* > 900%")
+        self.assertIn("1 of 2 that match could not be compared", p.stderr)
+
+    def test_runs_of_the_recipe_decide_its_condition(self):
+        with open(os.path.join(SOURCE, "docs/recipes.md"), encoding="utf-8") as file:
+            runs, condition = re.search(r"for i in ([\d ]+); do rtl trace .*?--fail-if '([^']*)'", file.read(), re.S).groups()
+        nr, condition = len(runs.split()), condition.replace("vector_add", "gemm")
+        a, b = self.runs("a", 10, nr), self.runs("b", 20, nr, gemm=1.5)
+        self.assertIn(f"fails '{condition}'", self.rtl("diff", *a, "vs", *b, "--by", "kernel", "--fail-if", condition, status=1).stderr)
+        self.rtl("diff", *b, "vs", *a, "--by", "kernel", "--fail-if", condition)
+        self.rtl("diff", *a[1:], "vs", *b[1:], "--by", "kernel", "--fail-if", condition, status=4)
+
+    def test_failures_are_no_regressions(self):
+        a = self.run_of("a.rtl", 1, nr=5)
+        with open(self.path("text.db"), "w", encoding="utf-8") as file:
+            file.write("no trace")
+        for args in ((a, "none.db"), (a, "text.db"), (a, self.dir), (a, a, "-o", "none/out.csv")):
+            p = self.rtl("diff", *args, "--fail-if", "kernel:.* > 0%", status=3)
+            self.assertNotIn("fails '", p.stderr)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            p = subprocess.run([RTL_BIN, "diff", a, a], cwd=self.dir, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(p.returncode, 3, p.stderr)
+
     def test_wrong_command_lines_are_refused(self):
         a = self.run_of("a.rtl", 1, nr=5)
         for args, words in (((a,), "FILE is missing"), ((a, a, a), "write vs between the two sides"), (("vs", a), "no file on one side"),
                             ((a, a, "--fail-if", "gemm > 5%"), "is no condition"), ((a, a, "--fail-if", "kernel:gemm > five"), "is no condition"),
                             ((a, a, "--fail-if", "thread:x > 5%"), "is no condition"), ((a, a, "--fail-if", "kernel:( > 5%"), "no regular expression"),
-                            ((a, a, "--fail-if", " ; "), "is no condition"), ((a, a, "--fail-if", "kernel:none > 5%"), "no name in the traces matches")):
+                            ((a, a, "--fail-if", " ; "), "is no condition"), ((a, a, "--fail-if", "kernel:none > 5%"), "nothing in the traces matches")):
             self.assertIn(words, self.rtl("diff", *args, status=2).stderr, args)
-        self.assertIn("No such file", self.rtl("diff", a, "none.db", status=1).stderr)
+        self.assertIn("No such file", self.rtl("diff", a, "none.db", status=3).stderr)
+        self.assertIn("--by leaves it out", self.rtl("diff", a, a, "--by", "kernel", "--fail-if", "wall > 5%", status=2).stderr)
 
     def test_documents_are_files_with_the_bytes_of_stdout(self):
         a, b = self.run_of("a.rtl", 1, nr=30), self.run_of("b.rtl", 2, nr=30)
@@ -134,10 +204,10 @@ class Diff(Runs):
             to_file = self.rtl("diff", a, b, "-f", form, "-q", "-o", f"out.{form}")
             with open(self.path(f"out.{form}"), encoding="utf-8") as file:
                 self.assertEqual((file.read(), to_file.stdout, to_file.stderr), (p.stdout, "", ""), form)
-        self.assertIn("exists already; use --force to overwrite it", self.rtl("diff", a, b, "-o", "out.csv", status=1).stderr)
+        self.assertIn("exists already; use --force to overwrite it", self.rtl("diff", a, b, "-o", "out.csv", status=3).stderr)
         self.assertIn("out.csv: written", self.rtl("diff", a, b, "--force", "-o", "out.csv").stderr)
         self.assertIn("/dev/full: is a device; the shell can write to it: -o - > /dev/full",
-                      self.rtl("diff", a, b, "--force", "-o", "/dev/full", status=1).stderr)
+                      self.rtl("diff", a, b, "--force", "-o", "/dev/full", status=3).stderr)
         self.assertEqual(self.rtl("diff", a, b, "-o", "/dev/stdout").stdout, self.rtl("diff", a, b).stdout)
         self.rtl("diff", a, self.run_of("c.rtl", 3, nr=30, gemm=1.5), "-o", "gate.csv", "--fail-if", "kernel:gemm.* > 5%", status=1)
         self.assertTrue(os.path.exists(self.path("gate.csv")))
@@ -155,19 +225,19 @@ class Page(Runs):
         self.assertNotIn(hostile, p.stdout)
         with open(self.path("diff.html"), "w", encoding="utf-8") as file:
             file.write(p.stdout)
-        rows = self.rows(*a, "vs", *b)
+        rows = self.all_rows(*a, "vs", *b)
         script = browser.axe(self.dir)
         with browser.Browser(self.dir) as chromium:
             for dark in (False, True):
                 page = chromium.open(self.path("diff.html"), dark=dark)
                 page.wait("document.querySelector('#kernel tbody')")
                 shown = page.evaluate("""[...document.querySelectorAll('table')].map(t => [...t.querySelectorAll('tbody tr')].map(tr =>
-                    [t.id, tr.querySelector('th').textContent, tr.querySelector('span.verdict').textContent,
+                    [t.id, tr.querySelector('td.measure').textContent, tr.querySelector('th').textContent, tr.querySelector('span.verdict').textContent,
                      tr.querySelector('.figure') && tr.querySelector('.figure').textContent])).flat()""")
-                expected = {(what, name): row for (what, name), row in rows.items()}
-                self.assertEqual({(what, name): verdict for what, name, verdict, _ in shown}, {k: r["verdict"] for k, r in expected.items()})
-                change = next(c for what, name, _, c in shown if name.startswith("gemm"))
-                self.assertEqual(change, f"+{100 * rows['kernel', 'gemm(float*, float*, float*, int)']['change']:.1f} %")
+                news = {k: r["verdict"] for k, r in rows.items() if k[1] not in ("total", "count") or r["verdict"] in ("slower", "faster", "more often", "less often")}
+                self.assertEqual({(what, measure, name): verdict for what, measure, name, verdict, _ in shown}, news)
+                change = next(c for what, measure, name, _, c in shown if measure == "median" and name.startswith("gemm"))
+                self.assertEqual(change, f"+{100 * rows['kernel', 'median', 'gemm(float*, float*, float*, int)']['change']:.1f} %")
                 self.assertEqual(page.evaluate("[...document.querySelectorAll('#conditions li')].map(e => e.className)"), ["bad", "good"])
                 self.assertEqual(page.evaluate("document.getElementById('badge').textContent"), "1 of 2 conditions fail")
                 page.click_on("#kernel tbody button")

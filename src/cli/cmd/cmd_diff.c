@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_diff.c - rtl diff: what takes longer or shorter than before, and what differs by noise alone
  *
- * Not here: the statistics (compare.c), the gate of --fail-if (gate.c), the page (diff_html.c).
+ * Not here: the statistics (analysis/compare.c), rows and verdicts (analysis/diff.c), the gate of --fail-if (analysis/gate.c), the
+ * page (diff_html.c).
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/gate.h"
 #include "cli/cmd/commands.h"
-#include "cli/read/diff.h"
+#include "cli/read/diff_html.h"
 #include "cli/read/exporter.h"
 #include "cli/read/summary.h"
 #include "cli/ui.h"
@@ -18,6 +22,8 @@
 enum { O_OUTPUT, O_BY, O_ROWS, O_FORMAT, O_FAIL_IF, O_SEED, O_WIDE, O_FORCE, O_QUIET };
 
 enum { MARKDOWN = GRID_JSON + 1, HTML };
+
+#define WHOLE "all" /* the name of rows of whole runs */
 
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
@@ -36,8 +42,12 @@ static const struct opt options[] = {
 			.help = "exit status 1 if one holds: 'kernel:gemm.* > +5%'",
 			.more = "Conditions are separated by semicolons. Each is WHAT:NAME > CHANGE or WHAT:NAME < CHANGE: "
 				"WHAT is kernel, call, copy or range, NAME an extended regular expression for the whole "
-				"name, CHANGE that of the median in percent. A condition holds where the change is beyond "
-				"its limit and can be distinguished from noise. One that matches no name is an error." },
+				"name, CHANGE in percent. That is of the median duration; kernel.total:NAME is of the sum of the "
+				"durations in a run, kernel.count:NAME of their number. wall, busy, total and count without a "
+				"NAME are of whole runs: 'wall > +3%'. A condition holds where the change is beyond its limit "
+				"and can be distinguished from noise, among what conditions name: few names need few runs. If "
+				"there are too few runs for any difference, the status is 4, and the message says how many "
+				"suffice. A condition that matches nothing is an error." },
 	[O_SEED] = { 0, "seed", OPT_UINT, .arg = "N", .choices = "0..4294967295",
 		     .help = "of the random numbers of the intervals; default: 1" },
 	[O_WIDE] = { 'w', "wide", .help = "all columns and full names, for any terminal width" },
@@ -47,213 +57,207 @@ static const struct opt options[] = {
 
 /* ---- the sides ---- */
 
-static struct diff_item *find_item(struct diff *d, enum diff_kind kind, const char *name)
+static void check_memory(int ret)
 {
-	uint64_t hash = map_hash(name, strlen(name)) * 31 + kind, at;
-	struct diff_item *item;
-
-	for (; map_get(&d->by_name, hash, &at); hash++)
-		if (d->items[at].kind == kind && strcmp(d->items[at].name, name) == 0)
-			return &d->items[at];
-	if (d->nr == d->max) {
-		d->max = d->max ? 2 * d->max : 64;
-		d->items = reallocarray(d->items, d->max, sizeof(*d->items));
-		if (!d->items)
-			ui_die_memory();
-	}
-	if (map_put(&d->by_name, hash, d->nr))
+	if (ret)
 		ui_die_memory();
-	item = &d->items[d->nr++];
-	*item = (struct diff_item){ .kind = kind, .name = ui_format("%s", name) };
-	return item;
 }
 
-static void add_values(struct diff_side *side, const int64_t *values, size_t nr)
+static void add_value(struct diff *d, int side, enum diff_kind kind, enum diff_measure measure,
+		      const char *name, uint64_t value)
 {
-	side->values = reallocarray(side->values, side->nr + nr, sizeof(*side->values));
-	if (!side->values)
-		ui_die_memory();
-	for (size_t i = 0; i < nr; i++)
-		side->values[side->nr + i] = (double)values[i];
-	side->nr += nr;
+	const int64_t values[] = { (int64_t)value };
+
+	check_memory(diff_add(d, side, kind, measure, name, values, 1));
 }
 
-/* Adds the durations of one run, or their median. */
-static void add_group(struct diff *d, int at, enum diff_kind kind, struct summary *s,
+/* Adds what a run has of a name. Instants, and operations without times, are counted alone. */
+static void add_group(struct diff *d, int side, enum diff_kind kind, struct summary *s,
 		      struct stats_group *g)
 {
-	struct diff_side *side;
 	size_t nr;
 	const int64_t *values = stats_values(s->stats, g, STATS_TIME, &nr);
 	int64_t median;
 
+	add_value(d, side, kind, DIFF_COUNT, g->name, g->calls);
 	if (!nr || values[nr - 1] <= 0)
-		return; /* instants, and operations without times */
-	side = &find_item(d, kind, g->name)->sides[at];
-	side->count += g->calls;
-	side->total += (double)g->values[STATS_TIME].total;
-	if (d->pooled) {
-		add_values(side, values, nr);
 		return;
+	add_value(d, side, kind, DIFF_TOTAL, g->name, (uint64_t)g->values[STATS_TIME].total);
+	if (!d->pooled) {
+		median = stats_quantile(s->stats, g, STATS_TIME, 0.5);
+		values = &median;
+		nr = 1;
 	}
-	median = stats_quantile(s->stats, g, STATS_TIME, 0.5);
-	add_values(side, &median, 1);
+	check_memory(diff_add(d, side, kind, DIFF_MEDIAN, g->name, values, nr));
 }
 
-static void read_run(struct diff *d, int at, const char *path, int only)
+static void read_names(struct diff *d, int side, enum diff_kind kind, struct summary *s)
 {
-	static void (*const readers[DIFF_NR_KINDS])(struct summary *) = {
+	static void (*const readers[])(struct summary *) = {
 		[DIFF_KERNEL] = summary_rows_kernels,
 		[DIFF_CALL] = summary_rows_calls,
 		[DIFF_COPY] = summary_rows_copies,
 		[DIFF_RANGE] = summary_rows_markers,
 	};
+	struct stats_group **groups;
+	size_t nr;
+
+	s->stats = stats_create(SIZE_MAX); /* values are compared: all are in memory */
+	readers[kind](s);
+	groups = stats_sorted(s->stats, &nr);
+	for (size_t i = 0; i < nr; i++)
+		add_group(d, side, kind, s, groups[i]);
+	stats_destroy(s->stats);
+	s->stats = NULL;
+}
+
+/* What a run amounts to: the numbers of the overview of rtl summary. */
+static void read_whole(struct diff *d, int side, struct summary *s)
+{
+	const struct digest *digest = summary_digest(s);
+	const struct digest_lane none = { 0 }, *all = digest->nr_lanes ? digest->lanes : &none;
+
+	add_value(d, side, DIFF_RUN, DIFF_WALL, WHOLE, digest->wall_ns);
+	add_value(d, side, DIFF_RUN, DIFF_BUSY, WHOLE, all->busy_ns);
+	add_value(d, side, DIFF_RUN, DIFF_TOTAL, WHOLE, all->kernel_ns + all->copy_ns);
+	add_value(d, side, DIFF_RUN, DIFF_COUNT, WHOLE, all->kernels + all->copies);
+}
+
+static void read_run(struct diff *d, int side, const char *path, int only)
+{
 	struct query *q = db_open(path);
 
 	if (!q->verdict.complete)
 		ui_say("%s: the trace is %s", path, q->verdict.line);
 	for (int kind = 0; kind < DIFF_NR_KINDS; kind++) {
-		struct summary *s = calloc(1, sizeof(*s));
-		struct stats_group **groups;
-		size_t nr;
+		struct summary *s;
 
+		if (only >= 0 && kind != only)
+			continue;
+		s = calloc(1, sizeof(*s));
 		if (!s)
 			ui_die_memory();
-		if (only < 0 || kind == only) {
-			s->q = q;
-			s->stats =
-				stats_create(SIZE_MAX); /* values are compared: all are in memory */
-			readers[kind](s);
-			groups = stats_sorted(s->stats, &nr);
-			for (size_t i = 0; i < nr; i++)
-				add_group(d, at, (enum diff_kind)kind, s, groups[i]);
-			stats_destroy(s->stats);
-			s->q = NULL;
-		}
+		s->q = q;
+		if (kind == DIFF_RUN)
+			read_whole(d, side, s);
+		else
+			read_names(d, side, (enum diff_kind)kind, s);
+		s->q = NULL;
 		summary_free(s);
 	}
 	query_close(q);
 }
 
-/* ---- the comparison ---- */
-
-static void compare_all(struct diff *d, uint64_t seed)
-{
-	double *p = calloc(d->nr + 1, sizeof(*p));
-	bool *significant = calloc(d->nr + 1, sizeof(*significant));
-	size_t nr = 0;
-
-	if (!p || !significant)
-		ui_die_memory();
-	for (size_t i = 0; i < d->nr; i++) {
-		struct diff_side *a = &d->items[i].sides[0], *b = &d->items[i].sides[1];
-
-		if (a->nr && b->nr) {
-			compare_samples(a->values, a->nr, b->values, b->nr, seed + i,
-					&d->items[i].result);
-			p[nr++] = d->items[i].result.p;
-		}
-	}
-	d->nr_compared = nr;
-	if (!compare_holm(p, nr, COMPARE_ALPHA, significant))
-		ui_die_memory();
-	for (size_t i = 0, k = 0; i < d->nr; i++) {
-		struct diff_item *item = &d->items[i];
-		const struct diff_side *a = &item->sides[0], *b = &item->sides[1];
-
-		if (!a->nr || !b->nr)
-			item->verdict = a->nr ? DIFF_ONLY_A : DIFF_ONLY_B;
-		else if (compare_differs(&item->result, significant[k++]))
-			item->verdict = item->result.change > 0 ? DIFF_SLOWER : DIFF_FASTER;
-		else if (compare_least_p(a->nr, b->nr) > COMPARE_ALPHA / (double)nr)
-			item->verdict = DIFF_TOO_FEW;
-		else
-			item->verdict = DIFF_NOISE;
-		d->nr_verdicts[item->verdict]++;
-	}
-	free(p);
-	free(significant);
-}
-
-static double total_of(const struct diff_item *item)
-{
-	return fmax(item->sides[0].total, item->sides[1].total);
-}
-
-/* What changed comes first, then what takes longest. */
-static int compare_items(const void *a, const void *b)
-{
-	const struct diff_item *x = a, *y = b;
-	double x_ns = total_of(x), y_ns = total_of(y);
-
-	if (x->verdict != y->verdict)
-		return x->verdict < y->verdict ? -1 : 1;
-	if (x_ns != y_ns)
-		return x_ns > y_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
 /* ---- the output ---- */
 
-static const struct grid_column columns[] = {
+/* A and B of a table are times or numbers; the other forms have a column for each. */
+static const struct grid_column table_columns[] = {
 	{ .key = "change", .title = "CHANGE", .unit = GRID_SHARE },
 	{ .key = "change_low", .title = "FROM", .unit = GRID_SHARE, .drop = 1 },
 	{ .key = "change_high", .title = "TO", .unit = GRID_SHARE, .drop = 1 },
-	{ .key = "a_median_ns", .title = "A", .unit = GRID_TIME },
-	{ .key = "b_median_ns", .title = "B", .unit = GRID_TIME },
-	{ .key = "p", .unit = GRID_REAL },
+	{ .key = "a", .title = "A", .unit = GRID_TIME },
+	{ .key = "b", .title = "B", .unit = GRID_TIME },
 	{ .key = "effect", .title = "EFFECT", .unit = GRID_SHARE, .drop = 2 },
+	{ .key = "verdict", .title = "VERDICT", .unit = GRID_NAME },
+	{ .key = "what", .title = "WHAT", .unit = GRID_NAME },
+	{ .key = "measure", .title = "MEASURE", .unit = GRID_NAME },
+	{ .key = "name", .title = "NAME", .unit = GRID_NAME, .symbol = true },
+};
+enum { TABLE_COLUMNS = sizeof(table_columns) / sizeof(table_columns[0]) };
+
+static const struct grid_column data_columns[] = {
+	{ .key = "change", .unit = GRID_SHARE },
+	{ .key = "change_low", .unit = GRID_SHARE },
+	{ .key = "change_high", .unit = GRID_SHARE },
+	{ .key = "a_median_ns", .unit = GRID_TIME },
+	{ .key = "b_median_ns", .unit = GRID_TIME },
+	{ .key = "p", .unit = GRID_REAL },
+	{ .key = "effect", .unit = GRID_SHARE },
 	{ .key = "a_values", .unit = GRID_COUNT },
 	{ .key = "b_values", .unit = GRID_COUNT },
 	{ .key = "a_count", .unit = GRID_COUNT },
 	{ .key = "b_count", .unit = GRID_COUNT },
 	{ .key = "a_total_ns", .unit = GRID_TIME },
 	{ .key = "b_total_ns", .unit = GRID_TIME },
-	{ .key = "verdict", .title = "VERDICT", .unit = GRID_NAME },
-	{ .key = "what", .title = "WHAT", .unit = GRID_NAME },
-	{ .key = "name", .title = "NAME", .unit = GRID_NAME, .symbol = true },
+	{ .key = "verdict", .unit = GRID_NAME },
+	{ .key = "what", .unit = GRID_NAME },
+	{ .key = "name", .unit = GRID_NAME },
+	{ .key = "measure", .unit = GRID_NAME },
+	{ .key = "a_median_count", .unit = GRID_COUNT },
+	{ .key = "b_median_count", .unit = GRID_COUNT },
 };
-enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+enum { DATA_COLUMNS = sizeof(data_columns) / sizeof(data_columns[0]) };
 
-static void fill_cells(const struct diff_item *item, struct grid_cell cells[COLUMNS])
+static void add_table_row(struct grid *grid, const struct diff_row *row)
 {
-	const struct diff_side *a = &item->sides[0], *b = &item->sides[1];
-	const struct compare_result *r = &item->result;
-	bool both = a->nr && b->nr, interval = diff_has_interval(item);
-	const struct grid_cell all[COLUMNS] = {
+	const struct compare_result *r = &row->result;
+	bool both = diff_is_compared(row), interval = diff_has_interval(row);
+	bool is_count = row->measure == DIFF_COUNT;
+	const struct grid_cell cells[TABLE_COLUMNS] = {
 		{ .real = r->change, .none = !both || !isfinite(r->change) },
 		{ .real = r->low, .none = !interval || !isfinite(r->low) },
 		{ .real = r->high, .none = !interval || !isfinite(r->high) },
-		{ .num = (uint64_t)r->a, .none = !both },
-		{ .num = (uint64_t)r->b, .none = !both },
-		{ .real = r->p, .none = !both },
+		{ .num = (uint64_t)r->a, .none = !both, .is_count = is_count },
+		{ .num = (uint64_t)r->b, .none = !both, .is_count = is_count },
+		{ .real = r->effect, .none = !both },
+		{ .text = diff_verdicts[row->verdict] },
+		{ .text = diff_kinds[row->kind] },
+		{ .text = diff_measures[row->measure] },
+		{ .text = row->name },
+	};
+
+	grid_row(grid, cells);
+}
+
+static void add_data_row(struct grid *grid, const struct diff_row *row)
+{
+	const struct diff_side *a = &row->sides[0], *b = &row->sides[1];
+	const struct compare_result *r = &row->result;
+	bool both = diff_is_compared(row), interval = diff_has_interval(row);
+	bool is_count = row->measure == DIFF_COUNT, is_named = row->kind != DIFF_RUN;
+	const struct grid_cell cells[DATA_COLUMNS] = {
+		{ .real = r->change, .none = !both || !isfinite(r->change) },
+		{ .real = r->low, .none = !interval || !isfinite(r->low) },
+		{ .real = r->high, .none = !interval || !isfinite(r->high) },
+		{ .num = (uint64_t)r->a, .none = !both || is_count },
+		{ .num = (uint64_t)r->b, .none = !both || is_count },
+		{ .real = r->p, .none = !both || row->is_exact },
 		{ .real = r->effect, .none = !both },
 		{ .num = a->nr },
 		{ .num = b->nr },
-		{ .num = a->count },
-		{ .num = b->count },
-		{ .num = (uint64_t)a->total },
-		{ .num = (uint64_t)b->total },
-		{ .text = diff_verdicts[item->verdict] },
-		{ .text = diff_kinds[item->kind] },
-		{ .text = item->name },
+		{ .num = (uint64_t)a->count, .none = !is_named },
+		{ .num = (uint64_t)b->count, .none = !is_named },
+		{ .num = (uint64_t)a->total, .none = !is_named },
+		{ .num = (uint64_t)b->total, .none = !is_named },
+		{ .text = diff_verdicts[row->verdict] },
+		{ .text = diff_kinds[row->kind] },
+		{ .text = row->name },
+		{ .text = diff_measures[row->measure] },
+		{ .num = (uint64_t)r->a, .none = !both || !is_count },
+		{ .num = (uint64_t)r->b, .none = !both || !is_count },
 	};
 
-	memcpy(cells, all, sizeof(all));
+	grid_row(grid, cells);
 }
 
 static void print_grid(const struct diff *d, enum grid_format format, uint64_t rows,
 		       unsigned int width, bool colour)
 {
-	struct grid *grid = grid_create(columns, COLUMNS, format, width, colour);
+	bool is_table = format == GRID_TEXT;
+	struct grid *grid =
+		is_table ? grid_create(table_columns, TABLE_COLUMNS, format, width, colour) :
+			   grid_create(data_columns, DATA_COLUMNS, format, width, colour);
+	uint64_t shown = 0;
 
-	for (size_t i = 0; i < d->nr && (!rows || i < rows); i++) {
-		struct grid_cell cells[COLUMNS];
+	for (size_t i = 0; i < d->nr && (!rows || shown < rows); i++) {
+		const struct diff_row *row = &d->rows[i];
 
-		fill_cells(&d->items[i], cells);
-		grid_row(grid, cells);
+		if (is_table && !diff_is_news(row))
+			continue;
+		(is_table ? add_table_row : add_data_row)(grid, row);
+		shown++;
 	}
-	if (d->nr || format != GRID_TEXT)
+	if (d->nr || !is_table)
 		grid_print(grid);
 	grid_destroy(grid);
 }
@@ -273,55 +277,117 @@ static void put_markdown(const char *name)
 	}
 }
 
-static void print_markdown(const struct diff *d, uint64_t rows)
+static void put_markdown_row(const struct diff_row *row)
 {
+	const char *(*format)(char *, uint64_t) = row->measure == DIFF_COUNT ? ui_count : ui_time;
+	const struct compare_result *r = &row->result;
 	char a[UI_NUMBER_SIZE], b[UI_NUMBER_SIZE];
 
-	ui_put("| change | 95 % interval | A | B | verdict | what | name |\n"
-	       "|---:|---|---:|---:|---|---|---|\n");
-	for (size_t i = 0; i < d->nr && (!rows || i < rows); i++) {
-		const struct diff_item *item = &d->items[i];
-		const struct compare_result *r = &item->result;
+	if (!diff_is_compared(row)) {
+		ui_put("| | | | |");
+	} else {
+		ui_put("| ");
+		if (isfinite(r->change))
+			ui_putf("%+.1f %%", 100 * r->change);
+		ui_put(" | ");
+		if (diff_has_interval(row))
+			ui_putf("%+.1f %% to %+.1f %%", 100 * r->low, 100 * r->high);
+		ui_putf(" | %s | %s |", format(a, (uint64_t)r->a), format(b, (uint64_t)r->b));
+	}
+	ui_putf(" %s | %s | %s | ", diff_verdicts[row->verdict], diff_kinds[row->kind],
+		diff_measures[row->measure]);
+	put_markdown(row->name);
+	ui_put(" |\n");
+}
 
-		if (!item->sides[0].nr || !item->sides[1].nr) {
-			ui_put("| | | | |");
-		} else {
-			ui_putf("| %+.1f %% | ", 100 * r->change);
-			if (diff_has_interval(item))
-				ui_putf("%+.1f %% to %+.1f %%", 100 * r->low, 100 * r->high);
-			ui_putf(" | %s | %s |", ui_time(a, (uint64_t)r->a),
-				ui_time(b, (uint64_t)r->b));
-		}
-		ui_putf(" %s | %s | ", diff_verdicts[item->verdict], diff_kinds[item->kind]);
-		put_markdown(item->name);
-		ui_put(" |\n");
+static void print_markdown(const struct diff *d, uint64_t rows)
+{
+	uint64_t shown = 0;
+
+	ui_put("| change | 95 % interval | A | B | verdict | what | measure | name |\n"
+	       "|---:|---|---:|---:|---|---|---|---|\n");
+	for (size_t i = 0; i < d->nr && (!rows || shown < rows); i++) {
+		if (!diff_is_news(&d->rows[i]))
+			continue;
+		put_markdown_row(&d->rows[i]);
+		shown++;
 	}
 }
 
-/* The smallest number of runs on each side with which a difference can be found. */
-static unsigned int runs_needed(const struct diff *d)
+static uint64_t count_news(const struct diff *d)
 {
-	unsigned int nr = 2;
+	uint64_t nr = 0;
 
-	while (compare_least_p(nr, nr) > COMPARE_ALPHA / (double)d->nr_compared)
-		nr++;
+	for (size_t i = 0; i < d->nr; i++)
+		nr += diff_is_news(&d->rows[i]);
 	return nr;
 }
 
-static void report_rest(const struct diff *d, uint64_t rows)
+static void report_rest(const struct diff *d, int format, uint64_t rows)
 {
+	bool is_data = format == GRID_CSV || format == GRID_JSON;
+	uint64_t all = is_data ? d->nr : count_news(d);
 	const size_t *nr = d->nr_verdicts;
 
-	if (rows && d->nr > rows)
-		ui_say("... and %zu more (-n 0 shows all)", d->nr - (size_t)rows);
-	ui_say("%zu slower, %zu faster, %zu with no difference that can be distinguished from noise, %zu only on one "
-	       "side",
-	       nr[DIFF_SLOWER], nr[DIFF_FASTER], nr[DIFF_NOISE], nr[DIFF_ONLY_A] + nr[DIFF_ONLY_B]);
+	if (rows && all > rows)
+		ui_say("... and %" PRIu64 " more (-n 0 shows all)", all - rows);
+	ui_say("%zu slower, %zu faster, %zu more often, %zu less often, %zu with no difference that can be "
+	       "distinguished from noise, %zu only on one side",
+	       nr[DIFF_SLOWER], nr[DIFF_FASTER], nr[DIFF_MORE], nr[DIFF_LESS],
+	       nr[DIFF_NOISE] + nr[DIFF_EQUAL], nr[DIFF_ONLY_A] + nr[DIFF_ONLY_B]);
 	if (nr[DIFF_TOO_FEW])
-		ui_say("%zu %s too few values to tell; %u runs on each side suffice, or fewer with --by",
-		       nr[DIFF_TOO_FEW], nr[DIFF_TOO_FEW] == 1 ? "has" : "have", runs_needed(d));
+		ui_say("%zu %s too few values to tell; %zu runs on each side suffice, or fewer with --by",
+		       nr[DIFF_TOO_FEW], nr[DIFF_TOO_FEW] == 1 ? "has" : "have", d->runs_needed);
 	if (d->pooled && nr[DIFF_SLOWER] + nr[DIFF_FASTER])
 		ui_say("a side of one run does not show how much runs differ among each other: give several");
+}
+
+/* ---- the gate ---- */
+
+static void report_failed(const struct gate_result *c, const struct diff_row *row)
+{
+	const struct compare_result *r = &row->result;
+	const char *limit = c->is_above ? "above" : "below";
+
+	if (!diff_is_compared(row))
+		ui_error("fails '%s': %s the limit, %.200s: %s", c->text, limit, row->name,
+			 diff_verdicts[row->verdict]);
+	else if (row->measure == DIFF_COUNT)
+		ui_error("fails '%s': %s the limit, %.200s: %+.1f %% (%.0f, %.0f)", c->text, limit,
+			 row->name, 100 * r->change, r->a, r->b);
+	else
+		ui_error("fails '%s': %s the limit, %.200s: %+.1f %% (95 %%: %+.1f %% to %+.1f %%)",
+			 c->text, limit, row->name, 100 * r->change, 100 * r->low, 100 * r->high);
+}
+
+/* Whether the gate knows that nothing fails, is said by the status: 0, STATUS_FAILED or STATUS_UNDECIDED. */
+static int report_gate(const struct gate *gate, const struct diff *d)
+{
+	for (size_t i = 0; gate && i < gate->nr; i++) {
+		const struct gate_result *c = &gate->results[i];
+
+		if (c->state == GATE_UNMATCHED)
+			ui_die(STATUS_USAGE,
+			       "--fail-if '%.200s': nothing in the traces matches, or --by leaves it out",
+			       c->text);
+		for (size_t k = 0; k < c->nr_failed; k++)
+			report_failed(c, &d->rows[c->failed[k]]);
+		if (c->state == GATE_FAILED)
+			continue;
+		if (c->nr_too_few && c->state == GATE_UNDECIDED)
+			ui_error(
+				"can't decide '%s': %zu and %zu runs are too few; %zu on each side suffice",
+				c->text, d->nr_runs[0], d->nr_runs[1], gate->runs_needed);
+		else if (c->state == GATE_UNDECIDED)
+			ui_error("can't decide '%s': what matches is in one side's traces alone",
+				 c->text);
+		else if (c->nr_too_few + c->nr_one_side)
+			ui_say("'%s': %zu of %zu that match could not be compared: they are in too few runs, or on one side alone",
+			       c->text, c->nr_too_few + c->nr_one_side, c->nr_rows);
+	}
+	if (gate && gate_any(gate, GATE_FAILED))
+		return STATUS_FAILED;
+	return gate && gate_any(gate, GATE_UNDECIDED) ? STATUS_UNDECIDED : 0;
 }
 
 /* ---- the command ---- */
@@ -335,7 +401,8 @@ static int find_sides(const struct opt_parsed *p)
 	return -1;
 }
 
-static void read_sides(struct diff *d, const struct opt_parsed *p, int only)
+static void read_sides(struct diff *d, struct diff_html_sides *sides, const struct opt_parsed *p,
+		       int only)
 {
 	int vs = find_sides(p), first_b = vs < 0 ? 1 : vs + 1;
 	int nr_a = vs < 0 ? 1 : vs, nr_b = p->nr_operands - first_b;
@@ -346,40 +413,36 @@ static void read_sides(struct diff *d, const struct opt_parsed *p, int only)
 	if (nr_a < 1 || nr_b < 1)
 		ui_die(STATUS_USAGE, "vs: there is no file on one side of it");
 	d->pooled = nr_a == 1 || nr_b == 1;
-	d->files[0] = p->operands;
-	d->files[1] = p->operands + first_b;
-	d->nr_files[0] = nr_a;
-	d->nr_files[1] = nr_b;
+	d->nr_runs[0] = (size_t)nr_a;
+	d->nr_runs[1] = (size_t)nr_b;
+	sides->files[0] = p->operands;
+	sides->files[1] = p->operands + first_b;
 	for (int i = 0; i < nr_a; i++)
 		read_run(d, 0, p->operands[i], only);
 	for (int i = 0; i < nr_b; i++)
 		read_run(d, 1, p->operands[first_b + i], only);
 }
 
-static void free_diff(struct diff *d)
-{
-	for (size_t i = 0; i < d->nr; i++) {
-		free(d->items[i].name);
-		free(d->items[i].sides[0].values);
-		free(d->items[i].sides[1].values);
-	}
-	free(d->items);
-	map_fini(&d->by_name);
-}
+/* What is written. */
+struct document {
+	const struct diff *diff;
+	struct diff_html_sides sides;
+	const struct gate *gate; /* NULL: none */
+	int format;
+	uint64_t rows; /* 0: all */
+};
 
-static void print_document(const struct diff *d, const struct gate *gate, int format, uint64_t rows,
-			   unsigned int width, bool colour)
+static void print_document(const struct document *doc, unsigned int width, bool colour)
 {
-	if (format == HTML)
-		diff_html_print(d, gate, rows);
-	else if (format == MARKDOWN)
-		print_markdown(d, rows);
+	if (doc->format == HTML)
+		diff_html_print(doc->diff, &doc->sides, doc->gate, doc->rows);
+	else if (doc->format == MARKDOWN)
+		print_markdown(doc->diff, doc->rows);
 	else
-		print_grid(d, (enum grid_format)format, rows, width, colour);
+		print_grid(doc->diff, (enum grid_format)doc->format, doc->rows, width, colour);
 }
 
-static void write_document(const struct diff *d, const struct gate *gate, int format, uint64_t rows,
-			   const char *output)
+static void write_document(const struct document *doc, const char *output)
 {
 	char *text = NULL;
 	size_t size;
@@ -389,7 +452,7 @@ static void write_document(const struct diff *d, const struct gate *gate, int fo
 	if (!file)
 		ui_die_memory();
 	ui_output(file);
-	print_document(d, gate, format, rows, 0, false);
+	print_document(doc, 0, false);
 	ui_output(stdout);
 	if (fclose(file) || !text)
 		ui_die_memory();
@@ -401,44 +464,66 @@ static void write_document(const struct diff *d, const struct gate *gate, int fo
 	free(text);
 }
 
+static struct gate *parse_gate(const char *text)
+{
+	char error[GATE_ERROR_SIZE];
+	struct gate *gate;
+	int ret = gate_parse(text, &gate, error);
+
+	if (ret == -ENOMEM)
+		ui_die_memory();
+	if (ret)
+		ui_die(STATUS_USAGE, "--fail-if %s", error);
+	return gate;
+}
+
 static int run_diff(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
-	int format = (int)v[O_FORMAT].num;
-	uint64_t rows = v[O_ROWS].count ? v[O_ROWS].num : format == GRID_TEXT ? 20 : 0;
-	struct gate *gate = v[O_FAIL_IF].count ? gate_parse(v[O_FAIL_IF].text, diff_kinds) : NULL;
-	const char *output = v[O_OUTPUT].text ? exporter_output(v[O_OUTPUT].text, NULL) : NULL;
-	bool failed = false, is_file = output && strcmp(output, "-") != 0;
+	int format = (int)v[O_FORMAT].num, status;
+	struct gate *gate = NULL;
+	const char *output = NULL;
+	bool is_file;
 	struct diff d = { 0 };
+	struct document doc = {
+		.diff = &d,
+		.format = format,
+		.rows = v[O_ROWS].count	    ? v[O_ROWS].num :
+			format == GRID_TEXT ? 20 :
+					      0,
+	};
 
+	ui_failure_status(STATUS_INPUT); /* 1 is a condition that holds, and nothing else */
 	ui_quiet(v[O_QUIET].count > 0);
+	if (v[O_FAIL_IF].count)
+		doc.gate = gate = parse_gate(v[O_FAIL_IF].text);
+	if (v[O_OUTPUT].text)
+		output = exporter_output(v[O_OUTPUT].text, NULL);
+	is_file = output && strcmp(output, "-") != 0;
 	if (is_file)
 		exporter_check(output, v[O_FORCE].count > 0, STATUS_FAILED);
-	read_sides(&d, p, v[O_BY].count ? (int)v[O_BY].num : -1);
-	compare_all(&d, v[O_SEED].count ? v[O_SEED].num : 1);
-	if (d.nr)
-		qsort(d.items, d.nr, sizeof(*d.items), compare_items);
-	if (format == HTML) /* what fails is in the page */
-		failed = gate && gate_check(gate, &d);
+	read_sides(&d, &doc.sides, p, v[O_BY].count ? (int)v[O_BY].num : -1);
+	check_memory(diff_compare(&d, v[O_SEED].count ? v[O_SEED].num : 1));
+	if (gate)
+		check_memory(gate_check(gate, &d));
 	if (is_file)
-		write_document(&d, gate, format, rows, output);
+		write_document(&doc, output);
 	else
-		print_document(&d, gate, format, rows,
-			       v[O_WIDE].count ? 0 : ui_columns(STDOUT_FILENO, 0),
+		print_document(&doc, v[O_WIDE].count ? 0 : ui_columns(STDOUT_FILENO, 0),
 			       ui_colour(STDOUT_FILENO));
-	report_rest(&d, rows);
-	if (format != HTML)
-		failed = gate && gate_check(gate, &d);
+	report_rest(&d, format, doc.rows);
+	status = report_gate(gate, &d);
 	gate_free(gate);
-	free_diff(&d);
-	return failed ? STATUS_FAILED : 0;
+	diff_fini(&d);
+	return status;
 }
 
 static const struct opt_status statuses[] = {
 	{ "0", "done" },
-	{ "1", "a condition of --fail-if holds, or a FILE can't be read" },
-	{ "2", "the command line is wrong, or a condition matches no name" },
-	{ "3", "a FILE is a device, a FIFO or a socket" },
+	{ "1", "a condition of --fail-if holds" },
+	{ "2", "the command line is wrong, or a condition matches nothing" },
+	{ "3", "a FILE can't be read, or OUT can't be written" },
+	{ "4", "no condition holds, but one can't be decided: there are too few runs" },
 	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
 };
@@ -457,15 +542,21 @@ const struct command cmd_diff = {
 	.statuses = statuses,
 	.about =
 		"Compares the durations of kernels, calls, kinds of copies, and ranges of the same name on two sides, each of one "
-		"trace or several.\n\n"
-		"  change     of the median, from A to B; from and to: in this range it is with 95 %\n"
-		"  effect     share of pairs in which the one of B is longer: 50 % is none\n"
-		"  verdict    slower, faster; noise: no difference that can be distinguished from noise; too few:\n"
-		"             with so few values no difference could be; only in A, only in B\n"
+		"trace or several; how often they occur; and the runs as a whole.\n\n"
+		"  change     from A to B; from and to: in this range it is with 95 %\n"
+		"  a, b       the median of what is measured\n"
+		"  effect     share of pairs in which the value of B is larger: 50 % is none\n"
+		"  verdict    slower, faster, more often, less often; noise: no difference that can be distinguished\n"
+		"             from noise; equal; too few: with so few values no difference could be; only in A, only in B\n"
+		"  measure    median: the median duration; total: the sum of the durations in a run; count: how many\n"
+		"             in a run; of runs: wall, the wall time, and busy, the time in which a GPU works, as in the\n"
+		"             overview of rtl summary; total and count of what ran on GPUs\n"
 		"  p          chance of at least such a difference without a cause (csv, json)\n\n"
+		"Rows of totals and counts without a difference are in csv and json alone.\n\n"
 		"With two or more runs on each side the medians of the runs are compared, which is the honest way: runs differ by "
 		"clocks, temperature and neighbours. With one run on a side all durations are compared, and a difference between "
-		"the two runs may have any cause.\n\n"
+		"the two runs may have any cause; totals, wall and busy can't be decided then. Counts that are the same in all "
+		"runs of each side are compared as they are, with any number of runs.\n\n"
 		"The test is that of Mann and Whitney, with Holm's correction: the chance that anything is called slower or faster "
 		"in a whole comparison without a cause is below 5 %. Besides, the interval of the change, a bootstrap of medians, must not "
 		"have 0 in it. An interval needs 6 values on each side. For the same files and the same "
@@ -474,6 +565,7 @@ const struct command cmd_diff = {
 		"rtl diff before.db after.db\nrtl diff old/*.db vs new/*.db\n"
 		"rtl diff a.db b.db --by kernel --format markdown\n"
 		"rtl diff old/*.db vs new/*.db -f html -o diff.html\n"
-		"rtl diff old/*.db vs new/*.db --fail-if 'kernel:gemm.* > +5%; range:step > 2%'\n",
+		"rtl diff old/*.db vs new/*.db --fail-if 'kernel:gemm.* > +5%; range:step > 2%'\n"
+		"rtl diff old/*.db vs new/*.db --fail-if 'wall > +3%; kernel.count:.* > 0%'\n",
 	.run = run_diff,
 };

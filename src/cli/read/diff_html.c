@@ -8,17 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/read/diff.h"
+#include "cli/read/diff_html.h"
 #include "cli/ui.h"
 #include "export/json.h"
 #include "export/report/page.h"
-
-const char *const diff_kinds[DIFF_NR_KINDS] = { "kernel", "call", "copy", "range" };
-
-const char *const diff_verdicts[DIFF_NR_VERDICTS] = {
-	[DIFF_SLOWER] = "slower",    [DIFF_FASTER] = "faster",	 [DIFF_ONLY_A] = "only in A",
-	[DIFF_ONLY_B] = "only in B", [DIFF_TOO_FEW] = "too few", [DIFF_NOISE] = "noise",
-};
 
 #define SAMPLE 200 /* values of a side that are drawn */
 
@@ -79,22 +72,23 @@ static double put_values(struct json *j, const struct diff_side *side)
 	return median;
 }
 
-static void put_item(struct json *j, const struct diff_item *item)
+static void put_item(struct json *j, const struct diff_row *row)
 {
-	const struct diff_side *a = &item->sides[0], *b = &item->sides[1];
-	const struct compare_result *r = &item->result;
-	bool both = a->nr && b->nr, interval = both && diff_has_interval(item);
+	const struct diff_side *a = &row->sides[0], *b = &row->sides[1];
+	const struct compare_result *r = &row->result;
+	bool both = diff_is_compared(row), interval = both && diff_has_interval(row);
 	double medians[2];
 
 	json_object(j);
-	json_member_text(j, "what", diff_kinds[item->kind]);
-	json_member_text(j, "name", item->name);
-	json_member_text(j, "verdict", diff_verdicts[item->verdict]);
+	json_member_text(j, "what", diff_kinds[row->kind]);
+	json_member_text(j, "measure", diff_measures[row->measure]);
+	json_member_text(j, "name", row->name);
+	json_member_text(j, "verdict", diff_verdicts[row->verdict]);
 	number(j, "change", r->change, both);
 	number(j, "change_low", r->low, interval && isfinite(r->high));
 	number(j, "change_high", r->high, interval && isfinite(r->low));
 	number(j, "effect", r->effect, both);
-	number(j, "p", r->p, both);
+	number(j, "p", r->p, both && !row->is_exact);
 	json_key(j, "totals");
 	json_array(j);
 	json_double(j, a->total);
@@ -103,32 +97,39 @@ static void put_item(struct json *j, const struct diff_item *item)
 	json_key(j, "values");
 	json_array(j);
 	for (int i = 0; i < 2; i++)
-		medians[i] = put_values(j, &item->sides[i]);
+		medians[i] = put_values(j, &row->sides[i]);
 	json_array_end(j);
-	number(j, "a_median_ns", medians[0], true);
-	number(j, "b_median_ns", medians[1], true);
+	number(j, "a_median", medians[0], true);
+	number(j, "b_median", medians[1], true);
 	json_object_end(j);
 }
 
 static void put_conditions(struct json *j, const struct diff *d, const struct gate *gate)
 {
+	static const char *const states[] = { [GATE_PASSED] = "passed",
+					      [GATE_FAILED] = "failed",
+					      [GATE_UNDECIDED] = "undecided",
+					      [GATE_UNMATCHED] = "unmatched" };
+
 	json_key(j, "conditions");
 	json_array(j);
-	for (size_t c = 0; c < gate_nr(gate); c++) {
+	for (size_t c = 0; gate && c < gate->nr; c++) {
+		const struct gate_result *r = &gate->results[c];
+
 		json_object(j);
-		json_member_text(j, "text", gate_text(gate, c));
+		json_member_text(j, "text", r->text);
+		json_member_text(j, "state", states[r->state]);
 		json_key(j, "failed");
 		json_array(j);
-		for (size_t i = 0; i < d->nr; i++)
-			if (gate_holds(gate, c, &d->items[i]))
-				json_text(j, d->items[i].name);
+		for (size_t i = 0; i < r->nr_failed; i++)
+			json_text(j, d->rows[r->failed[i]].name);
 		json_array_end(j);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-static void put_sides(struct json *j, const struct diff *d)
+static void put_sides(struct json *j, const struct diff *d, const struct diff_html_sides *sides)
 {
 	json_key(j, "sides");
 	json_array(j);
@@ -136,17 +137,19 @@ static void put_sides(struct json *j, const struct diff *d)
 		json_object(j);
 		json_key(j, "files");
 		json_array(j);
-		for (int i = 0; i < d->nr_files[side]; i++)
-			json_text(j, d->files[side][i]);
+		for (size_t i = 0; i < d->nr_runs[side]; i++)
+			json_text(j, sides->files[side][i]);
 		json_array_end(j);
 		json_object_end(j);
 	}
 	json_array_end(j);
 }
 
-void diff_html_print(const struct diff *d, const struct gate *gate, uint64_t rows)
+void diff_html_print(const struct diff *d, const struct diff_html_sides *sides,
+		     const struct gate *gate, uint64_t rows)
 {
 	struct json *j = malloc(sizeof(*j));
+	uint64_t shown = 0;
 
 	if (!j)
 		ui_die_memory();
@@ -154,14 +157,19 @@ void diff_html_print(const struct diff *d, const struct gate *gate, uint64_t row
 	ui_put("<script type=\"application/json\" id=\"data\">");
 	json_init(j, write_escaped, ui_output_file());
 	json_object(j);
-	put_sides(j, d);
+	put_sides(j, d, sides);
 	json_key(j, "pooled");
 	json_bool(j, d->pooled);
 	put_conditions(j, d, gate);
+	json_key(j, "runs_needed");
+	json_uint(j, gate ? gate->runs_needed : 0);
 	json_key(j, "items");
 	json_array(j);
-	for (size_t i = 0; i < d->nr && (!rows || i < rows); i++)
-		put_item(j, &d->items[i]);
+	for (size_t i = 0; i < d->nr && (!rows || shown < rows); i++)
+		if (diff_is_news(&d->rows[i])) {
+			put_item(j, &d->rows[i]);
+			shown++;
+		}
 	json_array_end(j);
 	json_object_end(j);
 	json_flush(j); /* an error shows in ui_flush() */

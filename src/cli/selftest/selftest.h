@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sqlite3.h>
 
-#include "cli/read/compare.h"
+#include "analysis/compare.h"
 #include "cli/paths.h"
 
 /* In the order in which they are made. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/read/compare.h"
+#include "analysis/compare.h"
 #include "cli/selftest/selftest.h"
 #include "cli/ui.h"
 
@@ -77,14 +77,16 @@ static void check_kernels(struct selftest *s, const struct selftest_run *run, do
 bool selftest_events_differ(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
 			    struct compare_result *out)
 {
-	compare_samples(plain, nr_plain, traced, nr_traced, 1, out);
+	if (compare_samples(plain, nr_plain, traced, nr_traced, 1, out))
+		ui_die_memory();
 	return out->p < COMPARE_ALPHA && (out->low > EVENTS_LIMIT || out->high < -EVENTS_LIMIT);
 }
 
 bool selftest_costs_more(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
 			 uint64_t limit_ns, struct compare_result *out)
 {
-	compare_samples(plain, nr_plain, traced, nr_traced, 1, out);
+	if (compare_samples(plain, nr_plain, traced, nr_traced, 1, out))
+		ui_die_memory();
 	return out->p < COMPARE_ALPHA && out->a * out->low > (double)limit_ns;
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* compare.c - the test of Mann and Whitney, the bootstrap of medians, Holm's correction */
-#include "cli/read/compare.h"
+#include "analysis/compare.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ui.h"
+#include "base/alloc.h"
 
 #define EXACT_MAX 25 /* values of a side up to which the exact distribution is used */
 #define RESAMPLES 1000
@@ -98,15 +99,15 @@ static void find_interval(const double *a, size_t nr_a, const double *b, size_t 
 
 /* ---- the test ---- */
 
-/* P(U <= u) for sets without equal values: counts arrangements by adding values one by one. */
-static double exact_tail(size_t nr_a, size_t nr_b, size_t u)
+/* *p: P(U <= u) for sets without equal values: counts arrangements by adding values one by one. */
+static int exact_tail(size_t nr_a, size_t nr_b, size_t u, double *p)
 {
 	size_t most = nr_a * nr_b;
 	/* ways[i][v]: arrangements of i values of a and the values of b so far, with U = v */
-	double *ways = calloc((nr_a + 1) * (most + 1), sizeof(*ways)), all = 0, tail = 0;
+	double *ways = alloc_zero((nr_a + 1) * (most + 1), sizeof(*ways)), all = 0, tail = 0;
 
 	if (!ways)
-		ui_die_memory();
+		return -ENOMEM;
 	for (size_t i = 0; i <= nr_a; i++)
 		ways[i * (most + 1)] = 1;
 	/* f(i, j, v) = f(i, j - 1, v) + f(i - 1, j, v - j): the largest value is one of a or of b */
@@ -119,8 +120,9 @@ static double exact_tail(size_t nr_a, size_t nr_b, size_t u)
 		if (v <= u)
 			tail += ways[nr_a * (most + 1) + v];
 	}
-	free(ways);
-	return tail / all;
+	alloc_free(ways);
+	*p = tail / all;
+	return 0;
 }
 
 /* U of b: pairs in which b is larger, equal ones half. *ties: sum of t^3 - t over groups of t equal values. */
@@ -157,8 +159,8 @@ static double approximate_p(double u, double nr_a, double nr_b, double ties)
 	return erfc(away / sqrt(2 * variance));
 }
 
-void compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t seed,
-		     struct compare_result *out)
+int compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t seed,
+		    struct compare_result *out)
 {
 	double most = (double)nr_a * (double)nr_b, ties, u;
 
@@ -169,11 +171,17 @@ void compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t se
 	out->b = median_of(b, nr_b);
 	out->change = change_of(out->a, out->b);
 	out->effect = u / most;
-	if (ties == 0 && nr_a <= EXACT_MAX && nr_b <= EXACT_MAX)
-		out->p = fmin(1, 2 * exact_tail(nr_a, nr_b, (size_t)fmin(u, most - u)));
-	else
+	if (ties == 0 && nr_a <= EXACT_MAX && nr_b <= EXACT_MAX) {
+		int ret = exact_tail(nr_a, nr_b, (size_t)fmin(u, most - u), &out->p);
+
+		if (ret)
+			return ret;
+		out->p = fmin(1, 2 * out->p);
+	} else {
 		out->p = approximate_p(u, (double)nr_a, (double)nr_b, ties);
+	}
 	find_interval(a, nr_a, b, nr_b, seed, out);
+	return 0;
 }
 
 double compare_least_p(size_t nr_a, size_t nr_b)
@@ -184,6 +192,15 @@ double compare_least_p(size_t nr_a, size_t nr_b)
 	for (size_t i = 1; i <= nr_a && ways < 1e18; i++)
 		ways = ways * (double)(nr_b + i) / (double)i;
 	return fmin(1, 2 / ways);
+}
+
+size_t compare_values_needed(double alpha)
+{
+	size_t nr = 2;
+
+	while (compare_least_p(nr, nr) > alpha)
+		nr++;
+	return nr;
 }
 
 bool compare_differs(const struct compare_result *r, bool significant)
@@ -201,13 +218,13 @@ static int compare_ranked(const void *a, const void *b)
 	return compare_doubles(&((const struct ranked *)a)->p, &((const struct ranked *)b)->p);
 }
 
-bool compare_holm(const double *p, size_t nr, double alpha, bool *significant)
+int compare_holm(const double *p, size_t nr, double alpha, bool *significant)
 {
-	struct ranked *ranked = calloc(nr + 1, sizeof(*ranked));
+	struct ranked *ranked = alloc_zero(nr + 1, sizeof(*ranked));
 	bool is_going = true;
 
 	if (!ranked)
-		return false;
+		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		ranked[i] = (struct ranked){ p[i], i };
 	qsort(ranked, nr, sizeof(*ranked), compare_ranked);
@@ -215,6 +232,6 @@ bool compare_holm(const double *p, size_t nr, double alpha, bool *significant)
 		is_going = is_going && ranked[i].p <= alpha / (double)(nr - i);
 		significant[ranked[i].at] = is_going;
 	}
-	free(ranked);
-	return true;
+	alloc_free(ranked);
+	return 0;
 }

@@ -5,8 +5,8 @@
  * approximation with the correction for equal values), the interval of the change a bootstrap of medians. Results depend on
  * the values and the seed alone.
  */
-#ifndef RTL_CLI_READ_COMPARE_H
-#define RTL_CLI_READ_COMPARE_H
+#ifndef RTL_ANALYSIS_COMPARE_H
+#define RTL_ANALYSIS_COMPARE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,14 +25,16 @@ struct compare_result {
 	double effect; /* share of pairs in which the value of b is larger, equal ones half: 0.5 is none */
 };
 
-/* Compares two sets, each of at least one value; sorts both. */
-void compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t seed,
-		     struct compare_result *out);
+/* Compares two sets, each of at least one value; sorts both. 0 or -ENOMEM. */
+int compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t seed,
+		    struct compare_result *out);
 /* The smallest p that sets of these sizes can have. */
 double compare_least_p(size_t nr_a, size_t nr_b);
-/* Holm's correction: significant[i] says whether p[i] is, so that the chance of any false alarm among all is `alpha` at most. False:
- * out of memory. */
-bool compare_holm(const double *p, size_t nr, double alpha, bool *significant);
+/* The smallest number of values on each side with which p can be `alpha` or less. */
+size_t compare_values_needed(double alpha);
+/* Holm's correction: significant[i] says whether p[i] is, so that the chance of any false alarm among all is `alpha` at most. 0 or
+ * -ENOMEM. */
+int compare_holm(const double *p, size_t nr, double alpha, bool *significant);
 
 /* Whether a significant difference is one of the medians, too: the interval of the change does not have 0 in it. */
 bool compare_differs(const struct compare_result *r, bool significant);
