@@ -12,9 +12,9 @@
 const char *const diff_kinds[DIFF_NR_KINDS] = { "kernel", "call", "copy", "range", "run" };
 const char *const diff_measures[DIFF_NR_MEASURES] = { "median", "total", "count", "wall", "busy" };
 const char *const diff_verdicts[DIFF_NR_VERDICTS] = {
-	[DIFF_SLOWER] = "slower",     [DIFF_FASTER] = "faster",	   [DIFF_MORE] = "more often",
-	[DIFF_LESS] = "less often",   [DIFF_ONLY_A] = "only in A", [DIFF_ONLY_B] = "only in B",
-	[DIFF_TOO_FEW] = "too few",   [DIFF_NOISE] = "noise",	   [DIFF_EQUAL] = "equal",
+	[DIFF_SLOWER] = "slower",   [DIFF_FASTER] = "faster",	 [DIFF_MORE] = "more often",
+	[DIFF_LESS] = "less often", [DIFF_ONLY_A] = "only in A", [DIFF_ONLY_B] = "only in B",
+	[DIFF_TOO_FEW] = "too few", [DIFF_NOISE] = "noise",	 [DIFF_EQUAL] = "equal",
 };
 
 /* ---- rows ---- */

@@ -19,11 +19,11 @@ struct gate_condition;
 struct gate_result {
 	const char *text; /* the condition as written; borrowed from the gate */
 	enum gate_state state;
-	bool is_above; /* '>', else '<' */
+	bool is_above;	/* '>', else '<' */
 	size_t *failed; /* rows of the diff */
 	size_t nr_failed;
-	size_t nr_rows;	   /* that it names */
-	size_t nr_too_few; /* of these: with too few runs */
+	size_t nr_rows;	    /* that it names */
+	size_t nr_too_few;  /* of these: with too few runs */
 	size_t nr_one_side; /* of these: a median, of a name that is on one side only */
 };
 

@@ -69,9 +69,11 @@ static bool take(struct text *t, char c)
 /* The function of expression.h; NULL: there is none. */
 static const char *function_of(const char *how)
 {
-	static const char *const functions[][2] = {
-		{ "sum", "sum" }, { "avr", "avr" }, { "avg", "avr" }, { "min", "min" }, { "max", "max" }
-	};
+	static const char *const functions[][2] = { { "sum", "sum" },
+						    { "avr", "avr" },
+						    { "avg", "avr" },
+						    { "min", "min" },
+						    { "max", "max" } };
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (strcmp(how, functions[i][0]) == 0)

@@ -36,25 +36,25 @@ typedef void (*trace_event_make_fn)(struct json *j, sqlite3_stmt *row);
 /* Writes the text for key, which `make` makes from the statement's row for ?1 = key: as a value, or as members of
  * the open object (then it may be empty). 0 or -ENOMEM with the error in the job's result. */
 int trace_event_put_text(struct trace_events *t, struct trace_event_texts *texts, int64_t key,
-			  sqlite3_stmt *stmt, trace_event_make_fn make, bool members);
+			 sqlite3_stmt *stmt, trace_event_make_fn make, bool members);
 void trace_event_texts_fini(struct trace_event_texts *texts);
 /* A trace_event_make_fn: column 0 as a string. */
 void trace_event_make_string(struct json *j, sqlite3_stmt *row);
 
 /* The beginning of an event: {"ph":"X","pid":..,"tid":..,"ts":..; the caller goes on with keys. */
 void trace_event_begin(struct trace_events *t, const char *phase, int64_t pid, int64_t tid,
-			int64_t ns);
+		       int64_t ns);
 /* The same for a row of enum rows_call, with the member that its phase needs: a duration, a scope or an id. */
 void trace_event_call(struct trace_events *t, const int64_t *row, const char *phase, int64_t ns,
-		       int64_t dur);
+		      int64_t dur);
 /* The same for an operation: a slice, or an instant if it has no valid times. */
 void trace_event_op(struct trace_events *t, const int64_t *op, int64_t pid, int64_t tid,
-		     bool timed);
+		    bool timed);
 /* 0 or the output's error. */
 int trace_event_end(struct trace_events *t);
 /* A whole metadata event whose argument is a text or, with NULL, a number. */
 void trace_event_meta(struct trace_events *t, const char *what, int64_t pid, int64_t tid,
-		       const char *text, int64_t number);
+		      const char *text, int64_t number);
 
 #define TRACE_EVENT_TEXT(j, key, text) (JSON_KEY(j, key), json_text((j), (text)))
 #define TRACE_EVENT_NUMBER(j, key, value) JSON_INT(j, key, value)
@@ -75,9 +75,9 @@ struct trace_event_thread {
 /* Writes a row of enum rows_call with `put`: one event, or two (asynchronous) if it overlaps an open slice of the thread or
  * `apart` is set. 0 or -errno. */
 typedef int (*trace_event_put_fn)(void *arg, const int64_t *row, const char *phase, int64_t ns,
-				   int64_t dur);
+				  int64_t dur);
 int trace_event_put_call(struct trace_events *t, struct trace_event_thread *thread,
-			  const int64_t *row, bool apart, trace_event_put_fn put, void *arg);
+			 const int64_t *row, bool apart, trace_event_put_fn put, void *arg);
 /* The range around the last slice, or its own; 0: none. */
 int64_t trace_event_range(const struct trace_event_thread *thread);
 

@@ -39,8 +39,9 @@ int kinds_read(struct query *q, struct kinds *k)
 		return 0;
 	ret = query_prepare(
 		q, &row,
-		"SELECT id, " KINDS_IS_BLIT("string") " FROM rocpd_string WHERE " KINDS_IS_TRANSFER(
-			"string", "string"));
+		"SELECT id, " KINDS_IS_BLIT(
+			"string") " FROM rocpd_string WHERE " KINDS_IS_TRANSFER("string",
+										"string"));
 	while (ret == 0 && (ret = query_step(q, row)) == 1)
 		ret = map_put(&k->by_text, (uint64_t)sqlite3_column_int64(row, 0),
 			      sqlite3_column_int(row, 1) ? KINDS_BLIT : KINDS_ENGINE) ?

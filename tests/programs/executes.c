@@ -44,7 +44,8 @@ static void execute(const char *how)
 	if (!strcmp(how, "execlp"))
 		execlp("sh", "sh", "-c", "exit 6", (char *)NULL);
 	if (!strcmp(how, "execle"))
-		execle("/bin/sh", "sh", "-c", "test \"$NAME\" = value && exit 6", (char *)NULL, env);
+		execle("/bin/sh", "sh", "-c", "test \"$NAME\" = value && exit 6", (char *)NULL,
+		       env);
 	if (!strcmp(how, "fexecve"))
 		fexecve(open("/bin/sh", O_RDONLY | O_CLOEXEC), args, env);
 	if (!strcmp(how, "execveat"))
@@ -63,8 +64,7 @@ static void execute(const char *how)
 
 int main(int argc, char **argv)
 {
-	void (*mark)(const char *text) =
-		(void (*)(const char *))dlsym(RTLD_DEFAULT, "roctxMarkA");
+	void (*mark)(const char *text) = (void (*)(const char *))dlsym(RTLD_DEFAULT, "roctxMarkA");
 
 	if (mark)
 		mark("before");

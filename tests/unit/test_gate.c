@@ -77,9 +77,10 @@ TEST(ten_times_the_launches_differ_also_in_one_run)
 
 TEST(gate_says_how_many_runs_it_needs_and_fires_with_them)
 {
-	static const char *const conditions[] = { "kernel:gemm > +5%", "wall > 5",
-						  "kernel.total:gemm > 5%",
-						  "kernel:.* > 5%; kernel.total:.* > 5%; wall > 5%" };
+	static const char *const conditions[] = {
+		"kernel:gemm > +5%", "wall > 5", "kernel.total:gemm > 5%",
+		"kernel:.* > 5%; kernel.total:.* > 5%; wall > 5%"
+	};
 
 	for (size_t c = 0; c < 4; c++) {
 		size_t needed = 0;
@@ -146,9 +147,11 @@ TEST(equal_numbers_are_equal_with_any_number_of_runs)
 
 TEST(wrong_conditions_are_refused_with_a_reason)
 {
-	static const char *const wrong[] = { "gemm > 5%",	     "kernel:gemm > five", "thread:x > 5%",
-					     "kernel.busy:x > 5%", "median > 5%",	 "run:all > 5%",
-					     " ; ",		     "kernel:x 5%",	   "wall > " };
+	static const char *const wrong[] = { "gemm > 5%",     "kernel:gemm > five",
+					     "thread:x > 5%", "kernel.busy:x > 5%",
+					     "median > 5%",   "run:all > 5%",
+					     " ; ",	      "kernel:x 5%",
+					     "wall > " };
 	char error[GATE_ERROR_SIZE];
 	struct gate *gate;
 

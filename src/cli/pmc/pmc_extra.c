@@ -91,8 +91,9 @@ static const char *column(sqlite3_stmt *row, int i)
 /* A scope's name is that of an element of XML. */
 static bool is_word(const char *text)
 {
-	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-				strlen(text);
+	return *text &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+		       strlen(text);
 }
 
 /* Writes the expression as expression.h has it. */
