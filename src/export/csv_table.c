@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/owned.h"
 #include "export/csv_field.h"
 #include "export/output.h"
 
@@ -202,6 +204,48 @@ static int fill_table(void *arg, struct json *j)
 	return csv_table_put(j, w->q, w->table, w->row, w->has_row, 0);
 }
 
+/* The begin of a table's file, up to the name of its first column. */
+struct head {
+	char text[64];
+	size_t size;
+};
+
+static int keep_head(void *arg, const char *bytes, size_t size)
+{
+	struct head *h = arg;
+	size_t n = size < sizeof(h->text) - h->size ? size : sizeof(h->text) - h->size;
+
+	memcpy(h->text + h->size, bytes, n);
+	h->size += n;
+	return 0;
+}
+
+/* The table of an earlier run, which this trace does not have. */
+static int remove_table(struct query *q, const struct writing *w, const char *name)
+{
+	struct json *j = alloc_heap(sizeof(*j));
+	struct head head = { .size = 0 };
+	const char *comma;
+	int ret;
+
+	if (!j)
+		return query_fail_memory(q);
+	json_init(j, keep_head, &head);
+	put_header(j, q, w->table, w->row);
+	json_flush(j);
+	alloc_free(j);
+	comma = memchr(head.text, ',', head.size);
+	ret = owned_remove_path(name, head.text, comma ? (size_t)(comma - head.text) : head.size);
+	if (ret == -EMEDIUMTYPE)
+		return query_fail(
+			q, ret,
+			"%s: is no table of rtl's, and is left alone; choose another name with -o",
+			name);
+	return ret && ret != -ENOENT ?
+		       query_fail(q, ret, "%s: can't be removed: %s", name, strerror(-ret)) :
+		       0;
+}
+
 int csv_table_write(struct query *q, const struct csv_table *t, const char *name)
 {
 	struct writing w = { .q = q, .table = t };
@@ -213,8 +257,8 @@ int csv_table_write(struct query *q, const struct csv_table *t, const char *name
 	if (ret == 1 || (ret == 0 && t->always)) {
 		ret = output_write(q, name, fill_table, &w);
 		ret = ret == 0 ? 1 : ret;
-	} else if (ret == 0 && q->opt->force && unlink(name) && errno != ENOENT) {
-		ret = query_fail(q, -errno, "%s: can't be removed: %s", name, strerror(errno));
+	} else if (ret == 0 && q->opt->force) {
+		ret = remove_table(q, &w, name);
 	}
 	sqlite3_finalize(w.row);
 	return ret;

@@ -207,6 +207,28 @@ class Directory(Case):
             self.assertIn("3 dispatches", p.stdout)
             self.assertIn("bad_chunk", p.stdout)
 
+    def test_force_removes_databases_of_an_earlier_run_alone(self):
+        """--split makes t.001.db, t.002.db: what has such a name and is none of them stays."""
+        spool.sample(3).write(self.path("a.rtl"))
+        self.rtl("recover", "-q", "a.rtl", "-o", "t.001.db")
+        os.rename(self.path("t.001.db"), self.path("own.db"))
+        for made in ("link", "text", "fifo", "database"):
+            if made == "link":
+                os.symlink("own.db", self.path("t.001.db"))
+            elif made == "text":
+                with open(self.path("t.001.db"), "w", encoding="utf-8") as file:
+                    file.write("no database")
+            elif made == "fifo":
+                os.mkfifo(self.path("t.001.db"))
+            else:
+                os.rename(self.path("own.db"), self.path("t.001.db"))
+            p = self.rtl("trace", "--force", "--split", "1G", "-o", "t.db", "--", "true", status=0 if made == "database" else 125, timeout=30)
+            self.assertEqual("t.001.db: is no database of an earlier run" in p.stderr, made != "database", (made, p.stderr))
+            self.assertEqual(os.path.lexists(self.path("t.001.db")), made != "database", made)
+            if made != "database":
+                self.assertTrue(os.path.exists(self.path("own.db")))
+                os.unlink(self.path("t.001.db"))
+
     def test_stop_deletes_nothing_but_the_raw_trace_of_the_process(self):
         """A process may say anything: what it names as its raw trace is deleted after the conversion."""
         sockets = self.path("run/rtl")
@@ -234,17 +256,19 @@ class Directory(Case):
             thread = threading.Thread(target=serve, daemon=True)
             thread.start()
             env = {"XDG_RUNTIME_DIR": self.path("run")}
-            for raw in ("other/1.rtl", "link.spool/1.rtl", "x.db.spool/1.dat", "x.db.spool/../other/1.rtl", "x.db.spool/1.rtl"):
+            for raw, out, why in (("other/1.rtl", "o.db", "it is left alone"), ("link.spool/1.rtl", "link", "it is left alone"),
+                                  ("x.db.spool/1.dat", "x.db", "it is left alone"), ("x.db.spool/../other/1.rtl", "o.db", "it is left alone"),
+                                  ("x.db.spool/1.rtl", "o.db", "is that of " + self.path("x.db")), ("x.db.spool/1.rtl", "x.db", "")):
                 # struct control_reply of src/control/protocol.h: an idle process, its raw trace, its database
-                texts = b"".join(text.encode().ljust(size, b"\0") for text, size in (("", 256), (self.path(raw), 512), (self.path("o.db"), 512), ("./a", 256)))
+                texts = b"".join(text.encode().ljust(size, b"\0") for text, size in (("", 256), (self.path(raw), 512), (self.path(out), 512), ("./a", 256)))
                 answer[0] = struct.pack("<IIIiIIII", 0x434c5452, 1, 112 + len(texts), 0, 3, 0, os.getpid(), 1) + bytes(80) + texts
-                is_good = raw == "x.db.spool/1.rtl"
+                is_good = not why
                 p = self.rtl("stop", str(os.getpid()), status=0 if is_good else 1, env=env, timeout=30)
-                self.assertEqual("it is left alone" in p.stderr, not is_good, p.stderr)
-                self.assertEqual((os.path.exists(self.path(raw)), os.path.exists(self.path("o.db"))), (not is_good, is_good), raw)
+                self.assertIn(why, p.stderr)
+                self.assertEqual((os.path.exists(self.path(raw)), os.path.exists(self.path(out))), (not is_good, is_good), raw)
             server.shutdown(socket.SHUT_RDWR)
             thread.join(20)
-        self.assertEqual(spool_rows(self.path("o.db")), 3)
+        self.assertEqual(spool_rows(self.path("x.db")), 3)
 
 
 def spool_rows(path):

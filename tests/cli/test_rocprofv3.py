@@ -111,6 +111,23 @@ class Csv(Formats):
         seen = [(r["Function"], int(r["Start_Timestamp"]), int(r["End_Timestamp"])) for r in self.rows("x_marker_api_trace.csv")]
         self.assertEqual(seen, self.sql(name, "select message, begin_ns, end_ns from rtl_marker order by begin_ns, marker_id"))
 
+    def test_force_removes_tables_of_an_earlier_run_alone(self):
+        """A table without rows has no file: what has its name, and is none of rtl's, stays."""
+        name, table = self.database(spool.sample(3)), "x_memory_allocation_trace.csv"
+        for text, target in (("mine\n", None), ("\"Kind\"", "other"), ("\"Kind\",\"Operation\"\n", None), ("", None)):
+            path = self.path(target or table)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            if target:
+                os.symlink(target, self.path(table))
+            is_own = not target and text != "mine\n"
+            p = self.convert(name, "rocprofv3-csv", "x", "--force", status=0 if is_own else 1)
+            self.assertEqual("is left alone" in p.stderr, not is_own, text)
+            self.assertEqual(os.path.lexists(self.path(table)), not is_own, text)
+            self.assertEqual(os.path.exists(path), not is_own, text)
+            if not is_own:
+                os.unlink(self.path(table))
+
     def test_statistics_equal_sums_of_rows(self):
         name = self.database(spool.calls())
         self.convert(name, "rocprofv3-csv", "x")

@@ -358,6 +358,23 @@ class Otf2(Viewers):
         self.fill("t/mine.txt")
         self.assertIn("other files", self.rtl("convert", db, "-f", "otf2", "--force", status=1).stderr)
         self.assertTrue(os.path.exists(self.path("t/mine.txt")))
+        # a name of a location's file, and no such file; links
+        os.rename(self.path("t/mine.txt"), self.path("t/0.evt"))
+        self.assertIn("other files", self.rtl("convert", db, "-f", "otf2", "--force", status=1).stderr)
+        self.assertTrue(os.path.exists(self.path("t/0.evt")))
+        os.rename(self.path("t"), self.path("u"))
+        os.unlink(self.path("u/0.evt"))
+        for name, target in (("t", "u"), ("t.def", "u/0.def"), ("t.otf2", "t.db")):
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
+            os.symlink(target, self.path(name))
+            self.assertIn("no part of an archive", self.rtl("convert", db, "-f", "otf2", "--force", status=1).stderr, name)
+            os.unlink(self.path(name))
+        with open(self.path("t.def"), "w", encoding="utf-8") as file:
+            file.write("mine")
+        self.assertIn("other files", self.rtl("convert", db, "-f", "otf2", "--force", status=1).stderr)
+        with open(self.path("t.def"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
         self.assertIn("NAME.otf2", self.rtl("convert", db, "-f", "otf2", "-o", "-", status=1).stderr)
         self.assertEqual([f for f in self.files() if "tmp" in f], [])
 

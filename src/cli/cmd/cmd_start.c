@@ -160,6 +160,19 @@ static void check_spool(const struct control_target *t, const char *spool)
 		       t->pid, spool, *error ? ": " : "", error);
 }
 
+/* A database is only written where rtl start would have made this directory of raw traces: FILE beside FILE.spool. */
+static void check_output(const struct control_target *t, const struct control_reply *reply)
+{
+	char dir[PATH_MAX];
+
+	paths_dirname(dir, reply->spool);
+	dir[strlen(dir) - strlen(".spool")] = '\0';
+	if (strcmp(reply->output, dir) != 0)
+		ui_die(STATUS_FAILED,
+		       "%u: says that its database is %s, but its raw trace %s is that of %s; give the name of the database with -o",
+		       t->pid, reply->output, reply->spool, dir);
+}
+
 /* Writes the database of the trace that was closed, and deletes the raw trace. */
 static void convert(const struct opt_parsed *p, const struct control_reply *reply)
 {
@@ -213,6 +226,8 @@ static int run_stop(const struct opt_parsed *p)
 		ui_say("%u: is idle: nothing is recorded", target.pid);
 	else {
 		check_spool(&target, reply.spool);
+		if (!p->values[O_STOP_OUTPUT].text)
+			check_output(&target, &reply);
 		convert(p, &reply);
 	}
 	return 0;

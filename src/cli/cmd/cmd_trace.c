@@ -19,6 +19,7 @@
 
 #include "base/capture.h"
 #include "base/env.h"
+#include "base/owned.h"
 #include "base/rank.h"
 #include "base/rocr.h"
 #include "base/testpoint.h"
@@ -188,19 +189,27 @@ static void choose_registration(struct trace *t)
 }
 
 /* Forks the program's process, up to but without its exec, and opens the session. */
-/* The databases of an earlier run would be taken for those of this one. */
+/* The databases of an earlier run would be taken for those of this one. Another file of such a name stays. */
 static int remove_parts(const struct trace *t, bool force, char error[SESSION_ERROR_SIZE])
 {
 	char name[PATH_MAX];
 	unsigned int nr = converter_names(t->session.output);
+	int err;
 
 	for (unsigned int i = 1; i <= nr; i++) {
 		if (converter_name(name, t->session.output, i))
 			break;
-		if (force && unlink(name) == 0)
+		err = force ? owned_remove_path(name, OWNED_DATABASE, sizeof(OWNED_DATABASE)) :
+			      -EEXIST;
+		if (err == 0)
 			continue;
-		snprintf(error, SESSION_ERROR_SIZE, "%.900s: %s", name,
-			 force ? strerror(errno) : "exists; use --force to replace it, or -o NAME");
+		snprintf(
+			error, SESSION_ERROR_SIZE, "%.900s: %s", name,
+			err == -EEXIST ?
+				"exists; use --force to replace it, or -o NAME" :
+			err == -EMEDIUMTYPE ?
+				"is no database of an earlier run; move it, or choose another name with -o" :
+				strerror(-err));
 		return -EEXIST;
 	}
 	return 0;

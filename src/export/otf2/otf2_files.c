@@ -2,93 +2,153 @@
 /* otf2_files.c - the files of an archive
  *
  * Fails:    they are made in a directory of another name, and NAME.otf2, which readers open, is the last that gets its own. What is there
- *           is only replaced (--force) if it is an archive's.
+ *           is only replaced (--force) if it is an archive's: files in a directory that is open, never what a link leads to.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/owned.h"
 #include "export/otf2/otf2_internal.h"
 #include "export/output.h"
 
 #define ENDING ".otf2"
-#define PATH_SIZE (OTF2_NAME_SIZE + 600)
+#define MARK "\003" /* the begin of each file of OTF2 */
 
 /* In the order in which they get their names. */
 static const char *const endings[] = { ".def", "", ENDING };
 
-/* Removes the directory of an archive's locations if nothing else is in it. 0 or -errno. */
-static int remove_locations(const char *path)
+/* NAME and an ending. false: it is too long. */
+static bool name_part(char part[NAME_MAX + 1], const char *name, const char *ending)
 {
-	char file[2 * PATH_SIZE];
-	struct dirent *entry;
-	DIR *dir = opendir(path);
-
-	while (dir && (entry = readdir(dir)) != NULL) {
-		if (!output_has_ending(entry->d_name, ".evt") &&
-		    !output_has_ending(entry->d_name, ".def"))
-			continue;
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		unlink(file);
-	}
-	if (dir)
-		closedir(dir);
-	return rmdir(path) && errno != ENOENT ? -errno : 0;
+	return snprintf(part, NAME_MAX + 1, "%s%s", name, ending) <= NAME_MAX;
 }
 
-/* 0 or -errno: the directory has other files, too. */
-static int remove_archive(const char *stem)
+static int open_dir(int dir_fd, const char *name)
 {
-	char path[PATH_SIZE];
+	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* NUMBER.evt and NUMBER.def */
+static bool is_of_location(const char *name)
+{
+	const char *ending = name + strspn(name, "0123456789");
+
+	return ending > name && (strcmp(ending, ".evt") == 0 || strcmp(ending, ".def") == 0);
+}
+
+/* Calls `each` for the files of locations in a directory. 0 or -errno. */
+static int each_location(int dir_fd, const char *name,
+			 int (*each)(int fd, const char *file, void *arg), void *arg)
+{
+	int fd = open_dir(dir_fd, name), ret = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (ret == 0 && (entry = readdir(dir)) != NULL)
+		if (is_of_location(entry->d_name))
+			ret = each(fd, entry->d_name, arg);
+	closedir(dir);
+	return ret;
+}
+
+static int remove_location(int fd, const char *file, void *arg)
+{
+	int ret = owned_remove(fd, file, MARK, strlen(MARK));
+
+	(void)arg;
+	return ret == -ENOENT ? 0 : ret;
+}
+
+/* Removes the parts of an archive in a directory. What is no part of one stays: -errno. */
+static int remove_archive(int dir_fd, const char *name)
+{
+	char part[NAME_MAX + 1];
 	int ret = 0;
 
-	for (size_t i = sizeof(endings) / sizeof(endings[0]); i-- > 0;) {
-		snprintf(path, sizeof(path), "%s%s", stem, endings[i]);
-		if (!*endings[i])
-			ret = remove_locations(path);
-		else
-			unlink(path);
+	for (size_t i = sizeof(endings) / sizeof(endings[0]); i-- > 0 && ret == 0;) {
+		if (!name_part(part, name, endings[i]))
+			return -ENAMETOOLONG;
+		if (*endings[i]) {
+			ret = owned_remove(dir_fd, part, MARK, strlen(MARK));
+		} else {
+			ret = each_location(dir_fd, part, remove_location, NULL);
+			if (ret == 0 && unlinkat(dir_fd, part, AT_REMOVEDIR))
+				ret = -errno;
+		}
+		ret = ret == -ENOENT ? 0 : ret;
 	}
 	return ret;
 }
 
 static void remove_tmp(const struct otf2_files *f)
 {
-	char stem[PATH_SIZE];
+	int fd = open_dir(f->dir_fd, f->tmp_name);
 
-	snprintf(stem, sizeof(stem), "%s/%s", f->tmp, f->name);
-	remove_archive(stem);
-	rmdir(f->tmp);
+	if (fd < 0)
+		return;
+	remove_archive(fd, f->name);
+	close(fd);
+	unlinkat(f->dir_fd, f->tmp_name, AT_REMOVEDIR);
 }
 
 static int check_free(const struct otf2_files *f, struct query *q)
 {
-	char path[PATH_SIZE];
+	char part[NAME_MAX + 1];
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		snprintf(path, sizeof(path), "%s%s", f->stem, endings[i]);
-		if (stat(path, &st))
+		if (!name_part(part, f->name, endings[i]))
+			return query_fail(q, -ENAMETOOLONG, "%s" ENDING ": the name is too long",
+					  f->stem);
+		if (fstatat(f->dir_fd, part, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (*endings[i] ? !S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode))
 			return query_fail(
 				q, -EEXIST,
-				"%s: is no part of an archive; choose another name with -o", path);
-		if (!q->opt->force && (!*endings[i] || fd_is_taken(path)))
+				"%s%s: is no part of an archive; choose another name with -o",
+				f->stem, endings[i]);
+		/* an empty file is one that mktemp(1) made for the output */
+		if (!q->opt->force && (!*endings[i] || st.st_size))
 			return query_fail(
 				q, -EEXIST,
-				"%s: exists; use --force to replace it, or -o NAME" ENDING, path);
+				"%s%s: exists; use --force to replace it, or -o NAME" ENDING,
+				f->stem, endings[i]);
 	}
 	return 0;
 }
 
+static int make_tmp(struct otf2_files *f, struct query *q, const char *out)
+{
+	int ret;
+
+	snprintf(f->tmp, sizeof(f->tmp), "%s.tmp-%ld", f->stem, (long)getpid());
+	f->tmp_name = f->tmp + (f->name - f->stem);
+	/* of a process that was killed and had the same pid */
+	remove_tmp(f);
+	if (mkdirat(f->dir_fd, f->tmp_name, 0700) == 0)
+		return 0;
+	ret = -errno;
+	f->tmp[0] = '\0';
+	return query_fail(q, ret, "%s: can't be made: %s", out, strerror(-ret));
+}
+
 int otf2_files_create(struct otf2_files *f, struct query *q, const char *out)
 {
-	const char *slash;
 	int ret;
 
 	if (!output_has_ending(out, ENDING))
@@ -98,57 +158,53 @@ int otf2_files_create(struct otf2_files *f, struct query *q, const char *out)
 	if (strlen(out) >= sizeof(f->stem))
 		return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", out);
 	snprintf(f->stem, sizeof(f->stem), "%.*s", (int)(strlen(out) - strlen(ENDING)), out);
-	slash = strrchr(f->stem, '/');
-	f->name = slash ? slash + 1 : f->stem;
+	f->dir_fd = owned_open_dir(f->stem, &f->name);
+	if (f->dir_fd < 0)
+		return query_fail(q, f->dir_fd, "%s: can't be made: %s", out, strerror(-f->dir_fd));
 	ret = check_free(f, q);
+	if (ret == 0)
+		ret = make_tmp(f, q, out);
 	if (ret)
-		return ret;
-	snprintf(f->tmp, sizeof(f->tmp), "%s.tmp-%ld", f->stem, (long)getpid());
-	/* of a process that was killed and had the same pid */
-	remove_tmp(f);
-	if (mkdir(f->tmp, 0700)) {
-		ret = -errno;
-		f->tmp[0] = '\0';
-		return query_fail(q, ret, "%s: can't be made: %s", out, strerror(-ret));
+		close(f->dir_fd);
+	return ret;
+}
+
+/* The library made the files of locations by the umask. */
+static int restrict_location(int fd, const char *file, void *arg)
+{
+	const mode_t *mask = arg;
+
+	return fchmodat(fd, file, 0666 & ~*mask, 0) ? -errno : 0;
+}
+
+static int rename_parts(const struct otf2_files *f, int tmp_fd, mode_t mask)
+{
+	char part[NAME_MAX + 1];
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		int ret = 0;
+
+		name_part(part, f->name, endings[i]);
+		if (!*endings[i])
+			ret = each_location(tmp_fd, part, restrict_location, &mask);
+		if (ret)
+			return ret;
+		if (fchmodat(tmp_fd, part, (*endings[i] ? 0666 : 0777) & ~mask, 0) ||
+		    renameat(tmp_fd, part, f->dir_fd, part))
+			return -errno;
 	}
 	return 0;
 }
 
-/* The library made the files of locations by the umask. */
-static int restrict_locations(const char *path, mode_t mask)
-{
-	char file[2 * PATH_SIZE];
-	struct dirent *entry;
-	DIR *dir = opendir(path);
-	int ret = dir ? 0 : -errno;
-
-	while (ret == 0 && (entry = readdir(dir)) != NULL) {
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		if (*entry->d_name != '.' && chmod(file, 0666 & ~mask))
-			ret = -errno;
-	}
-	if (dir)
-		closedir(dir);
-	return ret;
-}
-
 static int rename_all(const struct otf2_files *f, mode_t mask)
 {
-	char from[PATH_SIZE], to[PATH_SIZE];
+	int fd = open_dir(f->dir_fd, f->tmp_name), ret = fd;
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		snprintf(from, sizeof(from), "%s/%s%s", f->tmp, f->name, endings[i]);
-		snprintf(to, sizeof(to), "%s%s", f->stem, endings[i]);
-		if (!*endings[i]) {
-			int ret = restrict_locations(from, mask);
-
-			if (ret)
-				return ret;
-		}
-		if (chmod(from, (*endings[i] ? 0666 : 0777) & ~mask) || rename(from, to))
-			return -errno;
+	if (fd >= 0) {
+		ret = rename_parts(f, fd, mask);
+		close(fd);
 	}
-	return rmdir(f->tmp) ? -errno : 0;
+	return ret ? ret : unlinkat(f->dir_fd, f->tmp_name, AT_REMOVEDIR) ? -errno : 0;
 }
 
 int otf2_files_publish(struct otf2_files *f, struct query *q, int ret)
@@ -162,7 +218,7 @@ int otf2_files_publish(struct otf2_files *f, struct query *q, int ret)
 	    q->opt->progress(q->opt->progress_arg, q->done, q->total))
 		ret = query_fail(q, -ECANCELED, "%s: stopped; it was not written", f->stem);
 	if (ret == 0) {
-		ret = remove_archive(f->stem);
+		ret = remove_archive(f->dir_fd, f->name);
 		if (ret)
 			query_fail(q, ret, "%s: has other files than an archive's: %s", f->stem,
 				   strerror(-ret));
@@ -170,10 +226,11 @@ int otf2_files_publish(struct otf2_files *f, struct query *q, int ret)
 	if (ret == 0) {
 		ret = rename_all(f, job_is_private(q->opt, query_has_args(q)) ? 077 : mask);
 		if (ret)
-			remove_archive(f->stem);
+			remove_archive(f->dir_fd, f->name);
 	}
 	if (ret)
 		remove_tmp(f);
+	close(f->dir_fd);
 	return ret ? query_fail(q, ret, "%s" ENDING ": can't be written: %s", f->stem,
 				strerror(-ret)) :
 		     0;

@@ -73,8 +73,10 @@ int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint
 struct otf2_files {
 	char stem[OTF2_NAME_SIZE]; /* DIR/NAME */
 	char tmp[OTF2_NAME_SIZE +
-		 32];	  /* a directory that they are made in, DIR/NAME.tmp-PID; "": none */
-	const char *name; /* the last part of stem */
+		 32];	      /* a directory that they are made in, DIR/NAME.tmp-PID; "": none */
+	const char *name;     /* the last part of stem */
+	const char *tmp_name; /* and of tmp */
+	int dir_fd;	      /* DIR */
 };
 
 /* `out` is DIR/NAME.otf2. */
