@@ -12,6 +12,8 @@ import unicodedata
 
 from support import spool
 from support.cli import *
+from support.process import IDLE, RECORDING, Process
+from support.terminal import Terminal
 
 # A name begins like a formula, and ends in what terminals, viewers and parsers act on.
 BEGINS = (b"=cmd|' /C calc'!A0", b"+1+1", b"@SUM(1)", b"-2+3", b"\t=1+1")
@@ -107,6 +109,75 @@ class Outputs(Case):
                 seen = self.printed(*command)
                 if "--critical-path" not in command:
                     self.assertIn("?", seen)
+
+    def test_what_a_running_process_says(self):
+        process = Process(self.path("run"))
+        hostile = BEGINS[0] + ENDS[:120]
+        for state in (RECORDING, IDLE):
+            process.says(state, text=hostile, spool=self.path("t.rtl").encode(), output=hostile, command=hostile)
+            pid = str(process.pid)
+            for command in (("ps",), ("ps", "-f", "json"), ("ps", "-f", "csv"), ("status", pid), ("top", pid, "--once", "-d", "100"), ("stop", pid)):
+                p = self.rtl(*command, status=None, env=process.env, text=False, timeout=60)
+                for name, data in (("stdout", p.stdout), ("stderr", p.stderr)):
+                    text = self.neutral(f"{command} {name}", data)
+                    if "csv" in command and name == "stdout":
+                        self.no_formulas(command, text)
+                if command[0] in ("ps", "status"):
+                    self.assertIn(b"=cmd", p.stdout, command)
+            # what it refuses with, and names of files
+            process.says(state, text=hostile, spool=hostile, output=hostile, command=hostile, status=-22)
+            for command in (("ps",), ("ps", "-f", "csv"), ("status", pid), ("top", pid, "--once", "-d", "100"), ("stop", pid), ("start", pid),
+                            ("start", pid, "-o", "x.db"), ("snapshot", pid)):
+                p = self.rtl(*command, status=None, env=process.env, text=False, timeout=60)
+                self.neutral(f"{command}", p.stdout + p.stderr)
+        process.close()
+
+    def test_screens(self):
+        """rtl tui: what it sends to its terminal are its own sequences alone."""
+        for name in ("t.rtl", "t.db"):
+            t = Terminal([RTL_BIN, "tui", name], environment({"LC_ALL": "C.UTF-8", "LANG": None}), 24, 120, "linux", self.dir)
+            self.addCleanup(t.close)
+            sent, feed = [], t.stream.feed
+            t.stream.feed = lambda data, sent=sent, feed=feed: (sent.append(data), feed(data))
+            t.until("KERNEL")
+            for key, text in (("2", "GPU"), ("]", "takes"), ("3", "SHARE"), ("\r", "vadd"), ("\x1b", "SHARE"), ("4", "hip"), ("5", "HostToDevice"),
+                              ("6", "train"), ("7", "GAP"), ("8", ""), ("9", "")):
+                t.send(key)
+                t.until(lambda now, text=text: text in now and "reading" not in now, key)
+            t.send("q")
+            t.wait()
+            data = b"".join(sent)
+            self.assertNotIn(b"\x1b]", data)
+            self.assertNotIn("PWNED\x07".encode(), data)
+            # the sequences of the library apart
+            self.neutral(name, re.sub(rb"\x1b(\[[?>!]?[0-9;]*[A-Za-z]|[()][A-Z0-9]|[78=>cM])", b"", data), "\n\t\r\b\x0f\x0e")
+
+    def test_bytes_of_other_programs_databases_become_utf8(self):
+        """A database of RPD, and one of rtl that another program changed."""
+        bad = b"caf\xe9 \xff\xfe ker\x00nel \xed\xa0\x80"
+        marked = "caf\\xe9 \\xff\\xfe ker"
+        with sqlite3.connect(self.path("rpd.db")) as db:
+            db.executescript("create table rocpd_metadata(id integer primary key, tag text, value text); create table rocpd_string(id integer primary "
+                             "key, string text); create table rocpd_api(id integer primary key, pid integer, tid integer, start integer, \"end\" integer, "
+                             "apiName_id integer, args_id integer); create table rocpd_op(id integer primary key, gpuId integer, queueId integer, "
+                             "sequenceId integer, completionSignal text, start integer, \"end\" integer, description_id integer, opType_id integer); "
+                             "create table rocpd_api_ops(id integer primary key, api_id integer, op_id integer); insert into rocpd_api values (1, 7, 8, 10, 20, "
+                             "1, 1); insert into rocpd_op values (1, 0, 0, 1, '', 30, 50, 1, 2); insert into rocpd_api_ops values (1, 1, 1); insert into "
+                             "rocpd_string values (2, 'KernelExecution')")
+            db.execute("insert into rocpd_string values (1, cast(? as text))", (bad,))
+            db.execute("insert into rocpd_metadata values (1, 'note', cast(? as text))", (bad,))
+        shutil.copy(self.path("t.db"), self.path("own.db"))
+        with sqlite3.connect(self.path("own.db")) as db:
+            db.execute("update rtl_process set command = cast(? as text), host = cast(? as text)", (bad, bad))
+            db.execute("update rocpd_string set string = cast(? as text) where id = (select min(description_id) from rocpd_op)", (bad,))
+        for name, nr in (("rpd.db", 3), ("own.db", 3)):
+            self.rtl("merge", "-q", name, "-o", "m.db", "--force")
+            found = 0
+            with sqlite3.connect(f"file:{self.path('m.db')}?mode=ro", uri=True) as db:
+                for table, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                    for row in db.execute(f'SELECT * FROM "{table}"'):  # fails at a text that is not UTF-8
+                        found += sum(isinstance(v, str) and v.startswith(marked) and v.endswith("\0nel \\xed\\xa0\\x80") for v in row)
+            self.assertEqual(found, nr, name)
 
     def test_json(self):
         for command in (("info", "t.db", "-f", "json"), ("info", "t.rtl", "-f", "json"), ("summary", "t.db", "-f", "json"), ("diff", "t.db", "t.db", "-f", "json"),

@@ -3,11 +3,11 @@
 """Inputs that are no files, and what others may have put where a spool is: nothing waits, nothing is followed"""
 import socket
 import struct
-import threading
 import unittest
 
 from support import spool
 from support.cli import *
+from support.process import IDLE, Process
 
 READERS = (("info",), ("info", "--format", "json"), ("summary",), ("convert", "-f", "chrome", "-o", "o.json"),
            ("convert", "-f", "csv", "-o", "o"), ("convert", "-f", "rpd", "-o", "o.db"), ("merge", "-o", "o.db"),
@@ -231,43 +231,21 @@ class Directory(Case):
 
     def test_stop_deletes_nothing_but_the_raw_trace_of_the_process(self):
         """A process may say anything: what it names as its raw trace is deleted after the conversion."""
-        sockets = self.path("run/rtl")
-        os.makedirs(sockets, 0o700)
         os.mkdir(self.path("x.db.spool"))
         os.mkdir(self.path("other"))
         os.symlink("other", self.path("link.spool"))
         for name in ("x.db.spool/1.rtl", "other/1.rtl", "x.db.spool/1.dat"):
             spool.sample(3).write(self.path(name))
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
-            namespace = os.stat("/proc/self/ns/pid").st_ino
-            server.bind(f"{sockets}/{os.getpid()}.{namespace:x}")
-            server.listen(8)
-            answer = [b""]
-
-            def serve():
-                while True:
-                    try:
-                        with server.accept()[0] as client:
-                            if client.recv(4096):
-                                client.send(answer[0])
-                    except OSError:
-                        return
-
-            thread = threading.Thread(target=serve, daemon=True)
-            thread.start()
-            env = {"XDG_RUNTIME_DIR": self.path("run")}
-            for raw, out, why in (("other/1.rtl", "o.db", "it is left alone"), ("link.spool/1.rtl", "link", "it is left alone"),
-                                  ("x.db.spool/1.dat", "x.db", "it is left alone"), ("x.db.spool/../other/1.rtl", "o.db", "it is left alone"),
-                                  ("x.db.spool/1.rtl", "o.db", "is that of " + self.path("x.db")), ("x.db.spool/1.rtl", "x.db", "")):
-                # struct control_reply of src/control/protocol.h: an idle process, its raw trace, its database
-                texts = b"".join(text.encode().ljust(size, b"\0") for text, size in (("", 256), (self.path(raw), 512), (self.path(out), 512), ("./a", 256)))
-                answer[0] = struct.pack("<IIIiIIII", 0x434c5452, 1, 112 + len(texts), 0, 3, 0, os.getpid(), 1) + bytes(80) + texts
-                is_good = not why
-                p = self.rtl("stop", str(os.getpid()), status=0 if is_good else 1, env=env, timeout=30)
-                self.assertIn(why, p.stderr)
-                self.assertEqual((os.path.exists(self.path(raw)), os.path.exists(self.path(out))), (not is_good, is_good), raw)
-            server.shutdown(socket.SHUT_RDWR)
-            thread.join(20)
+        process = Process(self.path("run"))
+        for raw, out, why in (("other/1.rtl", "o.db", "it is left alone"), ("link.spool/1.rtl", "link", "it is left alone"),
+                              ("x.db.spool/1.dat", "x.db", "it is left alone"), ("x.db.spool/../other/1.rtl", "o.db", "it is left alone"),
+                              ("x.db.spool/1.rtl", "o.db", "is that of " + self.path("x.db")), ("x.db.spool/1.rtl", "x.db", "")):
+            process.says(IDLE, spool=self.path(raw), output=self.path(out), command="./a")
+            is_good = not why
+            p = self.rtl("stop", str(process.pid), status=0 if is_good else 1, env=process.env, timeout=30)
+            self.assertIn(why, p.stderr)
+            self.assertEqual((os.path.exists(self.path(raw)), os.path.exists(self.path(out))), (not is_good, is_good), raw)
+        process.close()
         self.assertEqual(spool_rows(self.path("x.db")), 3)
 
 

@@ -355,7 +355,27 @@ class Upstream(Case):
         self.rtl("diff", db, db)
 
     def test_it_is_merged(self):
-        self.rtl("merge", self.database("up.db", "delete"), "-o", "m.db")
+        self.merged("up.db", self.database("up.db", "delete"))
+
+    def test_it_is_merged_while_its_program_has_it_open(self):
+        """Its rows are in the WAL alone, and another transaction is open."""
+        with contextlib.closing(sqlite3.connect(self.path("up.db"), isolation_level=None)) as db:
+            db.execute("pragma journal_mode=wal")
+            db.execute("pragma wal_autocheckpoint=0")
+            db.executescript(self.TABLES)
+            db.execute("begin immediate")
+            db.execute("delete from rocpd_op")
+            self.assertGreater(os.stat(self.path("up.db-wal")).st_size, 4096)
+            self.merged("up.db", "up.db")
+            # as a killed program leaves them
+            for end in ("", "-wal"):
+                shutil.copy(self.path("up.db" + end), self.path("left.db" + end))
+        self.merged("left.db", "left.db")
+
+    def merged(self, what, name):
+        p = self.rtl("merge", "--force", name, "-o", "m.db")
+        self.assertIn("1 dispatch on 1 GPU, 1 copy, 2 API calls", p.stderr, what)
+        self.assertNotIn("No GPU operation", p.stderr)
         with contextlib.closing(sqlite3.connect(self.path("m.db"))) as db:
             ((api, stream, name),) = db.execute("select api_ptr_id, stream, S.string from rocpd_kernelapi K join rocpd_string S on S.id = K.kernelName_id")
             self.assertEqual(db.execute("select count(*) from rocpd_api where id = ?", (api,)).fetchone(), (1,))

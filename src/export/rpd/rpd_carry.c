@@ -56,9 +56,10 @@ static void add_column(const struct rpd_carry_to *to, sqlite3_str *list,
 		break;
 	default:
 		if (column->fallback && *column->fallback != '$')
-			sqlite3_str_appendf(list, "coalesce(\"%w\", %s)", name, column->fallback);
+			sqlite3_str_appendf(list, "coalesce(rtl_valid(\"%w\"), %s)", name,
+					    column->fallback);
 		else
-			sqlite3_str_appendf(list, "\"%w\"", name);
+			sqlite3_str_appendf(list, "rtl_valid(\"%w\")", name);
 		break;
 	}
 }

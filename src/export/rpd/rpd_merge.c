@@ -14,6 +14,8 @@
 
 #include "base/alloc.h"
 #include "base/dbfile.h"
+#include "base/text.h"
+#include "query/rows.h"
 #include "query/transfer.h"
 #include "store/changed.h"
 
@@ -74,6 +76,39 @@ static void sql_gpu(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	(void)argc;
 	sql_move(context, argv, true);
+}
+
+/* Texts of another program's database may have any bytes: each part of one between NULs as text_valid() has it. Other values stay. */
+static void sql_valid(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	const char *text = sqlite3_value_type(argv[0]) == SQLITE_TEXT ?
+				   (const char *)sqlite3_value_text(argv[0]) :
+				   NULL;
+	const char *end = text ? text + sqlite3_value_bytes(argv[0]) : NULL;
+	sqlite3_str *whole = NULL;
+
+	(void)argc;
+	for (const char *at = text; at && at <= end; at += strlen(at) + 1) {
+		char *valid = text_valid(at);
+
+		if (valid && !whole) {
+			whole = sqlite3_str_new(sqlite3_context_db_handle(context));
+			sqlite3_str_append(whole, text, (int)(at - text));
+		}
+		if (whole) {
+			sqlite3_str_appendall(whole, valid ? valid : at);
+			if (at + strlen(at) < end)
+				sqlite3_str_appendchar(whole, 1, '\0');
+		}
+		alloc_free(valid);
+	}
+	if (whole) {
+		int size = sqlite3_str_length(whole);
+
+		sqlite3_result_text(context, sqlite3_str_finish(whole), size, sqlite3_free);
+	} else {
+		sqlite3_result_value(context, argv[0]);
+	}
 }
 
 /* Sets an error with the offset of the damage, if SQLite finds it. */
@@ -240,9 +275,10 @@ static int take_processes(struct merge *m)
 	return exec_sql(
 		m, "rtl_process",
 		"INSERT INTO main.rtl_process SELECT id + %lld, rtl_move_pid(id, pid), os_pid, ppid, "
-		"host, (rtl_move_pid(id, pid) - os_pid) / %lld, boot_id, trace_id, command, exe, "
-		"cwd, rank, world_size, local_rank, job, mode, version, clock, start_ns, end_ns, "
-		"first_ns, last_ns, state, spool, format_version, id_first + %lld, id_last + %lld "
+		"rtl_valid(host), (rtl_move_pid(id, pid) - os_pid) / %lld, rtl_valid(boot_id), "
+		"rtl_valid(trace_id), rtl_valid(command), rtl_valid(exe), rtl_valid(cwd), rank, world_size, "
+		"local_rank, rtl_valid(job), rtl_valid(mode), rtl_valid(version), rtl_valid(clock), start_ns, "
+		"end_ns, first_ns, last_ns, rtl_valid(state), rtl_valid(spool), format_version, id_first + %lld, id_last + %lld "
 		"FROM src.rtl_process",
 		(long long)m->base, (long long)RPD_PID_STRIDE, (long long)m->base,
 		(long long)m->base);
@@ -318,8 +354,8 @@ static int copy_metadata(struct merge *m, int64_t input)
 	return exec_sql(
 		m, "rocpd_metadata",
 		"INSERT INTO main.rocpd_metadata(tag, value) SELECT CASE WHEN EXISTS (SELECT 1 FROM "
-		"main.rocpd_metadata X WHERE X.tag = S.tag) THEN S.tag || '.' || %lld ELSE S.tag END, "
-		"S.value FROM src.rocpd_metadata S WHERE S.tag NOT IN ('gpu_stride', 'pid_stride', "
+		"main.rocpd_metadata X WHERE X.tag = S.tag) THEN rtl_valid(S.tag) || '.' || %lld ELSE rtl_valid(S.tag) END, "
+		"rtl_valid(S.value) FROM src.rocpd_metadata S WHERE S.tag NOT IN ('gpu_stride', 'pid_stride', "
 		"'schema_version', 'rtl_schema_version', 'session_count', '" CHANGED_COUNTER_TAG
 		"') AND S.tag NOT LIKE '" CHANGED_ROWS_TAG "%%' AND NOT EXISTS (SELECT 1 "
 		"FROM main.rocpd_metadata Y WHERE Y.tag = S.tag AND Y.value = S.value)",
@@ -363,10 +399,26 @@ static int copy_arguments(struct merge *m)
 {
 	if (rpd_carry_has(m->r, "rocpd_ustring", NULL) || !rpd_carry_has(m->r, "rocpd_api", NULL))
 		return 0;
-	return exec_sql(m, "rocpd_string",
-			"INSERT INTO main.rocpd_ustring(id, string) SELECT id + %lld, string FROM "
-			"src.rocpd_string WHERE id IN (SELECT args_id FROM src.rocpd_api)",
-			(long long)m->base);
+	return exec_sql(
+		m, "rocpd_string",
+		"INSERT INTO main.rocpd_ustring(id, string) SELECT id + %lld, rtl_valid(string) FROM "
+		"src.rocpd_string WHERE id IN (SELECT args_id FROM src.rocpd_api)",
+		(long long)m->base);
+}
+
+/* Operations of another program's file: it has no table for each kind, but names their types. */
+static void count_foreign(struct merge *m, int64_t last)
+{
+	static const char sql[] =
+		"SELECT count(*) FROM main.rocpd_op O JOIN main.rocpd_string Y ON Y.id = O.opType_id WHERE O.id BETWEEN "
+		"%lld AND %lld AND O.gpuId >= 0 AND %s = %d";
+	uint64_t nr[2];
+
+	for (int copies = 0; copies < 2; copies++)
+		nr[copies] = (uint64_t)rpd_db_int(m->r, 0, sql, (long long)m->base, (long long)last,
+						  ROWS_IS_COPY("Y.string"), copies);
+	m->r->res->nr_dispatches += nr[0];
+	m->r->res->nr_copies += nr[1];
 }
 
 static void count_rows(struct merge *m, enum identify_kind kind, int64_t last)
@@ -390,6 +442,8 @@ static void count_rows(struct merge *m, enum identify_kind kind, int64_t last)
 	res->nr_internal += COUNT("rtl_op_runtime", "op_id");
 	res->nr_copies += COUNT("rtl_op_copy", "op_id") + by_kernels;
 	res->nr_barriers += COUNT("rtl_op_barrier", "op_id");
+	if (kind != IDENTIFY_OURS)
+		count_foreign(m, last);
 	res->nr_markers += COUNT("rtl_marker_data", "api_id");
 	res->nr_ops += COUNT("rocpd_op", "id");
 	/* rows that stand for threads are not calls, and RPD's files do not distinguish markers */
@@ -464,6 +518,8 @@ int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)
 				sql_pid, NULL, NULL);
 	sqlite3_create_function(r->db, "rtl_move_gpu", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, &m,
 				sql_gpu, NULL, NULL);
+	sqlite3_create_function(r->db, "rtl_valid", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &m,
+				sql_valid, NULL, NULL);
 	largest = largest_id(&m);
 	if (largest < 0 || largest > (INT64_MAX >> 1) - m.base)
 		ret = rpd_fail(r, -EINVAL,
