@@ -59,7 +59,8 @@ function formatRate(bytesPerSecond) {
 }
 
 function formatShare(share) {
-	return (100 * share).toFixed(1) + " %";
+	const percent = 100 * share;
+	return percent.toFixed(percent < 1 || (percent > 99 && percent < 100) ? 2 : 1) + " %";
 }
 
 // Characters that are invisible, or that change the order of others.

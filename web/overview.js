@@ -16,9 +16,10 @@ class Overview {
 
 	cards() {
 		const trace = this.trace, sum = table => trace.tables[table].reduce((n, s) => n + s.count, 0);
-		const gpuTime = trace.gpus.reduce((ns, g) => ns + g.busy_ns, 0), whole = trace.span * trace.gpus.length;
+		const gpuTime = trace.gpus.reduce((ns, g) => ns + g.busy_ns, 0), whole = (trace.wall_ns - trace.startup_ns) * trace.gpus.length;
 		return h("div", { class: "cards" },
-			this.card("Wall time", formatTime(trace.span), "from the first event to the last"),
+			this.card("Wall time", formatTime(trace.wall_ns), trace.part ? `from the first record to the last: ${trace.part}` :
+				trace.startup_ns ? `${formatTime(trace.startup_ns)} start-up, until the first operation` : "of the program"),
 			this.card("GPU busy", whole ? formatShare(gpuTime / whole) : "\u2013", `${formatTime(gpuTime)} on ${trace.gpus.length} GPU${trace.gpus.length === 1 ? "" : "s"}`),
 			this.card("Operations", formatCount(sum("kernels") + sum("copies")), `${formatCount(sum("kernels"))} kernels, ${formatCount(sum("copies"))} copies and fills`),
 			this.card("Calls", formatCount(sum("calls")), [this.failures(), `; ${formatCount(sum("ranges"))} ranges and markers`]),
@@ -46,7 +47,7 @@ class Overview {
 		if (!trace.gpus.length)
 			return h("p", { class: "empty" }, "No operation of a GPU was recorded.");
 		return h("section", {}, h("h2", {}, "GPUs"), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "GPUs" }, h("table", { id: "gpus" },
-			h("thead", {}, h("tr", {}, ["GPU", "Busy", "Busy of wall", "Kernels", "Kernel time", "Copies", "Copy time", "Busy over time"]
+			h("thead", {}, h("tr", {}, ["GPU", "Busy", "Busy after start-up", "Kernels", "Kernel time", "Copies", "Copy time", "Busy over time"]
 				.map((t, i) => h("th", { scope: "col", class: i > 0 && i < 7 ? "count" : "" }, t)))),
 			h("tbody", {}, trace.gpus.map(g => this.gpuLine(g))))),
 		h("p", { class: "hint" }, "Busy: time with at least one kernel or copy; several at once count once."));
@@ -56,7 +57,7 @@ class Overview {
 		const agent = this.trace.agents.find(a => a.gpu === g.gpu), time = ns => h("td", { class: "time", title: exactTime(ns), "data-value": ns }, formatTime(ns));
 		return h("tr", {},
 			h("th", { scope: "row" }, `GPU ${g.gpu}`, agent ? h("small", {}, " ", nameElement(`${agent.product} (${agent.name})`)) : ""),
-			time(g.busy_ns), h("td", { class: "share" }, this.trace.span ? formatShare(g.busy_ns / this.trace.span) : "\u2013"),
+			time(g.busy_ns), h("td", { class: "share" }, this.trace.wall_ns ? formatShare(g.busy_ns / (this.trace.wall_ns - this.trace.startup_ns)) : "\u2013"),
 			h("td", { class: "count" }, formatCount(g.kernels)), time(g.kernel_ns), h("td", { class: "count" }, formatCount(g.copies)), time(g.copy_ns),
 			h("td", {}, this.curve(g)));
 	}

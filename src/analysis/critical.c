@@ -61,6 +61,7 @@ struct path {
 	sqlite3_stmt *name, *args, *stream;
 	struct critical *out;
 	size_t max_parts;
+	int64_t from; /* the path begins there at the earliest */
 };
 
 /* ---- reading ---- */
@@ -349,14 +350,15 @@ static int find_dependencies(struct path *p)
 
 /* `again`: more of the part that was added before, for a call */
 static int add_part(struct path *p, enum critical_kind kind, int64_t name, bool copy, bool again,
-		    int64_t ns)
+		    int64_t begin, int64_t end)
 {
+	int64_t ns = end - (begin > p->from ? begin : p->from);
 	uint64_t key = (uint64_t)kind << 58 ^ (uint64_t)copy << 57 ^
 		       ((uint64_t)name & ~UINT64_C(0) >> 8);
 	struct critical_part *grown;
 	uint64_t at;
 
-	if (ns <= 0 && kind != CRITICAL_KERNEL && kind != CRITICAL_COPY)
+	if (end < p->from || (ns <= 0 && kind != CRITICAL_KERNEL && kind != CRITICAL_COPY))
 		return 0;
 	if (!map_get(&p->parts, key, &at)) {
 		grown = alloc_grow(p->out->parts, p->out->nr, &p->max_parts, 64, sizeof(*grown));
@@ -462,7 +464,7 @@ static int walk_op(struct path *p, struct walk *w)
 	uint32_t before = waited_for(p, o);
 	int64_t until = o->end < w->now ? o->end : w->now;
 	int ret = add_part(p, o->copy ? CRITICAL_COPY : CRITICAL_KERNEL, o->name, false, false,
-			   until - o->start);
+			   o->start, until);
 
 	p->out->operations++;
 	w->below = o->end;
@@ -470,8 +472,8 @@ static int walk_op(struct path *p, struct walk *w)
 	if (ret)
 		return ret;
 	if (before != NONE) {
-		ret = add_part(p, CRITICAL_WAIT, o->name, o->copy, false,
-			       o->start - p->ops[before].end);
+		ret = add_part(p, CRITICAL_WAIT, o->name, o->copy, false, p->ops[before].end,
+			       o->start);
 		w->now = p->ops[before].end;
 		w->op = before;
 		return ret;
@@ -484,8 +486,8 @@ static int walk_op(struct path *p, struct walk *w)
 	w->pid = p->calls[o->call].pid;
 	w->tid = p->calls[o->call].tid;
 	if (p->calls[o->call].end < w->now) {
-		ret = add_part(p, CRITICAL_LAUNCH, o->name, o->copy, false,
-			       w->now - p->calls[o->call].end);
+		ret = add_part(p, CRITICAL_LAUNCH, o->name, o->copy, false, p->calls[o->call].end,
+			       w->now);
 		w->now = p->calls[o->call].end;
 	}
 	return ret;
@@ -508,13 +510,13 @@ static int walk_host(struct path *p, struct walk *w)
 	}
 	c = &p->calls[i];
 	if (c->end < w->now) {
-		ret = add_part(p, CRITICAL_HOST, 0, false, false, w->now - c->end);
+		ret = add_part(p, CRITICAL_HOST, 0, false, false, c->end, w->now);
 		w->now = c->end;
 	}
 	op = released_by(p, c, w->now, w->below);
 	if (ret == 0)
 		ret = add_part(p, CRITICAL_CALL, c->name, false, w->call == i,
-			       w->now - (op == NONE ? c->begin : p->ops[op].end));
+			       op == NONE ? c->begin : p->ops[op].end, w->now);
 	w->call = i;
 	w->now = op == NONE ? c->begin : p->ops[op].end;
 	w->op = op;
@@ -557,10 +559,12 @@ static int walk_path(struct path *p)
 	find_end(p, &w);
 	p->out->end = w.now;
 	/* times only fall; operations without length may stay at one time, but each is there once */
-	for (uint64_t steps = 0; ret == 0 && !w.done && steps <= 2 * (p->nr_ops + p->nr_calls) + 2;
+	for (uint64_t steps = 0;
+	     ret == 0 && !w.done && w.now > p->from && steps <= 2 * (p->nr_ops + p->nr_calls) + 2;
 	     steps++)
 		ret = w.op != NONE ? walk_op(p, &w) : walk_host(p, &w);
-	p->out->begin = w.now;
+	p->out->begin = w.now > p->from ? w.now : p->from;
+	p->out->end = p->out->end > p->out->begin ? p->out->end : p->out->begin;
 	p->out->pid = w.pid;
 	if (p->out->nr)
 		qsort(p->out->parts, p->out->nr, sizeof(*p->out->parts), compare_parts);
@@ -605,9 +609,9 @@ static int read_path(struct path *p)
 	return ret == -ENOMEM ? query_fail_memory(q) : ret;
 }
 
-int critical_read(struct query *q, struct critical *c)
+int critical_read(struct query *q, int64_t from, struct critical *c)
 {
-	struct path p = { .q = q, .out = c };
+	struct path p = { .q = q, .out = c, .from = from };
 	int ret;
 
 	*c = (struct critical){ 0 };

@@ -6,7 +6,8 @@
  *	an operation	       <- what it waited for last: the operation before it on its stream or queue, the one before the record of an
  *				  event that its stream waits for, those of the null stream; or the call that launched it
  *	a call, time between calls <- what the thread did before
- * (docs/decisions/040). Its parts cover the time without a gap: their sum is the time from the begin of the first call or operation to the end of the last.
+ * (docs/decisions/040). Its parts cover the time without a gap: their sum is the time from the end of the start-up (wall.h), or from the
+ * first call, to the end of the last call or operation.
  * Memory: 100 bytes for each operation and outermost call. One thread. Works on databases of rtl and of RPD; those without
  * calls have the order of streams and queues alone.
  */
@@ -39,8 +40,8 @@ struct critical {
 	int64_t pid;	     /* of the process; 0: unknown */
 };
 
-/* Call rows_prepare() before. A trace without operations and calls has no parts. 0 or -errno with q->res->error. */
-int critical_read(struct query *q, struct critical *c);
+/* Call rows_prepare() before. What was before `from`, the end of the start-up (wall.h), is not on it. A trace without operations and calls has no parts. 0 or -errno with q->res->error. */
+int critical_read(struct query *q, int64_t from, struct critical *c);
 void critical_fini(struct critical *c);
 
 #endif

@@ -268,8 +268,7 @@ static const char *scaled_text(const struct grid_column *column, const struct gr
 	case GRID_BYTES:
 		return ui_bytes(buf, cell->num);
 	case GRID_SHARE:
-		snprintf(buf, UI_NUMBER_SIZE, "%.1f%%", cell->real * 100.0);
-		return buf;
+		return ui_percent(buf, cell->real);
 	case GRID_REAL:
 		snprintf(buf, UI_NUMBER_SIZE, "%.6g", cell->real);
 		return buf;

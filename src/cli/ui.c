@@ -323,7 +323,12 @@ const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns)
 
 const char *ui_share(char buf[UI_NUMBER_SIZE], uint64_t part, uint64_t all)
 {
-	double percent = all ? 100.0 * (double)part / (double)all : 0;
+	return ui_percent(buf, all ? (double)part / (double)all : 0);
+}
+
+const char *ui_percent(char buf[UI_NUMBER_SIZE], double share)
+{
+	double percent = 100.0 * share;
 
 	snprintf(buf, UI_NUMBER_SIZE,
 		 percent < 1 || (percent > 99 && percent < 100) ? "%.2f%%" : "%.1f%%", percent);

@@ -72,6 +72,7 @@ const char *ui_count(char buf[UI_NUMBER_SIZE], uint64_t n); /* 1234567 -> "1,234
 const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns); /* 1234567 -> "1.235 ms" */
 /* 753, 1000 -> "75.3%"; two digits behind the point where one says little; "0%" alone is nothing at all */
 const char *ui_share(char buf[UI_NUMBER_SIZE], uint64_t part, uint64_t all);
+const char *ui_percent(char buf[UI_NUMBER_SIZE], double share); /* 0.753 -> "75.3%" */
 const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes); /* 1234567 -> "1.18 MiB" */
 
 /* Writes text to stdout; a closed pipe ends the process quietly, another error with a message. */

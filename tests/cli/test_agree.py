@@ -3,6 +3,7 @@
 """A number that two outputs of a trace have is the same in both: copies, sums, shares, busy and wall time"""
 import contextlib
 import json
+import re
 import sqlite3
 
 from support import spool
@@ -52,10 +53,13 @@ def program(pid=None, rank=None, shift=0):
 
 class Agree(Case):
     def database(self, name, *spools):
+        self.rtl("merge", "-q", *self.spools(name, *spools), "-o", name + ".db")
+        return name + ".db"
+
+    def spools(self, name, *spools):
         for i, s in enumerate(spools):
             s.write(self.path(f"{name}{i}.rtl"))
-        self.rtl("merge", "-q", *[f"{name}{i}.rtl" for i in range(len(spools))], "-o", name + ".db")
-        return name + ".db"
+        return [f"{name}{i}.rtl" for i in range(len(spools))]
 
     def as_rpd(self, db):
         """The same trace as RPD's tracer would have written it: without the tables and views of rtl."""
@@ -105,6 +109,49 @@ class Agree(Case):
                 if e.get("cat") == "copy":
                     counts[e["name"]] = counts.get(e["name"], 0) + 1
             self.assertEqual(counts, {n: c for n, (c, _) in sums.items()}, db)
+
+    def test_wall_time_and_start_up_are_the_same_everywhere(self):
+        for db in self.traces():
+            figures, page = self.json(db, "--by", "overview"), self.report(db).main
+            self.assertEqual((page["wall_ns"], page["startup_ns"]), (figures["wall_ns"], figures["startup_ns"]), db)
+            self.assertGreater(figures["startup_ns"], 10 * MS)
+            work = figures["wall_ns"] - figures["startup_ns"]
+            path = self.json(db, "--by", "path")
+            self.assertLessEqual(sum(p["total_ns"] for p in path), work, db)
+            for gpu in self.json(db, "--by", "gpu"):
+                [of] = [g for g in figures["gpus"] if g["gpu"] == gpu["gpu"]]
+                [own] = [g for g in page["gpus"] if g["gpu"] == gpu["gpu"]]
+                self.assertEqual(gpu["busy"], gpu["busy_ns"] / work, db)
+                for key in ("busy_ns", "kernels", "copies"):
+                    self.assertEqual((of[key], own[key]), (gpu[key], gpu[key]), (db, key))
+                self.assertEqual(own["span_ns"], gpu["span_ns"], db)
+                self.assertLessEqual(of["busy_ns"] + of["idle_ns"], work, db)
+
+    def test_tables_have_the_same_rows_and_shares(self):
+        for db in self.traces():
+            figures, page = self.json(db, "--by", "overview"), self.report(db)
+            for by, key, table in (("kernel", "kernels", "kernels"), ("api", "calls", "calls")):
+                rows = self.by(db, by)
+                self.assertEqual(len(rows), len(self.json(db, "--by", by)), db)
+                got = {name: (r["calls"], r["total_ns"]) for name, r in rows.items()}
+                self.assertEqual([(r["name"], (r["calls"], r["total_ns"])) for r in figures[key]], list(got.items()), db)
+                self.assertEqual(page.sums(table), got, db)
+            text = self.rtl("summary", db).stdout
+            for by in ("kernel", "copy", "api"):
+                table = self.rtl("summary", db, "--by", by).stdout.splitlines()[1:]
+                for line in table[:5]:
+                    words = line.split()
+                    self.assertRegex(text, "(?m)^ *" + re.escape(words[0]) + r" .* " + re.escape(words[-1]) + "$", (db, by))
+            self.assert_shares(text)
+
+    def assert_shares(self, text):
+        for share in re.findall(r"([0-9.]+)%", text):
+            self.assertLessEqual(float(share), 100, text)
+
+    def test_trace_says_the_wall_time_of_the_summary(self):
+        line = self.rtl("merge", *self.spools("said", program(), program(pid=os.getpid() + 1, shift=3 * MS)), "-o", "said.db").stderr.splitlines()[0]
+        head = self.rtl("summary", "said.db").stdout.splitlines()[0]
+        self.assertEqual(line.rsplit(", ", 1)[1], head.rsplit(", ", 1)[1])
 
 
 if __name__ == "__main__":

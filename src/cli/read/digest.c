@@ -184,7 +184,7 @@ static struct digest_lane *lane_of(struct digest *d, int64_t gpu)
 		ui_die_memory();
 	d->lanes[d->nr_lanes] = (struct digest_lane){ .gpu = gpu,
 						      .first = INT64_MAX,
-						      .until = d->wall_begin,
+						      .until = d->wall.work,
 						      .compute_until = INT64_MIN,
 						      .transfer_until = INT64_MIN,
 						      .before = -1 };
@@ -208,8 +208,8 @@ static void add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, 
 {
 	/* a window of time ends busy time, too; ranges do not: their work may end later */
 	if (d->filter->has_time) {
-		begin = begin < d->wall_begin ? d->wall_begin : begin;
-		end = end > d->wall_end ? d->wall_end : end;
+		begin = begin < d->wall.begin ? d->wall.begin : begin;
+		end = end > d->wall.end ? d->wall.end : end;
 		if (end < begin)
 			return;
 	}
@@ -284,9 +284,11 @@ static int on_op(void *arg, const int64_t *row)
 	uint64_t odd, ns = (uint64_t)(end - begin);
 	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)row[2], &odd));
 
-	d->nr_untimed += !timed;
 	if (timed && row[6])
 		add_to_marker(d, row[6], begin, end);
+	if (gpu < 0 && !copy)
+		return 0;
+	d->nr_untimed += !timed;
 	if (!copy) {
 		struct digest_sum *sum = &d->kernels.sums[recent->sum];
 
@@ -297,6 +299,12 @@ static int on_op(void *arg, const int64_t *row)
 	}
 	if (gpu < 0)
 		return 0;
+	if (timed && !d->has_begun) {
+		/* the first one: what was before is the start-up, and no gap */
+		wall_start(&d->wall, begin);
+		d->lanes[0].until = d->wall.work;
+		d->has_begun = true;
+	}
 	lane = lane_of(d, gpu);
 	for (int i = 0; i < 2; i++, lane = &d->lanes[0]) {
 		lane->kernels += !copy;
@@ -323,6 +331,15 @@ static void free_lanes(struct digest *d)
 	d->nr_lanes = 0;
 }
 
+/* The time that is looked at: all of it, a window, or ranges. */
+static void find_wall(struct digest *d)
+{
+	wall_read(d->q, d->filter, &d->wall);
+	d->whole = (struct slice_span){ d->wall.begin, d->wall.end };
+	d->spans = d->filter->nr_spans ? d->filter->spans : &d->whole;
+	d->nr_spans = d->filter->nr_spans ? d->filter->nr_spans : 1;
+}
+
 static void begin_ops(void *arg)
 {
 	struct digest *d = arg;
@@ -331,6 +348,8 @@ static void begin_ops(void *arg)
 	digest_free_sums(&d->kernels, false);
 	memset(d->recent, 0, sizeof(d->recent));
 	d->nr_untimed = d->small_kernels = 0;
+	d->has_begun = false;
+	find_wall(d);
 	d->nr_markers = 0;
 	map_clear(&d->marker_index);
 	lane_of(d, -1);
@@ -384,17 +403,12 @@ static int compare_lanes(const void *a, const void *b)
 static void end_lanes(struct digest *d)
 {
 	qsort(d->lanes, d->nr_lanes, sizeof(*d->lanes), compare_lanes);
-	/* an operation that was still at work when its process ended */
-	if (!d->filter->has_time && d->spans == &d->whole && d->lanes[0].until > d->wall_end) {
-		d->wall_ns += (uint64_t)(d->lanes[0].until - d->wall_end);
-		d->wall_end = d->whole.end = d->lanes[0].until;
-	}
 	for (size_t i = 0; i < d->nr_lanes; i++) {
 		struct digest_lane *l = &d->lanes[i];
 		uint64_t before = 0;
 
-		if (d->wall_end > l->until)
-			add_gap(d, l, l->until, d->wall_end, -1);
+		if (d->wall.end > l->until)
+			add_gap(d, l, l->until, d->wall.end, -1);
 		if (l->nr_kept)
 			qsort(l->gaps, l->nr_kept, sizeof(*l->gaps), compare_gaps);
 		l->idle_before = calloc(l->nr_kept + 1, sizeof(*l->idle_before));
@@ -408,65 +422,26 @@ static void end_lanes(struct digest *d)
 	}
 }
 
-/* ---- the trace ---- */
-
-bool digest_was_paused(struct query *q)
+/* Processes have ids of their own for a name: the first of them stands for it. */
+static void name_kernels(struct digest *d)
 {
-	/* databases of RPD have no such table */
-	return query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason = 'paused')",
-			    0);
-}
+	struct map by_text = { 0 };
 
-/* The time that is looked at: of the processes, of what was recorded if that was not all, of a window, or of ranges. */
-static void find_wall(struct digest *d)
-{
-	static const char *const begins[] = {
-		"SELECT min(start_ns) FROM rtl_process WHERE start_ns > 0",
-		"SELECT min(start) FROM rocpd_op WHERE start > 0",
-		"SELECT min(start) FROM rocpd_api WHERE start > 0",
-	};
-	static const char *const ends[] = {
-		"SELECT max(end_ns) FROM rtl_process",
-		"SELECT max(\"end\") FROM rocpd_op",
-		"SELECT max(\"end\") FROM rocpd_api",
-	};
+	for (size_t i = 0; i < d->kernels.nr; i++) {
+		struct digest_sum *sum = &d->kernels.sums[i];
+		uint64_t hash, first;
 
-	d->wall_begin = INT64_MAX;
-	d->wall_end = INT64_MIN;
-	d->was_paused = digest_was_paused(d->q);
-	/* a process that ended in order has both times; for the others its events have them */
-	for (int i = d->was_paused; i < 3; i++) {
-		int64_t ns = query_number(d->q->db, begins[i], INT64_MAX);
-
-		d->wall_begin = ns < d->wall_begin ? ns : d->wall_begin;
-		ns = query_number(d->q->db, ends[i], INT64_MIN);
-		d->wall_end = ns > d->wall_end ? ns : d->wall_end;
-		if (i == 0 && d->wall_begin < d->wall_end)
-			break;
+		sum->name = ui_format("%s", digest_name(d, sum->id));
+		hash = map_hash(sum->name, strlen(sum->name));
+		while (map_get(&by_text, hash, &first) &&
+		       strcmp(d->kernels.sums[first].name, sum->name) != 0)
+			hash++;
+		if (map_get(&by_text, hash, &first))
+			sum->id = d->kernels.sums[first].id;
+		else if (map_put(&by_text, hash, i))
+			ui_die_memory();
 	}
-	if (d->wall_begin > d->wall_end)
-		d->wall_begin = d->wall_end = 0;
-	if (d->filter->has_time) {
-		if (d->filter->from_ns > d->wall_begin)
-			d->wall_begin = d->filter->from_ns;
-		if (d->filter->to_ns < d->wall_end)
-			d->wall_end = d->filter->to_ns;
-		if (d->wall_end < d->wall_begin)
-			d->wall_end = d->wall_begin;
-	}
-	d->whole = (struct slice_span){ d->wall_begin, d->wall_end };
-	d->spans = d->filter->nr_spans ? d->filter->spans : &d->whole;
-	d->nr_spans = d->filter->nr_spans ? d->filter->nr_spans : 1;
-	for (size_t i = 0; i < d->nr_spans; i++)
-		d->wall_ns += (uint64_t)(d->spans[i].end - d->spans[i].begin);
-}
-
-uint64_t digest_wall(struct query *q, const struct slice *filter)
-{
-	struct digest d = { .q = q, .filter = filter };
-
-	find_wall(&d);
-	return d.wall_ns;
+	map_fini(&by_text);
 }
 
 void digest_read(struct digest *d, struct query *q, const struct slice *filter)
@@ -476,11 +451,9 @@ void digest_read(struct digest *d, struct query *q, const struct slice *filter)
 	d->max_gaps = MAX_GAPS;
 	if (!q->nr_processes)
 		db_check(q, query_read_processes(q));
-	find_wall(d);
 	read_ops(d);
 	end_lanes(d);
-	for (size_t i = 0; i < d->kernels.nr; i++)
-		d->kernels.sums[i].name = ui_format("%s", digest_name(d, d->kernels.sums[i].id));
+	name_kernels(d);
 	digest_read_copies(d);
 	digest_read_calls(d);
 	digest_sample(d);
@@ -499,5 +472,6 @@ void digest_fini(struct digest *d)
 	free(d->text);
 	kinds_fini(&d->kinds);
 	map_fini(&d->marker_index);
+	map_fini(&d->call_ids);
 	free(d->markers);
 }

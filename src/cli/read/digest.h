@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/wall.h"
 #include "cli/db.h"
 #include "query/kinds.h"
 #include "query/slice.h"
@@ -25,10 +26,12 @@ struct digest_sum {
 	int64_t id, gpu; /* of the name */
 	uint64_t calls, ns, bytes, errors;
 	uint64_t untimed;
-	uint64_t idle_ns;  /* of a function: its time while no GPU worked */
-	uint64_t max_ns;   /* of a function */
+	uint64_t
+		idle_ns; /* of a function: the time in which it ran and no GPU worked; what threads did at once counts once */
+	uint64_t max_ns; /* of a function */
 	uint64_t nr_waits; /* of a function: GPUs worked meanwhile, and none when it returned */
-	uint64_t wait_ns;  /* of these calls */
+	uint64_t wait_ns;  /* of these calls, the same */
+	int64_t idle_until, wait_until; /* private: what is counted so far */
 	int64_t last_error;
 };
 
@@ -84,9 +87,8 @@ enum { DIGEST_RECENT = 512 };
 struct digest {
 	struct query *q;
 	const struct slice *filter;
-	int64_t wall_begin, wall_end;
-	uint64_t wall_ns; /* of the spans that are looked at */
-	bool was_paused; /* the wall is from the first record to the last; pauses in between are in it */
+	struct wall wall;
+	bool has_begun; /* private: a timed operation was seen */
 	const struct slice_span *spans;
 	struct slice_span whole;
 	size_t nr_spans;
@@ -125,6 +127,7 @@ struct digest {
 	} recent[DIGEST_RECENT];
 	int64_t covered_until;
 	struct map marker_index;
+	struct map call_ids; /* of names: index in calls */
 	size_t max_markers, last_marker;
 	uint64_t max_gaps;
 	char *text; /* of digest_name() */
@@ -135,11 +138,6 @@ struct digest {
 /* Reads the trace. The whole digest is in the caller's zeroed structure. Errors end the process. */
 void digest_read(struct digest *d, struct query *q, const struct slice *filter);
 void digest_fini(struct digest *d);
-/* Whether recording was paused for a part of the program. */
-bool digest_was_paused(struct query *q);
-/* The time of the program, or of the part of it that is looked at. */
-uint64_t digest_wall(struct query *q, const struct slice *filter);
-
 /* Of the name; made if it does not exist. */
 struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key);
 /* The longest total first. */

@@ -80,14 +80,27 @@ static void add_error(struct calls *c, struct digest_sum *sum, int64_t status, i
 				    .first_ns = ns };
 }
 
+/* Of the function, whichever process called it: each has an id of its own for a name. */
 static struct digest_sum *call_sum(struct digest *d, int64_t name)
 {
-	struct digest_sum *sum = digest_sum_of(&d->calls, (uint64_t)name);
+	struct digest_sum *sum;
+	const char *text;
+	uint64_t hash, at;
 
+	if (map_get(&d->call_ids, (uint64_t)name, &at))
+		return &d->calls.sums[at];
+	text = digest_name(d, name);
+	for (hash = map_hash(text, strlen(text));; hash++) {
+		sum = digest_sum_of(&d->calls, hash);
+		if (!sum->name || strcmp(sum->name, text) == 0)
+			break;
+	}
 	if (!sum->name) {
-		sum->name = ui_format("%s", digest_name(d, name));
+		sum->name = ui_format("%s", text);
 		sum->id = name;
 	}
+	if (map_put(&d->call_ids, (uint64_t)name, (uint64_t)(sum - d->calls.sums)))
+		ui_die_memory();
 	return sum;
 }
 
@@ -117,8 +130,8 @@ static int on_call(void *arg, const int64_t *row)
 		add_error(c, sum, (int64_t)status, begin);
 	}
 	if (d->filter->has_time) {
-		begin = begin < d->wall_begin ? d->wall_begin : begin;
-		end = end > d->wall_end ? d->wall_end : end;
+		begin = begin < d->wall.begin ? d->wall.begin : begin;
+		end = end > d->wall.end ? d->wall.end : end;
 	}
 	if (end < begin)
 		return 0;
@@ -128,11 +141,24 @@ static int on_call(void *arg, const int64_t *row)
 	if (c->inner.nr && map_get(&c->inner, (uint64_t)row[2], &one))
 		return 0;
 	idle = idle_until(all, end) - idle_until(all, begin);
-	sum->idle_ns += idle;
+	if (end > sum->idle_until) {
+		sum->idle_ns += begin >= sum->idle_until ?
+					idle :
+					idle_until(all, end) - idle_until(all, sum->idle_until);
+		sum->idle_until = end;
+	}
 	/* GPUs worked for a part of the call that is no accident, and had nothing left to do when it returned */
 	if (all->nr_kept && idle < (uint64_t)(end - begin) / 20 * 19 && is_idle_at(all, end)) {
 		sum->nr_waits++;
-		sum->wait_ns += (uint64_t)(end - begin);
+		/* the first copy may wait for the start-up, too */
+		if (sum->wait_until < d->wall.work)
+			sum->wait_until = d->wall.work;
+		if (end > sum->wait_until) {
+			sum->wait_ns +=
+				(uint64_t)(end -
+					   (begin > sum->wait_until ? begin : sum->wait_until));
+			sum->wait_until = end;
+		}
 	}
 	if (end > d->covered_until) {
 		if (begin < d->covered_until)
@@ -149,6 +175,7 @@ static void begin_calls(void *arg)
 	struct digest *d = c->d;
 
 	digest_free_sums(&d->calls, true);
+	map_clear(&d->call_ids);
 	for (size_t i = 0; i < d->nr_errors; i++)
 		free(d->errors[i].function);
 	d->nr_errors = 0;
@@ -316,6 +343,7 @@ void digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
 
 void digest_read_copies(struct digest *d)
 {
+	int64_t until = d->wall.work;
 	sqlite3_stmt *stmt;
 
 	db_check(d->q, transfer_view(d->q));
@@ -338,17 +366,21 @@ void digest_read_copies(struct digest *d)
 		return;
 	stmt = db_query(
 		d->q,
-		"SELECT C.pinned, count(*), sum(C.size), sum(A.end - A.start) FROM rocpd_copyapi C JOIN "
-		"rocpd_api A ON A.id = C.api_ptr_id JOIN rocpd_string N ON N.id = A.apiName_id WHERE C.kind IN "
-		"(1, 2, 4) AND C.size >= 65536 AND N.string LIKE 'hipMemcpy%' GROUP BY 1");
+		"SELECT C.pinned, C.size, A.start, A.end FROM rocpd_copyapi C JOIN rocpd_api A ON A.id = "
+		"C.api_ptr_id JOIN rocpd_string N ON N.id = A.apiName_id WHERE C.kind IN (1, 2, 4) AND C.size >= "
+		"65536 AND N.string LIKE 'hipMemcpy%' ORDER BY A.start");
 	while (db_step(d->q, stmt)) {
+		int64_t begin = sqlite3_column_int64(stmt, 2), end = sqlite3_column_int64(stmt, 3);
+
 		if (sqlite3_column_int64(stmt, 0)) {
-			d->pinned_bytes = (uint64_t)sqlite3_column_int64(stmt, 2);
+			d->pinned_bytes += (uint64_t)sqlite3_column_int64(stmt, 1);
 			continue;
 		}
-		d->unpinned_calls = (uint64_t)sqlite3_column_int64(stmt, 1);
-		d->unpinned_bytes = (uint64_t)sqlite3_column_int64(stmt, 2);
-		d->unpinned_ns = (uint64_t)sqlite3_column_int64(stmt, 3);
+		d->unpinned_calls++;
+		d->unpinned_bytes += (uint64_t)sqlite3_column_int64(stmt, 1);
+		begin = begin > until ? begin : until;
+		d->unpinned_ns += end > begin ? (uint64_t)(end - begin) : 0;
+		until = end > until ? end : until;
 	}
 	sqlite3_finalize(stmt);
 }

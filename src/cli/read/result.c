@@ -2,6 +2,7 @@
 /* result.c - messages on stderr about a database that was just written */
 #include "cli/read/result.h"
 #include "cli/db.h"
+#include "analysis/wall.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -76,6 +77,18 @@ void result_say_parts(const char *output, unsigned int nr)
 	       nr > 1 ? last : "");
 }
 
+/* The wall time of a database of rtl, as rtl summary has it. */
+static uint64_t wall_of(const char *path, const struct job_result *res)
+{
+	struct query q = { .ours = true };
+	struct wall wall = { .ns = res->last_ns - res->first_ns };
+
+	if (query_open_file(&q.db, path) == SQLITE_OK)
+		wall_read(&q, NULL, &wall);
+	sqlite3_close(q.db);
+	return wall.ns;
+}
+
 void result_say(const char *path, const char *shown, const struct job_result *res)
 {
 	char dispatches[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE], markers[UI_NUMBER_SIZE];
@@ -92,8 +105,7 @@ void result_say(const char *path, const char *shown, const struct job_result *re
 	ui_say("%s: %s dispatch%s on %d GPU%s, %s cop%s%s, %s marker%s, %s process%s, %s", shown,
 	       dispatches, res->nr_dispatches == 1 ? "" : "es", gpus, plural((uint64_t)gpus),
 	       copies, res->nr_copies == 1 ? "y" : "ies", calls, markers, plural(res->nr_markers),
-	       processes, res->nr_processes == 1 ? "" : "es",
-	       ui_time(span, res->last_ns - res->first_ns));
+	       processes, res->nr_processes == 1 ? "" : "es", ui_time(span, wall_of(path, res)));
 	ui_say("%s", res->verdict);
 	say_losses(path);
 	if (!res->nr_dispatches && !res->nr_copies)

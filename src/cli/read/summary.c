@@ -48,27 +48,22 @@ bool summary_adds(const struct summary *s, size_t nr_rows)
 
 int64_t summary_begin(struct query *q)
 {
-	static const char *const begins[] = {
-		"SELECT min(start_ns) FROM rtl_process WHERE start_ns > 0",
-		"SELECT min(start) FROM rocpd_op WHERE start > 0",
-		"SELECT min(start) FROM rocpd_api WHERE start > 0",
-	};
-	int64_t begin = INT64_MAX;
-	bool was_paused = digest_was_paused(q);
+	struct wall wall;
 
-	/* a process begins before its events do: those need not be read */
-	if (q->ours && !was_paused &&
-	    !query_number(q->db,
-			  "SELECT EXISTS (SELECT 1 FROM rtl_process WHERE "
-			  "coalesce(start_ns, 0) <= 0)",
-			  1))
-		return query_number(q->db, begins[0], 0);
-	for (size_t i = was_paused; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		int64_t ns = query_number(q->db, begins[i], INT64_MAX);
+	wall_read(q, NULL, &wall);
+	return wall.begin;
+}
 
-		begin = ns < begin ? ns : begin;
-	}
-	return begin == INT64_MAX ? 0 : begin;
+struct wall summary_wall(struct summary *s)
+{
+	struct wall wall;
+
+	if (s->digest)
+		return s->digest->wall;
+	wall_read(s->q, &s->filter, &wall);
+	if (wall.has_startup)
+		wall_start(&wall, query_number(s->q->db, wall_first_sql(s->q), 0));
+	return wall;
 }
 
 struct digest *summary_digest(struct summary *s)

@@ -88,6 +88,8 @@ struct grid *summary_grid(const struct summary *s, const struct grid_column *col
 bool summary_adds(const struct summary *s, size_t nr_rows);
 /* What times of --time count from. */
 int64_t summary_begin(struct query *q);
+/* The wall time of what is looked at, with its start-up. */
+struct wall summary_wall(struct summary *s);
 /* The digest of the trace, read when it is first asked for. */
 struct digest *summary_digest(struct summary *s);
 

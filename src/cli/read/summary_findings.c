@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_findings.c - what is wrong with a program, each as a sentence with its numbers
  *
- * A finding is printed where its cost is at least a twentieth of the time from the first to the last operation.
+ * A finding is printed where its cost is at least a twentieth of the time after the start-up (analysis/wall.h).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,8 +16,7 @@ struct findings {
 	struct digest *d;
 	char **out;
 	size_t nr;
-	uint64_t
-		active; /* from the first to the last operation: the start of the program is no problem of its GPU work */
+	uint64_t active; /* the time after the start-up, of which all shares are */
 };
 
 __attribute__((format(printf, 2, 3))) static void add_finding(struct findings *f, const char *fmt,
@@ -161,7 +160,7 @@ static void find_hidden_waits(struct findings *f)
 	copies = strncmp(worst->name, "hipMem", 6) == 0 && !strstr(worst->name, "Malloc");
 	add_finding(
 		f,
-		"Hidden synchronisation: %s waited for the GPU %s times, %s in all, %s of the time in which the GPU is used: "
+		"Hidden synchronisation: %s waited for the GPU %s times, %s in all, %s of the time: "
 		"the GPU worked meanwhile and had nothing left to do when it returned. %s",
 		worst->name, ui_count(count, worst->nr_waits), ui_time(time, worst->wait_ns),
 		ui_share(share, worst->wait_ns, f->active),
@@ -176,7 +175,7 @@ static void find_tiny_launches(struct findings *f)
 {
 	const struct digest *d = f->d;
 	const struct digest_lane *all = &d->lanes[0];
-	uint64_t calls = 0, ns = 0, active = f->active;
+	uint64_t calls = 0, ns = 0, used = (uint64_t)(all->until - all->first);
 	char mean[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], launch[UI_NUMBER_SIZE],
 		share[UI_NUMBER_SIZE];
 	uint64_t mean_ns;
@@ -194,16 +193,16 @@ static void find_tiny_launches(struct findings *f)
 		return;
 	mean_ns = all->kernel_ns / all->kernels;
 	/* the GPU waits for the next launch: it is idle for most of the time in which it is used at all */
-	if (mean_ns > 50000 || mean_ns > 4 * (ns / calls) || share_of(all->busy_ns, active) > 0.5 ||
+	if (mean_ns > 50000 || mean_ns > 4 * (ns / calls) || share_of(all->busy_ns, used) > 0.5 ||
 	    calls < all->kernels / 2)
 		return;
 	add_finding(
 		f,
 		"Tiny launches: %s kernels take %s on average, a launch takes %s of the host, and the GPU is "
-		"busy for %s of the time from its first to its last operation. Join kernels, give each "
+		"busy for %s of the time. Join kernels, give each "
 		"more work, or launch them as a graph (hipGraphLaunch).",
 		ui_count(count, all->kernels), ui_time(mean, mean_ns), ui_time(launch, ns / calls),
-		ui_share(share, all->busy_ns, active));
+		ui_share(share, all->busy_ns, f->active));
 }
 
 /* ---- streams that run one after the other ---- */
@@ -245,7 +244,7 @@ static void find_unpinned(struct findings *f)
 		return;
 	add_finding(
 		f,
-		"Unpinned copies: %s calls copied %s from or to pageable host memory, in %s (%s of the time in which the GPU is used), "
+		"Unpinned copies: %s calls copied %s from or to pageable host memory, in %s (%s of the time), "
 		"at %s/s. They go through a buffer of the runtime and block the host. Allocate the memory with "
 		"hipHostMalloc, or pin it with hipHostRegister.",
 		ui_count(count, d->unpinned_calls), ui_bytes(bytes, d->unpinned_bytes),
@@ -286,19 +285,19 @@ static void find_idle(struct findings *f)
 	for (size_t i = 0; i < d->calls.nr; i++)
 		if (!worst || d->calls.sums[i].idle_ns > worst->idle_ns)
 			worst = &d->calls.sums[i];
-	if (share_of(d->lanes[0].idle_ns, d->wall_ns) < 0.5 || !d->nr_calls || !worst)
+	if (share_of(d->lanes[0].idle_ns, d->wall.work_ns) < 0.5 || !d->nr_calls || !worst)
 		return;
 	if (d->outside_ns > worst->idle_ns)
 		add_finding(
 			f,
 			"%s %s of the time (%s): the host is outside of calls for %s of it, most in %s "
 			"otherwise (%s).",
-			who, ui_share(share, d->lanes[0].idle_ns, d->wall_ns),
+			who, ui_share(share, d->lanes[0].idle_ns, d->wall.work_ns),
 			ui_time(idle, d->lanes[0].idle_ns), ui_time(outside, d->outside_ns),
 			worst->name, ui_time(time, worst->idle_ns));
 	else
 		add_finding(f, "%s %s of the time (%s): %s takes %s of it, in %llu call%s.", who,
-			    ui_share(share, d->lanes[0].idle_ns, d->wall_ns),
+			    ui_share(share, d->lanes[0].idle_ns, d->wall.work_ns),
 			    ui_time(idle, d->lanes[0].idle_ns), worst->name,
 			    ui_time(time, worst->idle_ns), (unsigned long long)worst->calls,
 			    worst->calls == 1 ? "" : "s");
@@ -344,7 +343,7 @@ size_t summary_findings(struct summary *s, char *out[SUMMARY_FINDINGS])
 
 	if (f.d->lanes[0].until <= f.d->lanes[0].first)
 		return 0;
-	f.active = (uint64_t)(f.d->lanes[0].until - f.d->lanes[0].first);
+	f.active = f.d->wall.work_ns;
 	find_slow_gpu(&f);
 	find_hidden_waits(&f);
 	find_unpinned(&f);

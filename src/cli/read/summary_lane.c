@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_lane.c - GPUs and streams: how long each was busy with kernels and copies
  *
- * Busy is the time with at least one operation: overlapping operations count once. Its share is that of the program's time. The queries sort rows by lane
+ * Busy is the time with at least one operation: overlapping operations count once. Its share is that of the time after the start-up (analysis/wall.h). The queries sort rows by lane
  * and begin.
  */
 #include <stdio.h>
@@ -73,7 +73,7 @@ struct lanes {
 	struct lane *lanes;
 	size_t nr;
 	bool streams, several; /* of several processes */
-	uint64_t wall_ns;
+	struct wall wall;
 };
 
 /* Columns of every query: GPU, stream, process (block), begin, end, type, flags, name. */
@@ -213,7 +213,7 @@ static void fill_cells(struct lanes *l, const struct lane *lane, uint64_t all_ns
 	cells[C_GPU].num = (uint64_t)lane->gpu;
 	cells[C_STREAM].num = (uint64_t)lane->stream;
 	cells[C_PID] = (struct grid_cell){ .text = pid, .none = !lane->pid };
-	cells[C_BUSY].real = l->wall_ns ? (double)lane->busy_ns / (double)l->wall_ns : 0;
+	cells[C_BUSY].real = l->wall.work_ns ? (double)lane->busy_ns / (double)l->wall.work_ns : 0;
 	cells[C_BUSY_TIME].num = lane->busy_ns;
 	cells[C_SPAN].num = span;
 	cells[C_KERNELS].num = lane->kernels;
@@ -250,6 +250,17 @@ static size_t choose_columns(const struct lanes *l, struct grid_column out[C_NR]
 	return nr;
 }
 
+/* The begin of the first timed operation. */
+static int64_t first_of(const struct lanes *l)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->lanes[i].group->values[STATS_TIME].nr && l->lanes[i].first < first)
+			first = l->lanes[i].first;
+	return first;
+}
+
 size_t summary_lane_print(struct summary *s)
 {
 	struct lanes l = { .s = s, .streams = s->by == SUMMARY_STREAM };
@@ -261,8 +272,14 @@ size_t summary_lane_print(struct summary *s)
 
 	if (l.streams)
 		db_check(s->q, cause_make(s->q, true));
-	l.wall_ns = digest_wall(s->q, &s->filter);
 	read_lanes(&l, l.streams ? (ours ? stream_ours : stream_rpd) : ours ? gpu_ours : gpu_rpd);
+	if (l.streams) {
+		/* some operations have no stream */
+		l.wall = summary_wall(s);
+	} else {
+		wall_read(s->q, &s->filter, &l.wall);
+		wall_start(&l.wall, first_of(&l));
+	}
 	nr_columns = choose_columns(&l, chosen, map);
 	grid = summary_grid(s, chosen, nr_columns);
 	for (size_t i = 0; i < l.nr; i++)

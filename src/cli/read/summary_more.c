@@ -192,7 +192,7 @@ size_t summary_more_errors(struct summary *s)
 		cells[E_STATUS].num = (uint64_t)e->status;
 		cells[E_ERROR].text = summary_more_error_name(e, buf);
 		cells[E_FIRST].num =
-			e->first_ns > d->wall_begin ? (uint64_t)(e->first_ns - d->wall_begin) : 0;
+			e->first_ns > d->wall.begin ? (uint64_t)(e->first_ns - d->wall.begin) : 0;
 		cells[E_NAME].text = e->function;
 		grid_row(grid, cells);
 	}
@@ -253,11 +253,11 @@ static void add_gap_row(struct summary *s, struct grid *grid, const struct diges
 	char *after = ui_format("%s", g->after < 0 ? "(end)" : digest_name(d, g->after));
 
 	cells[A_GPU] = (struct grid_cell){ .num = (uint64_t)l->gpu, .none = l->gpu < 0 };
-	cells[A_BEGIN].num = (uint64_t)(g->begin - d->wall_begin);
+	cells[A_BEGIN].num = (uint64_t)(g->begin - d->wall.begin);
 	cells[A_TIME].num = (uint64_t)(g->end - g->begin);
 	cells[A_SHARE] = (struct grid_cell){
-		.real = d->wall_ns ? (double)(g->end - g->begin) / (double)d->wall_ns : 0,
-		.none = !d->wall_ns
+		.real = d->wall.work_ns ? (double)(g->end - g->begin) / (double)d->wall.work_ns : 0,
+		.none = !d->wall.work_ns
 	};
 	cells[A_HOST].text = host;
 	cells[A_BEFORE].text = before;

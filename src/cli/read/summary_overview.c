@@ -62,21 +62,29 @@ static void put_title(const char *title)
 static void put_head(const struct overview *o)
 {
 	const struct digest *d = o->d;
-	char wall[UI_NUMBER_SIZE], text[512];
+	char wall[UI_NUMBER_SIZE], work[UI_NUMBER_SIZE], text[512];
 	const char *name = d->q->nr_processes ? d->q->processes[0].name : "";
 	size_t size = strlen(name);
 
 	/* "./app (pid 1)" */
 	while (size && name[size] != '(')
 		size--;
-	snprintf(text, sizeof(text), "%s: %.*s, %zu process%s, %s%s", d->q->path,
+	snprintf(text, sizeof(text), "%s: %.*s, %zu process%s, %s%s%s", d->q->path,
 		 (int)(size ? size - 1 : 0), name, d->q->nr_processes,
-		 d->q->nr_processes == 1 ? "" : "es", ui_time(wall, d->wall_ns),
+		 d->q->nr_processes == 1 ? "" : "es", ui_time(wall, d->wall.ns),
 		 d->filter->nr_spans ? " in ranges" :
-		 d->was_paused	     ? " from the first record to the last: recording was paused" :
-				       "");
+		 d->wall.part	     ? " from the first record to the last: " :
+				       "",
+		 d->filter->nr_spans || !d->wall.part ? "" : d->wall.part);
 	if (!d->q->nr_processes)
-		snprintf(text, sizeof(text), "%s: %s", d->q->path, ui_time(wall, d->wall_ns));
+		snprintf(text, sizeof(text), "%s: %s", d->q->path, ui_time(wall, d->wall.ns));
+	put_wrapped(o, text, "  ");
+	if (!d->wall.startup_ns)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"Start-up: %s until the first operation; the shares of time below are of the %s after it",
+		ui_time(wall, d->wall.startup_ns), ui_time(work, d->wall.work_ns));
 	put_wrapped(o, text, "  ");
 }
 
@@ -93,11 +101,11 @@ static void put_gpus(const struct overview *o)
 		char last[UI_NUMBER_SIZE], overlap[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
 
 		ui_putf("%3lld  %6s %10s %10s %9s %9s %9s\n", (long long)l->gpu,
-			ui_share(share, l->busy_ns, d->wall_ns), ui_time(busy, l->busy_ns),
+			ui_share(share, l->busy_ns, d->wall.work_ns), ui_time(busy, l->busy_ns),
 			ui_time(kernels, l->compute_ns), ui_time(copies, l->transfer_ns),
 			ui_time(overlap, both),
-			ui_time(last, l->until > d->wall_begin ?
-					      (uint64_t)(l->until - d->wall_begin) :
+			ui_time(last, l->until > d->wall.begin ?
+					      (uint64_t)(l->until - d->wall.begin) :
 					      0));
 	}
 	if (nr > 16 && nr > o->top)
@@ -120,7 +128,7 @@ static void put_idle(const struct overview *o)
 	used = (size_t)snprintf(text, sizeof(text),
 				"%s %s of the time, %s in %s gap%s, the longest %s",
 				d->nr_lanes > 2 ? "No GPU works for" : "Idle",
-				ui_share(share, all->idle_ns, d->wall_ns),
+				ui_share(share, all->idle_ns, d->wall.work_ns),
 				ui_time(idle, all->idle_ns), ui_count(count, all->nr_gaps),
 				all->nr_gaps == 1 ? "" : "s", ui_time(longest, most));
 	if (d->nr_calls) {
@@ -269,13 +277,16 @@ static void put_calls(const struct overview *o)
 {
 	const struct digest_sums *c = &o->d->calls;
 	struct line lines[32];
+	uint64_t all_ns = 0;
 	size_t nr = 0;
 
+	for (size_t i = 0; i < c->nr; i++)
+		all_ns += c->sums[i].ns;
 	for (; nr < c->nr && nr < o->top; nr++)
-		lines[nr] = (struct line){ c->sums[nr].ns, o->d->wall_ns, c->sums[nr].calls,
+		lines[nr] = (struct line){ c->sums[nr].ns, all_ns, c->sums[nr].calls,
 					   c->sums[nr].name };
 	if (nr)
-		put_lines(o, "CALL (share: of the program)", lines, nr, c->nr, false);
+		put_lines(o, "CALL", lines, nr, c->nr, false);
 }
 
 static void put_ranges(const struct overview *o)
@@ -527,7 +538,8 @@ static void print_json(const struct overview *o)
 		ui_die_memory();
 	json_init(j, json_write_file, stdout);
 	json_object(j);
-	number_json(j, "wall_ns", d->wall_ns);
+	number_json(j, "wall_ns", d->wall.ns);
+	number_json(j, "startup_ns", d->wall.startup_ns);
 	number_json(j, "idle_ns", d->lanes[0].idle_ns);
 	number_json(j, "idle_outside_calls_ns", d->nr_calls ? d->outside_ns : d->lanes[0].idle_ns);
 	number_json(j, "failed_calls", d->nr_failed);

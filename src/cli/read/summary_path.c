@@ -42,7 +42,7 @@ static void read_path(struct summary *s, struct critical *c)
 	if (!s->has_rows)
 		db_check(s->q, rows_prepare(s->q));
 	s->has_rows = true;
-	db_check(s->q, critical_read(s->q, c));
+	db_check(s->q, critical_read(s->q, summary_wall(s).work, c));
 }
 
 size_t summary_path_print(struct summary *s)

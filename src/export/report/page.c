@@ -92,6 +92,9 @@ static int write_trace(struct page *page, struct json *j)
 	json_member_text(j, "source", q->path);
 	json_member_int(j, "t0", page->t0);
 	json_member_int(j, "span", page->until > page->span ? page->until : page->span);
+	json_member_int(j, "wall_ns", (int64_t)page->wall.ns);
+	json_member_int(j, "startup_ns", (int64_t)page->wall.startup_ns);
+	json_member_text(j, "part", page->wall.part ? page->wall.part : "");
 	json_member_int(j, "slices", (int64_t)page->nr_slices);
 	json_key(j, "streams");
 	json_bool(j, q->streams > 0);
@@ -233,6 +236,9 @@ static int page_write(struct query *q, const char *out)
 	int64_t last = find_last_ns(q);
 	int ret;
 
+	wall_read(q, NULL, &page.wall);
+	if (page.wall.has_startup)
+		wall_start(&page.wall, query_number(q->db, wall_first_sql(q), 0));
 	page.span = last > page.t0 ? last - page.t0 : 0;
 	page.args = query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) <= ARGS_MAX;
 	page.args_left_out = !page.args;

@@ -16,6 +16,7 @@
 #ifndef RTL_EXPORT_REPORT_PAGE_INTERNAL_H
 #define RTL_EXPORT_REPORT_PAGE_INTERNAL_H
 
+#include "analysis/wall.h"
 #include "export/json.h"
 #include "query/query.h"
 #include "query/rows.h"
@@ -189,7 +190,8 @@ struct page {
 	size_t nr_lanes, max_lanes;
 	uint64_t nr_blocks, nr_slices;
 	int64_t t0,
-		span;  /* first event; ns from it to the last one, from the database's own sums */
+		span; /* first event; ns from it to the last one, from the database's own sums */
+	struct wall wall;
 	int64_t until; /* the largest end that was seen, since t0 */
 	bool args, args_left_out;
 	struct page_value *values;
