@@ -38,11 +38,10 @@ static void read_whole(struct query *q, struct wall *w)
 	w->begin = INT64_MAX;
 	if (q->ours) {
 		if (!w->part)
-			w->begin = least(
-				q->db, "SELECT min(start_ns) FROM rtl_process WHERE start_ns > 0",
-				w->begin);
-		w->begin = least(q->db,
-				 "SELECT min(first_ns) FROM rtl_process WHERE first_ns > 0",
+			w->begin = least(q->db,
+					 "SELECT min(start_ns) FROM rtl_process WHERE start_ns > 0",
+					 w->begin);
+		w->begin = least(q->db, "SELECT min(first_ns) FROM rtl_process WHERE first_ns > 0",
 				 w->begin);
 		if (!w->part)
 			w->end = most(q->db, "SELECT max(end_ns) FROM rtl_process", w->end);
@@ -92,8 +91,9 @@ void wall_start(struct wall *w, int64_t first)
 
 const char *wall_first_sql(const struct query *q)
 {
-	return q->ours ? "SELECT min(start) FROM rocpd_op WHERE gpuId >= 0 AND \"end\" >= start AND id "
-			 "NOT IN (SELECT op_id FROM rtl_op_kernel WHERE flags & " KINDS_UNTIMED
-			 " UNION ALL SELECT op_id FROM rtl_op_copy WHERE flags & " KINDS_UNTIMED ")" :
-			 "SELECT min(start) FROM rocpd_op WHERE gpuId >= 0 AND \"end\" >= start";
+	return q->ours ?
+		       "SELECT min(start) FROM rocpd_op WHERE gpuId >= 0 AND \"end\" >= start AND id "
+		       "NOT IN (SELECT op_id FROM rtl_op_kernel WHERE flags & " KINDS_UNTIMED
+		       " UNION ALL SELECT op_id FROM rtl_op_copy WHERE flags & " KINDS_UNTIMED ")" :
+		       "SELECT min(start) FROM rocpd_op WHERE gpuId >= 0 AND \"end\" >= start";
 }

@@ -72,7 +72,7 @@ struct digest *summary_digest(struct summary *s)
 		s->digest = calloc(1, sizeof(*s->digest));
 		if (!s->digest)
 			ui_die_memory();
-		digest_read(s->digest, s->q, &s->filter);
+		db_check(s->q, digest_read(s->digest, s->q, &s->filter));
 	}
 	return s->digest;
 }

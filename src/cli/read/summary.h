@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "cli/db.h"
-#include "cli/read/digest.h"
+#include "analysis/digest.h"
 #include "cli/grid.h"
 #include "cli/read/stats.h"
 #include "query/kinds.h"

@@ -313,7 +313,8 @@ static void find_occupancy(struct findings *f)
 	char **names;
 	size_t nr;
 
-	digest_join(&f->d->kernels, &kernels);
+	if (digest_join(&f->d->kernels, &kernels))
+		ui_die_memory();
 	nr = kernels.nr < OCCUPANCY_NAMES ? kernels.nr : OCCUPANCY_NAMES;
 	for (size_t i = 0; i < nr; i++)
 		whole[i] = kernels.sums[i].name;

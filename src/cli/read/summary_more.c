@@ -216,6 +216,15 @@ static const struct grid_column gap_columns[A_NR] = {
 	[A_AFTER] = { "after", "IN FRONT OF", GRID_NAME, 2, true },
 };
 
+static const char *name_of(struct digest *d, int64_t id)
+{
+	const char *name = digest_name(d, id);
+
+	if (!name)
+		ui_die_memory();
+	return name;
+}
+
 char *summary_more_gap_host(struct digest *d, const struct digest_gap *g)
 {
 	uint64_t length = (uint64_t)(g->end - g->begin), in_calls = 0;
@@ -229,7 +238,7 @@ char *summary_more_gap_host(struct digest *d, const struct digest_gap *g)
 		if (share < 5 || i >= 2)
 			continue;
 		more = ui_format("%s%s%s %.0f%%", text, *text ? ", " : "",
-				 digest_name(d, g->host[i].name), share > 100 ? 100 : share);
+				 name_of(d, g->host[i].name), share > 100 ? 100 : share);
 		free(text);
 		text = more;
 	}
@@ -249,8 +258,8 @@ static void add_gap_row(struct summary *s, struct grid *grid, const struct diges
 	struct digest *d = s->digest;
 	struct grid_cell cells[A_NR] = { { 0 } };
 	char *host = summary_more_gap_host(d, g);
-	char *before = ui_format("%s", g->before < 0 ? "(begin)" : digest_name(d, g->before));
-	char *after = ui_format("%s", g->after < 0 ? "(end)" : digest_name(d, g->after));
+	char *before = ui_format("%s", g->before < 0 ? "(begin)" : name_of(d, g->before));
+	char *after = ui_format("%s", g->after < 0 ? "(end)" : name_of(d, g->after));
 
 	cells[A_GPU] = (struct grid_cell){ .num = (uint64_t)l->gpu, .none = l->gpu < 0 };
 	cells[A_BEGIN].num = (uint64_t)(g->begin - d->wall.begin);
@@ -279,7 +288,7 @@ size_t summary_more_gaps(struct summary *s)
 		struct digest_lane *l = &d->lanes[i];
 		size_t most = s->rows && s->rows < l->nr_kept ? s->rows : l->nr_kept;
 
-		digest_explain(d, l, most);
+		db_check(d->q, digest_explain(d, l, most));
 		for (size_t g = 0; g < most; g++)
 			add_gap_row(s, grid, l, &l->gaps[g]);
 		nr += l->nr_gaps;

@@ -242,7 +242,8 @@ static void put_kernels(const struct overview *o)
 	struct line lines[32];
 	size_t nr = 0;
 
-	digest_join(&o->d->kernels, &joined);
+	if (digest_join(&o->d->kernels, &joined))
+		ui_die_memory();
 	for (; nr < joined.nr && nr < o->top; nr++)
 		lines[nr] = (struct line){ joined.sums[nr].ns, o->d->lanes[0].kernel_ns,
 					   joined.sums[nr].calls, joined.sums[nr].name };
@@ -450,7 +451,7 @@ void summary_overview_say_empty(const char *path)
 
 	if (!d)
 		ui_die_memory();
-	digest_read(d, q, &all);
+	db_check(q, digest_read(d, q, &all));
 	text = empty_text(d);
 	ui_say("%s", text);
 	free(text);
@@ -561,7 +562,8 @@ static void print_json(const struct overview *o)
 		json_object_end(j);
 	}
 	json_array_end(j);
-	digest_join(&d->kernels, &joined);
+	if (digest_join(&d->kernels, &joined))
+		ui_die_memory();
 	put_sums_json(j, "kernels", &joined, false);
 	digest_free_sums(&joined, false);
 	put_sums_json(j, "copies", &d->copies, false);

@@ -7,15 +7,14 @@
  *	digest.c	operations: sums, busy time, gaps
  *	digest_host.c	calls: sums, errors, what the host did in gaps; copies, streams, launches
  */
-#ifndef RTL_CLI_READ_DIGEST_H
-#define RTL_CLI_READ_DIGEST_H
+#ifndef RTL_ANALYSIS_DIGEST_H
+#define RTL_ANALYSIS_DIGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/wall.h"
-#include "cli/db.h"
 #include "query/kinds.h"
 #include "query/slice.h"
 #include "store/map.h"
@@ -130,29 +129,32 @@ struct digest {
 	struct map call_ids; /* of names: index in calls */
 	size_t max_markers, last_marker;
 	uint64_t max_gaps;
-	char *text; /* of digest_name() */
+	sqlite3_stmt *name; /* of digest_name() */
+	char *text;
 };
 
 #define DIGEST_SMALL_NS 10000
 
-/* Reads the trace. The whole digest is in the caller's zeroed structure. Errors end the process. */
-void digest_read(struct digest *d, struct query *q, const struct slice *filter);
+/* Reads the trace, or the part of it that slice_apply() left; `filter` is in use until digest_fini(). The whole digest is in the caller's
+ * zeroed structure. 0 or -errno with q->res->error; digest_fini() in both cases. One thread. */
+int digest_read(struct digest *d, struct query *q, const struct slice *filter);
 void digest_fini(struct digest *d);
-/* Of the name; made if it does not exist. */
+/* Of the name; made if it does not exist. NULL: out of memory. */
 struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key);
 /* The longest total first. */
 void digest_sort(struct digest_sums *s);
-/* Joins sums of the same name: kernels of all GPUs. The result's names are borrowed. */
-void digest_join(const struct digest_sums *s, struct digest_sums *out);
+/* Joins sums of the same name: kernels of all GPUs and processes. The result's names are borrowed. 0 or -ENOMEM. */
+int digest_join(const struct digest_sums *s, struct digest_sums *out);
 void digest_free_sums(struct digest_sums *s, bool names);
-/* What the host did in the listed gaps of a lane: the `nr` longest ones, which become the first ones. */
-void digest_explain(struct digest *d, struct digest_lane *lane, size_t nr);
-/* The text of rocpd_string. Valid until the next call. */
+/* What the host did in the listed gaps of a lane: the `nr` longest ones, which become the first ones. 0 or -errno with
+ * the job's error. */
+int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr);
+/* The text of rocpd_string, "" if id is below 0. Valid until the next call; NULL: out of memory. */
 const char *digest_name(struct digest *d, int64_t id);
 
 /* Internal to the digest. */
-void digest_read_calls(struct digest *d);
-void digest_read_copies(struct digest *d);
-void digest_sample(struct digest *d);
+int digest_read_calls(struct digest *d);
+int digest_read_copies(struct digest *d);
+int digest_sample(struct digest *d);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* digest.c - busy and idle time of GPUs, sums of their operations
  *
- * Fails:    errors of the file and out of memory end the process (ui_die).
+ * Fails:    out of memory and errors of the file end the reading: -errno, and a message in q->res->error.
  */
-#include "cli/read/digest.h"
+#include "analysis/digest.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ui.h"
+#include "base/alloc.h"
 #include "query/rows.h"
 #include "query/timeline.h"
 
@@ -19,20 +20,19 @@ enum { MAX_GAPS = 16 << 10 };
 
 struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key)
 {
+	struct digest_sum *grown;
 	uint64_t at;
 
 	if (map_get(&s->index, key, &at))
 		return &s->sums[at];
-	if (s->nr == s->max) {
-		s->max = s->max ? 2 * s->max : 64;
-		s->sums = reallocarray(s->sums, s->max, sizeof(*s->sums));
-		if (!s->sums)
-			ui_die_memory();
-	}
-	s->sums[s->nr] = (struct digest_sum){ .gpu = -1 };
+	grown = alloc_grow(s->sums, s->nr, &s->max, 64, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	s->sums = grown;
 	if (map_put(&s->index, key, s->nr))
-		ui_die_memory();
-	return &s->sums[s->nr++];
+		return NULL;
+	grown[s->nr] = (struct digest_sum){ .gpu = -1 };
+	return &grown[s->nr++];
 }
 
 static int compare_sums(const void *a, const void *b)
@@ -53,12 +53,14 @@ void digest_sort(struct digest_sums *s)
 		qsort(s->sums, s->nr, sizeof(*s->sums), compare_sums);
 }
 
-void digest_join(const struct digest_sums *s, struct digest_sums *out)
+int digest_join(const struct digest_sums *s, struct digest_sums *out)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct digest_sum *from = &s->sums[i];
 		struct digest_sum *to = digest_sum_of(out, (uint64_t)from->id);
 
+		if (!to)
+			return -ENOMEM;
 		to->id = from->id;
 		to->name = from->name;
 		to->calls += from->calls;
@@ -67,30 +69,27 @@ void digest_join(const struct digest_sums *s, struct digest_sums *out)
 		to->untimed += from->untimed;
 	}
 	digest_sort(out);
+	return 0;
 }
 
 void digest_free_sums(struct digest_sums *s, bool names)
 {
 	for (size_t i = 0; names && i < s->nr; i++)
-		free(s->sums[i].name);
-	free(s->sums);
+		alloc_free(s->sums[i].name);
+	alloc_free(s->sums);
 	map_fini(&s->index);
 	*s = (struct digest_sums){ 0 };
 }
 
-static const char *text_of(struct digest *d, int64_t id)
-{
-	sqlite3_stmt *stmt = db_query(d->q, QUERY_STRING);
-
-	free(d->text);
-	d->text = ui_format("%s", query_look_up(stmt, id));
-	sqlite3_finalize(stmt);
-	return d->text;
-}
-
 const char *digest_name(struct digest *d, int64_t id)
 {
-	return id < 0 ? "" : text_of(d, id);
+	if (id < 0)
+		return "";
+	alloc_free(d->text);
+	d->text = alloc_string(query_look_up(d->name, id));
+	/* a statement with a row would keep others from dropping their tables */
+	sqlite3_reset(d->name);
+	return d->text;
 }
 
 /* ---- gaps ---- */
@@ -101,27 +100,27 @@ static uint64_t length_of(const struct digest_gap *g)
 }
 
 /* Keeps the longest gaps: a heap with the shortest of them first. */
-static void keep_gap(struct digest *d, struct digest_lane *l, const struct digest_gap *gap)
+static int keep_gap(struct digest *d, struct digest_lane *l, const struct digest_gap *gap)
 {
 	size_t at;
 
 	if (l->nr_kept < d->max_gaps) {
-		if (l->nr_kept == l->max_kept) {
-			l->max_kept = l->max_kept ? 2 * l->max_kept : 64;
-			l->gaps = reallocarray(l->gaps, l->max_kept, sizeof(*l->gaps));
-			if (!l->gaps)
-				ui_die_memory();
-		}
+		struct digest_gap *grown =
+			alloc_grow(l->gaps, l->nr_kept, &l->max_kept, 64, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		l->gaps = grown;
 		at = l->nr_kept++;
 		while (at && length_of(&l->gaps[(at - 1) / 2]) > length_of(gap)) {
 			l->gaps[at] = l->gaps[(at - 1) / 2];
 			at = (at - 1) / 2;
 		}
 		l->gaps[at] = *gap;
-		return;
+		return 0;
 	}
 	if (length_of(&l->gaps[0]) >= length_of(gap))
-		return;
+		return 0;
 	for (at = 0;;) {
 		size_t child = 2 * at + 1;
 
@@ -136,13 +135,15 @@ static void keep_gap(struct digest *d, struct digest_lane *l, const struct diges
 		at = child;
 	}
 	l->gaps[at] = *gap;
+	return 0;
 }
 
 /* Adds the part of an idle time that is looked at. */
-static void add_gap(struct digest *d, struct digest_lane *l, int64_t begin, int64_t end,
-		    int64_t after)
+static int add_gap(struct digest *d, struct digest_lane *l, int64_t begin, int64_t end,
+		   int64_t after)
 {
 	size_t low = 0, high = d->nr_spans;
+	int ret = 0;
 
 	while (low < high) {
 		size_t mid = (low + high) / 2;
@@ -152,7 +153,7 @@ static void add_gap(struct digest *d, struct digest_lane *l, int64_t begin, int6
 		else
 			high = mid;
 	}
-	for (; low < d->nr_spans && d->spans[low].begin < end; low++) {
+	for (; ret == 0 && low < d->nr_spans && d->spans[low].begin < end; low++) {
 		const struct slice_span *s = &d->spans[low];
 		struct digest_gap gap = { .begin = begin > s->begin ? begin : s->begin,
 					  .end = end < s->end ? end : s->end,
@@ -161,8 +162,9 @@ static void add_gap(struct digest *d, struct digest_lane *l, int64_t begin, int6
 
 		l->idle_ns += length_of(&gap);
 		l->nr_gaps++;
-		keep_gap(d, l, &gap);
+		ret = keep_gap(d, l, &gap);
 	}
+	return ret;
 }
 
 static int compare_gaps(const void *a, const void *b)
@@ -176,12 +178,15 @@ static int compare_gaps(const void *a, const void *b)
 
 static struct digest_lane *lane_of(struct digest *d, int64_t gpu)
 {
+	struct digest_lane *grown;
+
 	for (size_t i = 0; i < d->nr_lanes; i++)
 		if (d->lanes[i].gpu == gpu)
 			return &d->lanes[i];
-	d->lanes = reallocarray(d->lanes, d->nr_lanes + 1, sizeof(*d->lanes));
-	if (!d->lanes)
-		ui_die_memory();
+	grown = alloc_resize(d->lanes, d->nr_lanes + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	d->lanes = grown;
 	d->lanes[d->nr_lanes] = (struct digest_lane){ .gpu = gpu,
 						      .first = INT64_MAX,
 						      .until = d->wall.work,
@@ -203,18 +208,18 @@ static uint64_t extend(int64_t *until, int64_t begin, int64_t end)
 	return ns;
 }
 
-static void add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, int64_t end,
-			bool copy, int64_t name)
+static int add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, int64_t end,
+		       bool copy, int64_t name)
 {
 	/* a window of time ends busy time, too; ranges do not: their work may end later */
 	if (d->filter->has_time) {
 		begin = begin < d->wall.begin ? d->wall.begin : begin;
 		end = end > d->wall.end ? d->wall.end : end;
 		if (end < begin)
-			return;
+			return 0;
 	}
-	if (begin > l->until)
-		add_gap(d, l, l->until, begin, name);
+	if (begin > l->until && add_gap(d, l, l->until, begin, name))
+		return -ENOMEM;
 	l->first = begin < l->first ? begin : l->first;
 	l->busy_ns += extend(&l->until, begin, end);
 	l->before = name;
@@ -222,9 +227,10 @@ static void add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, 
 		l->transfer_ns += extend(&l->transfer_until, begin, end);
 	else
 		l->compute_ns += extend(&l->compute_until, begin, end);
+	return 0;
 }
 
-static void add_to_marker(struct digest *d, int64_t id, int64_t begin, int64_t end)
+static int add_to_marker(struct digest *d, int64_t id, int64_t begin, int64_t end)
 {
 	struct digest_marker *m;
 	uint64_t at;
@@ -233,22 +239,21 @@ static void add_to_marker(struct digest *d, int64_t id, int64_t begin, int64_t e
 	if (d->last_marker < d->nr_markers && d->markers[d->last_marker].id == id) {
 		at = d->last_marker;
 	} else if (!map_get(&d->marker_index, (uint64_t)id, &at)) {
-		if (d->nr_markers == d->max_markers) {
-			d->max_markers = d->max_markers ? 2 * d->max_markers : 256;
-			d->markers = reallocarray(d->markers, d->max_markers, sizeof(*m));
-			if (!d->markers)
-				ui_die_memory();
-		}
+		m = alloc_grow(d->markers, d->nr_markers, &d->max_markers, 256, sizeof(*m));
+		if (!m)
+			return -ENOMEM;
+		d->markers = m;
 		at = d->nr_markers++;
 		d->markers[at] = (struct digest_marker){ .id = id, .first = begin, .last = end };
 		if (map_put(&d->marker_index, (uint64_t)id, at))
-			ui_die_memory();
+			return -ENOMEM;
 	}
 	d->last_marker = at;
 	m = &d->markers[at];
 	m->ops++;
 	m->ns += (uint64_t)(end - begin);
 	m->last = end > m->last ? end : m->last;
+	return 0;
 }
 
 /* What operations of this name and type are on the GPU, and the sum of those that are kernels. */
@@ -266,6 +271,10 @@ static const struct digest_recent *recent_of(struct digest *d, int64_t name, int
 		struct digest_sum *sum =
 			digest_sum_of(&d->kernels, (uint64_t)name << 16 ^ (uint64_t)(gpu & 0xffff));
 
+		if (!sum) {
+			r->type = 0;
+			return NULL;
+		}
 		sum->id = name;
 		sum->gpu = gpu;
 		r->sum = (size_t)(sum - d->kernels.sums);
@@ -279,13 +288,15 @@ static int on_op(void *arg, const int64_t *row)
 	struct digest *d = arg;
 	int64_t begin = row[0], end = row[1], gpu = row[3], name = row[4];
 	const struct digest_recent *recent = recent_of(d, name, row[5], gpu);
-	bool copy = recent->kind != KINDS_KERNEL;
+	bool copy = recent && recent->kind != KINDS_KERNEL;
 	struct digest_lane *lane;
 	uint64_t odd, ns = (uint64_t)(end - begin);
 	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)row[2], &odd));
 
-	if (timed && row[6])
-		add_to_marker(d, row[6], begin, end);
+	if (!recent || !d->nr_lanes)
+		return -ENOMEM;
+	if (timed && row[6] && add_to_marker(d, row[6], begin, end))
+		return -ENOMEM;
 	if (gpu < 0 && !copy)
 		return 0;
 	d->nr_untimed += !timed;
@@ -306,14 +317,16 @@ static int on_op(void *arg, const int64_t *row)
 		d->has_begun = true;
 	}
 	lane = lane_of(d, gpu);
+	if (!lane)
+		return -ENOMEM;
 	for (int i = 0; i < 2; i++, lane = &d->lanes[0]) {
 		lane->kernels += !copy;
 		lane->copies += copy;
 		lane->kernel_ns += timed && !copy ? ns : 0;
 		lane->copy_ns += timed && copy ? ns : 0;
-		if (timed)
-			add_to_lane(d, lane, begin, end, copy,
-				    recent->kind == KINDS_ENGINE ? row[5] : name);
+		if (timed && add_to_lane(d, lane, begin, end, copy,
+					 recent->kind == KINDS_ENGINE ? row[5] : name))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -322,11 +335,11 @@ static void free_lanes(struct digest *d)
 {
 	for (size_t i = 0; i < d->nr_lanes; i++) {
 		for (size_t g = 0; g < d->lanes[i].nr_kept; g++)
-			free(d->lanes[i].gaps[g].host);
-		free(d->lanes[i].gaps);
-		free(d->lanes[i].idle_before);
+			alloc_free(d->lanes[i].gaps[g].host);
+		alloc_free(d->lanes[i].gaps);
+		alloc_free(d->lanes[i].idle_before);
 	}
-	free(d->lanes);
+	alloc_free(d->lanes);
 	d->lanes = NULL;
 	d->nr_lanes = 0;
 }
@@ -355,7 +368,7 @@ static void begin_ops(void *arg)
 	lane_of(d, -1);
 }
 
-static void read_ops(struct digest *d)
+static int read_ops(struct digest *d)
 {
 	static const struct timeline_rows ours = {
 		.columns = "start, \"end\", id, gpuId, description_id, opType_id, roctxId",
@@ -365,10 +378,11 @@ static void read_ops(struct digest *d)
 		.columns = "start, \"end\", id, gpuId, description_id, opType_id",
 		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
 	};
-	sqlite3_stmt *stmt;
+	int ret = kinds_read(d->q, &d->kinds);
+	sqlite3_stmt *stmt = NULL;
 	bool is_part;
 
-	if (d->q->ours) {
+	if (ret == 0 && d->q->ours) {
 		char sql[320];
 
 		snprintf(
@@ -376,20 +390,20 @@ static void read_ops(struct digest *d)
 			"SELECT op_id FROM rtl_op_kernel WHERE flags & %1$d UNION ALL SELECT op_id FROM "
 			"rtl_op_copy WHERE flags & %1$d",
 			QUERY_UNTIMED);
-		stmt = db_query(d->q, sql);
-		while (db_step(d->q, stmt))
-			if (map_put(&d->odd, (uint64_t)sqlite3_column_int64(stmt, 0), 1))
-				ui_die_memory();
+		ret = query_prepare(d->q, &stmt, sql);
+		while (ret == 0 && (ret = query_step(d->q, stmt)) == 1)
+			ret = map_put(&d->odd, (uint64_t)sqlite3_column_int64(stmt, 0), 1);
 		sqlite3_finalize(stmt);
 	}
-	db_check(d->q, kinds_read(d->q, &d->kinds));
+	if (ret)
+		return ret;
 	begin_ops(d);
 	/* a part of a trace is a temporary view, which only this connection has */
 	is_part = query_number(
 		d->q->db,
 		"SELECT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE name = 'rocpd_op')", 1);
-	db_check(d->q, timeline_read(d->q, d->q->ours ? &ours : &rpd,
-				     is_part ? TIMELINE_APART : TIMELINE_TWO, on_op, begin_ops, d));
+	return timeline_read(d->q, d->q->ours ? &ours : &rpd,
+			     is_part ? TIMELINE_APART : TIMELINE_TWO, on_op, begin_ops, d);
 }
 
 static int compare_lanes(const void *a, const void *b)
@@ -400,63 +414,87 @@ static int compare_lanes(const void *a, const void *b)
 }
 
 /* The idle time behind the last operation, and the gaps in the order of time. */
-static void end_lanes(struct digest *d)
+static int end_lanes(struct digest *d)
 {
 	qsort(d->lanes, d->nr_lanes, sizeof(*d->lanes), compare_lanes);
 	for (size_t i = 0; i < d->nr_lanes; i++) {
 		struct digest_lane *l = &d->lanes[i];
 		uint64_t before = 0;
 
-		if (d->wall.end > l->until)
-			add_gap(d, l, l->until, d->wall.end, -1);
+		if (d->wall.end > l->until && add_gap(d, l, l->until, d->wall.end, -1))
+			return -ENOMEM;
 		if (l->nr_kept)
 			qsort(l->gaps, l->nr_kept, sizeof(*l->gaps), compare_gaps);
-		l->idle_before = calloc(l->nr_kept + 1, sizeof(*l->idle_before));
+		l->idle_before = alloc_zero(l->nr_kept + 1, sizeof(*l->idle_before));
 		if (!l->idle_before)
-			ui_die_memory();
+			return -ENOMEM;
 		for (size_t g = 0; g < l->nr_kept; g++) {
 			l->idle_before[g] = before;
 			before += length_of(&l->gaps[g]);
 		}
 		l->idle_before[l->nr_kept] = before;
 	}
+	return 0;
 }
 
 /* Processes have ids of their own for a name: the first of them stands for it. */
-static void name_kernels(struct digest *d)
+static int name_kernels(struct digest *d)
 {
 	struct map by_text = { 0 };
+	int ret = 0;
 
-	for (size_t i = 0; i < d->kernels.nr; i++) {
+	for (size_t i = 0; ret == 0 && i < d->kernels.nr; i++) {
 		struct digest_sum *sum = &d->kernels.sums[i];
 		uint64_t hash, first;
 
-		sum->name = ui_format("%s", digest_name(d, sum->id));
+		sum->name = digest_name(d, sum->id) ? alloc_string(d->text) : NULL;
+		if (!sum->name) {
+			ret = -ENOMEM;
+			break;
+		}
 		hash = map_hash(sum->name, strlen(sum->name));
 		while (map_get(&by_text, hash, &first) &&
 		       strcmp(d->kernels.sums[first].name, sum->name) != 0)
 			hash++;
 		if (map_get(&by_text, hash, &first))
 			sum->id = d->kernels.sums[first].id;
-		else if (map_put(&by_text, hash, i))
-			ui_die_memory();
+		else
+			ret = map_put(&by_text, hash, i);
 	}
 	map_fini(&by_text);
+	return ret;
 }
 
-void digest_read(struct digest *d, struct query *q, const struct slice *filter)
+static int read_all(struct digest *d)
 {
+	int ret = query_prepare(d->q, &d->name, QUERY_STRING);
+
+	if (ret == 0 && !d->q->nr_processes)
+		ret = query_read_processes(d->q);
+	if (ret == 0)
+		ret = read_ops(d);
+	if (ret == 0)
+		ret = end_lanes(d);
+	if (ret == 0)
+		ret = name_kernels(d);
+	if (ret == 0)
+		ret = digest_read_copies(d);
+	if (ret == 0)
+		ret = digest_read_calls(d);
+	if (ret == 0)
+		ret = digest_sample(d);
+	return ret;
+}
+
+int digest_read(struct digest *d, struct query *q, const struct slice *filter)
+{
+	int ret;
+
 	d->q = q;
 	d->filter = filter;
 	d->max_gaps = MAX_GAPS;
-	if (!q->nr_processes)
-		db_check(q, query_read_processes(q));
-	read_ops(d);
-	end_lanes(d);
-	name_kernels(d);
-	digest_read_copies(d);
-	digest_read_calls(d);
-	digest_sample(d);
+	ret = read_all(d);
+	return ret == -ENOMEM ? query_fail_memory(q) : ret;
 }
 
 void digest_fini(struct digest *d)
@@ -466,12 +504,13 @@ void digest_fini(struct digest *d)
 	digest_free_sums(&d->copies, true);
 	digest_free_sums(&d->calls, true);
 	for (size_t i = 0; i < d->nr_errors; i++)
-		free(d->errors[i].function);
-	free(d->errors);
+		alloc_free(d->errors[i].function);
+	alloc_free(d->errors);
 	map_fini(&d->odd);
-	free(d->text);
+	sqlite3_finalize(d->name);
+	alloc_free(d->text);
 	kinds_fini(&d->kinds);
 	map_fini(&d->marker_index);
 	map_fini(&d->call_ids);
-	free(d->markers);
+	alloc_free(d->markers);
 }

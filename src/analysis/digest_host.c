@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* digest_host.c - what the host did: calls, errors, gaps; the calls of copies and launches
  *
- * Fails:    errors of the file and out of memory end the process (ui_die).
+ * Fails:    as digest.c
  */
-#include "cli/read/digest.h"
+#include "analysis/digest.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/ui.h"
+#include "base/alloc.h"
 #include "query/timeline.h"
 #include "query/transfer.h"
 
@@ -57,7 +57,7 @@ struct calls {
 	struct map failed; /* id -> status */
 };
 
-static void add_error(struct calls *c, struct digest_sum *sum, int64_t status, int64_t ns)
+static int add_error(struct calls *c, struct digest_sum *sum, int64_t status, int64_t ns)
 {
 	struct digest *d = c->d;
 	struct digest_error *e;
@@ -66,18 +66,23 @@ static void add_error(struct calls *c, struct digest_sum *sum, int64_t status, i
 		e = &d->errors[i];
 		if (e->status == status && strcmp(e->function, sum->name) == 0) {
 			e->count++;
-			return;
+			return 0;
 		}
 	}
-	d->errors = reallocarray(d->errors, d->nr_errors + 1, sizeof(*d->errors));
-	if (!d->errors)
-		ui_die_memory();
-	e = &d->errors[d->nr_errors++];
-	*e = (struct digest_error){ .function = ui_format("%s", sum->name),
+	e = alloc_resize(d->errors, d->nr_errors + 1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	d->errors = e;
+	e += d->nr_errors;
+	*e = (struct digest_error){ .function = alloc_string(sum->name),
 				    .status = status,
 				    .hip = strncmp(sum->name, "hsa_", 4) != 0,
 				    .count = 1,
 				    .first_ns = ns };
+	if (!e->function)
+		return -ENOMEM;
+	d->nr_errors++;
+	return 0;
 }
 
 /* Of the function, whichever process called it: each has an id of its own for a name. */
@@ -90,17 +95,20 @@ static struct digest_sum *call_sum(struct digest *d, int64_t name)
 	if (map_get(&d->call_ids, (uint64_t)name, &at))
 		return &d->calls.sums[at];
 	text = digest_name(d, name);
+	if (!text)
+		return NULL;
 	for (hash = map_hash(text, strlen(text));; hash++) {
 		sum = digest_sum_of(&d->calls, hash);
-		if (!sum->name || strcmp(sum->name, text) == 0)
+		if (!sum || !sum->name || strcmp(sum->name, text) == 0)
 			break;
 	}
-	if (!sum->name) {
-		sum->name = ui_format("%s", text);
+	if (sum && !sum->name) {
+		sum->name = alloc_string(text);
 		sum->id = name;
 	}
-	if (map_put(&d->call_ids, (uint64_t)name, (uint64_t)(sum - d->calls.sums)))
-		ui_die_memory();
+	if (!sum || !sum->name ||
+	    map_put(&d->call_ids, (uint64_t)name, (uint64_t)(sum - d->calls.sums)))
+		return NULL;
 	return sum;
 }
 
@@ -120,6 +128,8 @@ static int on_call(void *arg, const int64_t *row)
 	int64_t begin = row[0], end = row[1];
 	uint64_t status, one, idle;
 
+	if (!sum)
+		return -ENOMEM;
 	d->nr_calls++;
 	sum->calls++;
 	if (c->failed.nr && map_get(&c->failed, (uint64_t)row[2], &status) &&
@@ -127,7 +137,8 @@ static int on_call(void *arg, const int64_t *row)
 		sum->errors++;
 		d->nr_failed++;
 		sum->last_error = (int64_t)status;
-		add_error(c, sum, (int64_t)status, begin);
+		if (add_error(c, sum, (int64_t)status, begin))
+			return -ENOMEM;
 	}
 	if (d->filter->has_time) {
 		begin = begin < d->wall.begin ? d->wall.begin : begin;
@@ -177,22 +188,23 @@ static void begin_calls(void *arg)
 	digest_free_sums(&d->calls, true);
 	map_clear(&d->call_ids);
 	for (size_t i = 0; i < d->nr_errors; i++)
-		free(d->errors[i].function);
+		alloc_free(d->errors[i].function);
 	d->nr_errors = 0;
 	d->nr_calls = d->nr_failed = 0;
 	d->covered_until = INT64_MIN;
 	d->outside_ns = d->lanes[0].idle_before[d->lanes[0].nr_kept];
 }
 
-static void read_map(struct digest *d, struct map *map, const char *sql)
+static int read_map(struct digest *d, struct map *map, const char *sql)
 {
-	sqlite3_stmt *stmt = db_query(d->q, sql);
+	sqlite3_stmt *stmt = NULL;
+	int ret = query_prepare(d->q, &stmt, sql);
 
-	while (db_step(d->q, stmt))
-		if (map_put(map, (uint64_t)sqlite3_column_int64(stmt, 0),
-			    (uint64_t)sqlite3_column_int64(stmt, 1)))
-			ui_die_memory();
+	while (ret == 0 && (ret = query_step(d->q, stmt)) == 1)
+		ret = map_put(map, (uint64_t)sqlite3_column_int64(stmt, 0),
+			      (uint64_t)sqlite3_column_int64(stmt, 1));
 	sqlite3_finalize(stmt);
+	return ret;
 }
 
 /* SQL: calls, without markers and rows that stand for threads. */
@@ -207,20 +219,25 @@ static const struct timeline_rows calls_rpd = {
 		"BETWEEN ?1 AND ?2",
 };
 
-void digest_read_calls(struct digest *d)
+int digest_read_calls(struct digest *d)
 {
 	struct calls c = { .d = d };
+	int ret = 0;
 
-	if (d->q->ours) {
-		read_map(d, &c.failed, "SELECT api_id, status FROM rtl_api_data WHERE status <> 0");
-		read_map(d, &c.inner, "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
-	}
+	if (d->q->ours)
+		ret = read_map(d, &c.failed,
+			       "SELECT api_id, status FROM rtl_api_data WHERE status <> 0");
+	if (ret == 0 && d->q->ours)
+		ret = read_map(d, &c.inner,
+			       "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
 	begin_calls(&c);
-	db_check(d->q, timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_HERE,
-				     on_call, begin_calls, &c));
+	if (ret == 0)
+		ret = timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_HERE,
+				    on_call, begin_calls, &c);
 	map_fini(&c.failed);
 	map_fini(&c.inner);
 	digest_sort(&d->calls);
+	return ret;
 }
 
 /* ---- listed gaps ---- */
@@ -259,7 +276,7 @@ static int explain_call(void *arg, const int64_t *row)
 		ns = 0;
 		map_get(&e->host[low], (uint64_t)row[3], &ns);
 		if (map_put(&e->host[low], (uint64_t)row[3], ns + (uint64_t)(end - begin)))
-			ui_die_memory();
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -272,12 +289,12 @@ static void reset_explain(void *arg)
 		map_clear(&e->host[i]);
 }
 
-static void keep_longest(struct digest_gap *g, const struct map *host)
+static int keep_longest(struct digest_gap *g, const struct map *host)
 {
-	free(g->host);
-	g->host = calloc(DIGEST_HOST, sizeof(*g->host));
+	alloc_free(g->host);
+	g->host = alloc_zero(DIGEST_HOST, sizeof(*g->host));
 	if (!g->host)
-		ui_die_memory();
+		return -ENOMEM;
 	for (size_t i = 0; i < host->cap; i++) {
 		uint64_t ns = host->entries[i].value_plus_1;
 		int at = DIGEST_HOST;
@@ -294,6 +311,7 @@ static void keep_longest(struct digest_gap *g, const struct map *host)
 		g->host[at].name = (int64_t)host->entries[i].key;
 		g->host[at].ns = ns;
 	}
+	return 0;
 }
 
 static int compare_lengths(const void *a, const void *b)
@@ -312,49 +330,61 @@ static int compare_begins(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-void digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
+int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
 {
 	struct explain e = { .d = d, .nr = nr < lane->nr_kept ? nr : lane->nr_kept };
+	int ret = 0;
 
 	if (!e.nr)
-		return;
+		return 0;
 	qsort(lane->gaps, lane->nr_kept, sizeof(*lane->gaps), compare_lengths);
-	e.gaps = calloc(e.nr, sizeof(*e.gaps));
-	e.host = calloc(e.nr, sizeof(*e.host));
-	if (!e.gaps || !e.host)
-		ui_die_memory();
+	e.gaps = alloc_zero(e.nr, sizeof(*e.gaps));
+	e.host = alloc_zero(e.nr, sizeof(*e.host));
+	if (!e.gaps || !e.host) {
+		alloc_free(e.gaps);
+		alloc_free(e.host);
+		return query_fail_memory(d->q);
+	}
 	for (size_t i = 0; i < e.nr; i++)
 		e.gaps[i] = &lane->gaps[i];
 	qsort(e.gaps, e.nr, sizeof(struct digest_gap *), compare_begins);
 	if (d->q->ours)
-		read_map(d, &e.inner, "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
-	db_check(d->q, timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_APART,
-				     explain_call, reset_explain, &e));
+		ret = read_map(d, &e.inner,
+			       "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
+	if (ret == 0)
+		ret = timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_APART,
+				    explain_call, reset_explain, &e);
 	for (size_t i = 0; i < e.nr; i++) {
-		keep_longest(e.gaps[i], &e.host[i]);
+		if (ret == 0)
+			ret = keep_longest(e.gaps[i], &e.host[i]);
 		map_fini(&e.host[i]);
 	}
 	map_fini(&e.inner);
-	free(e.gaps);
-	free(e.host);
+	alloc_free(e.gaps);
+	alloc_free(e.host);
+	return ret == -ENOMEM ? query_fail_memory(d->q) : ret;
 }
 
 /* ---- copies ---- */
 
-void digest_read_copies(struct digest *d)
+static int read_kinds(struct digest *d)
 {
-	int64_t until = d->wall.work;
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = NULL;
+	int ret = transfer_view(d->q);
 
-	db_check(d->q, transfer_view(d->q));
-	stmt = db_query(
-		d->q,
-		"SELECT name, count(*), sum(bytes), sum(CASE WHEN flags & " KINDS_UNTIMED
-		" OR end_ns < begin_ns THEN 0 ELSE end_ns - begin_ns END) FROM temp.query_copy GROUP BY 1");
-	while (db_step(d->q, stmt)) {
+	if (ret == 0)
+		ret = query_prepare(
+			d->q, &stmt,
+			"SELECT name, count(*), sum(bytes), sum(CASE WHEN flags & " KINDS_UNTIMED
+			" OR end_ns < begin_ns THEN 0 ELSE end_ns - begin_ns END) FROM temp.query_copy GROUP BY 1");
+	while (ret == 0 && (ret = query_step(d->q, stmt)) == 1) {
 		struct digest_sum *sum = digest_sum_of(&d->copies, d->copies.nr);
 
-		sum->name = ui_format("%s", query_text(stmt, 0));
+		if (sum)
+			sum->name = alloc_string(query_text(stmt, 0));
+		ret = sum && sum->name ? 0 : -ENOMEM;
+		if (ret)
+			break;
 		sum->calls = (uint64_t)sqlite3_column_int64(stmt, 1);
 		sum->bytes = (uint64_t)sqlite3_column_int64(stmt, 2);
 		sum->ns = (uint64_t)sqlite3_column_int64(stmt, 3);
@@ -362,16 +392,24 @@ void digest_read_copies(struct digest *d)
 	}
 	sqlite3_finalize(stmt);
 	digest_sort(&d->copies);
-	if (!d->q->ours)
-		return;
-	stmt = db_query(
-		d->q,
+	return ret;
+}
+
+/* Calls that copied from and to host memory, which was pinned or not. */
+static int read_unpinned(struct digest *d)
+{
+	int64_t until = d->wall.work;
+	sqlite3_stmt *stmt = NULL;
+	int ret = query_prepare(
+		d->q, &stmt,
 		"SELECT C.pinned, C.size, A.start, A.end FROM rocpd_copyapi C JOIN rocpd_api A ON A.id = "
 		"C.api_ptr_id JOIN rocpd_string N ON N.id = A.apiName_id WHERE C.kind IN (1, 2, 4) AND C.size >= "
 		"65536 AND N.string LIKE 'hipMemcpy%' ORDER BY A.start");
-	while (db_step(d->q, stmt)) {
+
+	while (ret == 0 && (ret = query_step(d->q, stmt)) == 1) {
 		int64_t begin = sqlite3_column_int64(stmt, 2), end = sqlite3_column_int64(stmt, 3);
 
+		ret = 0;
 		if (sqlite3_column_int64(stmt, 0)) {
 			d->pinned_bytes += (uint64_t)sqlite3_column_int64(stmt, 1);
 			continue;
@@ -383,6 +421,14 @@ void digest_read_copies(struct digest *d)
 		until = end > until ? end : until;
 	}
 	sqlite3_finalize(stmt);
+	return ret;
+}
+
+int digest_read_copies(struct digest *d)
+{
+	int ret = read_kinds(d);
+
+	return ret == 0 && d->q->ours ? read_unpinned(d) : ret;
 }
 
 /* ---- launches ---- */
@@ -404,51 +450,63 @@ static int64_t median(int64_t *values, size_t nr)
 	return values[(nr - 1) / 2];
 }
 
+struct sample {
+	struct digest *d;
+	int64_t *launch, *queue; /* times of the kernels so far */
+	struct map streams;
+	int64_t until, gpu; /* of the kernel before */
+	uint64_t stream;
+};
+
 /* Columns: begin, end, begin and end of the call, stream, GPU; in the order of begin. */
-void digest_sample(struct digest *d)
+static int add_to_sample(struct sample *s, sqlite3_stmt *row)
+{
+	int64_t begin = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
+	int64_t call_end = sqlite3_column_int64(row, 3);
+	const char *name = query_text(row, 4);
+	uint64_t own = map_hash(name, strlen(name));
+	bool same_gpu = s->gpu == sqlite3_column_int64(row, 5);
+	struct digest *d = s->d;
+
+	s->launch[d->nr_sampled] = begin - sqlite3_column_int64(row, 2);
+	s->queue[d->nr_sampled++] = begin - call_end;
+	d->queue_full += call_end < s->until;
+	if (same_gpu && own != s->stream && s->until != INT64_MIN) {
+		d->nr_order++;
+		d->nr_behind += call_end < s->until && begin >= s->until;
+	}
+	s->stream = own;
+	s->gpu = sqlite3_column_int64(row, 5);
+	s->until = end > s->until || !same_gpu ? end : s->until;
+	return map_put(&s->streams, own, 1);
+}
+
+int digest_sample(struct digest *d)
 {
 	static const char sql[] =
 		"SELECT O.start, O.end, A.start, A.end, C.stream, O.gpuId FROM (SELECT id, start, end, "
 		"correlation_id, gpuId, description_id FROM rocpd_op WHERE correlation_id <> 0 LIMIT 200000) O "
 		"JOIN rocpd_api A ON A.id = O.correlation_id JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id "
 		"ORDER BY 1";
-	int64_t *launch, *queue, until = INT64_MIN, gpu = -1;
-	struct map streams = { 0 };
-	uint64_t stream = 0;
-	sqlite3_stmt *stmt;
+	struct sample s = { .d = d, .until = INT64_MIN, .gpu = -1 };
+	sqlite3_stmt *row = NULL;
+	int ret;
 
 	if (!d->q->ours || !query_has(d->q->db, "rocpd_kernelapi"))
-		return;
-	launch = calloc(SAMPLE, sizeof(*launch));
-	queue = calloc(SAMPLE, sizeof(*queue));
-	if (!launch || !queue)
-		ui_die_memory();
-	stmt = db_query(d->q, sql);
-	while (d->nr_sampled < SAMPLE && db_step(d->q, stmt)) {
-		int64_t begin = sqlite3_column_int64(stmt, 0), end = sqlite3_column_int64(stmt, 1);
-		int64_t call_end = sqlite3_column_int64(stmt, 3);
-		const char *name = query_text(stmt, 4);
-		uint64_t own = map_hash(name, strlen(name));
-		bool same_gpu = gpu == sqlite3_column_int64(stmt, 5);
-
-		launch[d->nr_sampled] = begin - sqlite3_column_int64(stmt, 2);
-		queue[d->nr_sampled++] = begin - call_end;
-		d->queue_full += call_end < until;
-		if (same_gpu && own != stream && until != INT64_MIN) {
-			d->nr_order++;
-			d->nr_behind += call_end < until && begin >= until;
-		}
-		if (map_put(&streams, own, 1))
-			ui_die_memory();
-		stream = own;
-		gpu = sqlite3_column_int64(stmt, 5);
-		until = end > until || !same_gpu ? end : until;
+		return 0;
+	s.launch = alloc_zero(SAMPLE, sizeof(*s.launch));
+	s.queue = alloc_zero(SAMPLE, sizeof(*s.queue));
+	ret = s.launch && s.queue ? query_prepare(d->q, &row, sql) : -ENOMEM;
+	while (ret == 0 && d->nr_sampled < SAMPLE && (ret = query_step(d->q, row)) == 1)
+		ret = add_to_sample(&s, row);
+	sqlite3_finalize(row);
+	if (ret == 0) {
+		d->launch_ns = median(s.launch, d->nr_sampled);
+		d->queue_ns = median(s.queue, d->nr_sampled);
+		d->nr_streams = s.streams.nr;
 	}
-	sqlite3_finalize(stmt);
-	d->launch_ns = median(launch, d->nr_sampled);
-	d->queue_ns = median(queue, d->nr_sampled);
-	d->nr_streams = streams.nr;
-	map_fini(&streams);
-	free(launch);
-	free(queue);
+	map_fini(&s.streams);
+	alloc_free(s.launch);
+	alloc_free(s.queue);
+	return ret;
 }
