@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/dbfile.h"
 #include "base/text.h"
+#include "query/kinds.h"
 #include "query/rows.h"
 #include "query/transfer.h"
 #include "store/changed.h"
@@ -416,7 +417,7 @@ static void count_foreign(struct merge *m, int64_t last)
 
 	for (int copies = 0; copies < 2; copies++)
 		nr[copies] = (uint64_t)rpd_db_int(m->r, 0, sql, (long long)m->base, (long long)last,
-						  ROWS_IS_COPY("Y.string"), copies);
+						  KINDS_IS_COPY("Y.string"), copies);
 	m->r->res->nr_dispatches += nr[0];
 	m->r->res->nr_copies += nr[1];
 }
