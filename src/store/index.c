@@ -381,6 +381,8 @@ static int open_index(struct index *index, const char *path, const struct index_
 	if (!index->shapes || !index->text)
 		return -ENOMEM;
 	ret = past ? take_past(index, past) : 0;
+	if (ret == 0 && index->whole)
+		ret = load_add_rest(index->load);
 	return ret < 0 ? ret : first_pass(index, err);
 }
 

@@ -17,12 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fd.h"
 #include "records_check_gen.h"
+
+#define BLOCKS_MAX (UINT64_C(1) << 28) /* bytes of what is in flight */
 
 __attribute__((format(printf, 2, 3))) static void set_error(struct load_error *err, const char *fmt,
 							    ...)
@@ -481,10 +484,64 @@ void load_close(struct load *load)
 		close(load->disk_fd);
 	if (load->mem_fd >= 0)
 		close(load->mem_fd);
+	if (load->rest_map)
+		munmap((void *)(uintptr_t)load->rest_map, load->rest_size);
 	alloc_free(load->want);
 	alloc_free(load->shapes);
 	alloc_free(load->buf);
 	alloc_free(load);
+}
+
+bool load_is_over(const struct load_facts *facts)
+{
+	return facts->state == LOAD_KILLED || facts->end_kind == SPOOL_END_EXIT ||
+	       facts->end_kind == SPOOL_END_CLOSED;
+}
+
+/* Copies the header and the blocks of the memory half to the same offsets of `map`: the file may be cut meanwhile. 0 or -errno. */
+static int read_blocks(const struct load *load, uint8_t *map, size_t size)
+{
+	const struct spool_header *h = (const struct spool_header *)(const void *)map;
+	int64_t n = load_read(load->mem_fd, map, sizeof(*h), 0);
+	uint64_t used;
+
+	if (n < (int64_t)sizeof(*h))
+		return n < 0 ? (int)n : -EIO;
+	used = GET(h->blocks_used);
+	/* rest_begin() takes others for damage */
+	if (h->blocks_offset < SPOOL_HEADER_SIZE || h->blocks_offset > size ||
+	    used > size - h->blocks_offset || used > BLOCKS_MAX)
+		return 0;
+	n = load_read(load->mem_fd, map + h->blocks_offset, used, h->blocks_offset);
+	return n < 0 ? (int)n : 0;
+}
+
+int load_add_rest(struct load *load)
+{
+	const struct load_facts *f = &load->facts;
+	struct stat st;
+	void *map;
+	int err;
+
+	if (!f->has_mem || !load_is_over(f) || (f->rest_at && f->rest_at < load->disk_end))
+		return 0;
+	if (fstat(load->mem_fd, &st))
+		return -errno;
+	if ((uint64_t)st.st_size < sizeof(struct spool_header))
+		return 0;
+	/* pages that are not read take no memory */
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	err = read_blocks(load, map, (size_t)st.st_size);
+	if (err) {
+		munmap(map, (size_t)st.st_size);
+		return err;
+	}
+	load->rest_map = map;
+	load->rest_size = (size_t)st.st_size;
+	return 0;
 }
 
 void load_rewind(struct load *load)

@@ -67,6 +67,12 @@ void load_close(struct load *load); /* NULL is fine */
  * *err; -ESTALE: chunks were removed meanwhile. */
 int load_copy(const char *path, int fd, struct load_error *err);
 
+/* From the next pass on, what was in flight when the process ended comes behind all other records (spool/rest.h), unless a drainer has written it
+ * to the disk half. Does nothing for a process that is not over. Before load_next(). 0 or -errno. */
+int load_add_rest(struct load *load);
+/* Whether the process has ended, so far as this machine can tell. */
+bool load_is_over(const struct load_facts *facts);
+
 /* The next valid record: 1, and *rec, *chunk valid until the next call; 0 at the end; -EIO if the file
  * can't be read: load_warning() has the reason; -ESTALE the same, if chunks were removed while the trace was read: open it
  * again. Damaged chunks are skipped: facts->loss[bad_chunk] counts

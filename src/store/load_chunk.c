@@ -343,12 +343,37 @@ static int next_late(struct load *load)
 	}
 }
 
+/* A chunk of what was in flight: 1, 0 at the end. No drainer has made it, so that it has no CRC. */
+static int next_rest(struct load *load)
+{
+	struct chunk_header head = { .magic = CHUNK_MAGIC, .seq = load->rest_seq + 1 };
+	uint32_t size = 0, n;
+
+	while (load->rest_map && load->slot_size - sizeof(head) - size >= REST_MAX_SIZE &&
+	       (n = rest_next(&load->rest, load->buf + sizeof(head) + size)) != 0) {
+		size += n;
+		head.nr_records++;
+	}
+	if (!size)
+		return 0;
+	atomic_store_explicit(&head.committed, size, memory_order_relaxed); /* our own */
+	memcpy(load->buf, &head, sizeof(head));
+	load->rest_seq++;
+	set_chunk(load, load->buf, 0, true);
+	return 1;
+}
+
 static void enter_phase(struct load *load, enum load_phase phase)
 {
 	struct stat st;
 
 	load->phase = phase;
 	load->buf_size = 0;
+	if (phase == LOAD_PHASE_REST && load->rest_map) {
+		rest_begin(&load->rest, load->rest_map, load->rest_size);
+		load->rest_seq =
+			atomic_load_explicit(&load->rest_map->next_seq, memory_order_relaxed);
+	}
 	if (phase != LOAD_PHASE_LATE)
 		return;
 	load->pos = load->disk_end;
@@ -386,6 +411,9 @@ int load_chunk_next(struct load *load)
 			break;
 		case LOAD_PHASE_LATE:
 			ret = next_late(load);
+			break;
+		case LOAD_PHASE_REST:
+			ret = next_rest(load);
 			break;
 		default:
 			return 0;

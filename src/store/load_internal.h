@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "spool/rest.h"
 #include "store/load.h"
 
 #define LOAD_BUFFER (1024u * 1024u) /* holds the largest chunk */
@@ -21,6 +22,7 @@ enum load_phase {
 	LOAD_PHASE_DISK,  /* chunks that were on disk when the trace was opened */
 	LOAD_PHASE_SLOTS, /* chunks of the memory half */
 	LOAD_PHASE_LATE,  /* chunks that were drained from there to the disk since */
+	LOAD_PHASE_REST,  /* what was in flight, of load_add_rest() */
 	LOAD_PHASE_END,
 };
 
@@ -39,11 +41,16 @@ struct load {
 	struct load_want *want; /* sorted by seq */
 	size_t nr_want;
 	uint32_t bad_slots;
+	const struct spool_header
+		*rest_map; /* a copy of the memory half, of load_add_rest(); NULL: none */
+	size_t rest_size;
 
 	/* this pass */
 	enum load_phase phase;
 	uint64_t pos, end; /* in the disk half */
 	size_t slot_idx;
+	struct rest rest;
+	uint64_t rest_seq;
 	uint8_t *buf; /* a window of the disk half, or a slot */
 	uint64_t buf_offset;
 	size_t buf_size; /* bytes that are valid */

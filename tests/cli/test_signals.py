@@ -177,7 +177,7 @@ class Phases(Case):
             self.assertEqual(dispatches(self.path("o.db")), NR)
             os.unlink(self.path("o.db"))
 
-        for point in ("recover_drains", "rpd_begun", "rpd_indexes"):
+        for point in ("rpd_begun", "rpd_indexes"):
             for signo in SIGNALS:
                 for how in (self.stopped_in_order, self.stopped_at_once):
                     self.raw(is_killed=True)

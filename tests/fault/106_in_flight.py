@@ -6,6 +6,7 @@ import functools
 import glob
 import json
 import os
+import subprocess
 
 from support import *
 
@@ -56,6 +57,37 @@ def trace_recovered_after_rtl_died_too():
     spools = glob.glob(os.path.join(r.dir, "spool", "*.rtl"))
     equal("spools", len(spools), 1)
     equal("status of rtl recover", r.rtl("recover", "-o", "trace.db", spools[0]).status, 0)
+    check_open(r)
+
+
+@case
+def recovery_only_reads_until_the_database_is_written():
+    """The output is there already, or does not fit: both halves stay as they are. Afterwards the memory is free, and the same is read again."""
+    os.makedirs(os.path.join(work_dir(), "mem"))
+    r = run("ending", "kill", f"open={OPEN}", "launches=50", trace=TOOLS, status=-9,
+            env={**HANG, "RTL_SPOOL_DIR": "spool", "RTL_MEM_DIR": os.path.join(work_dir(), "mem")})
+    spool, = glob.glob(os.path.join(r.dir, "spool", "*.rtl"))
+    mem, = glob.glob(os.path.join(work_dir(), "mem", "*.mem"))
+
+    def halves():
+        for path in spool, mem:
+            with open(path, "rb") as f:
+                yield f.read()
+
+    before = list(halves())
+    with open(r.output, "w", encoding="ascii") as f:
+        f.write("taken")
+    equal("status where the output is taken", r.rtl("recover", "-o", "trace.db", spool).status, 1)
+    os.unlink(r.output)
+    limited = subprocess.run(["prlimit", "--fsize=20000", RTL_BIN, "recover", "-o", "trace.db", spool], cwd=r.dir, env=clean_env({}), check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    equal("whether an output that does not fit is written", limited.returncode == 0, False)
+    contains("info", r.rtl("info", spool).out, "unfinished")
+    equal("halves that have changed", [i for i, (a, b) in enumerate(zip(before, halves())) if a != b], [])
+    equal("status of rtl recover", r.rtl("recover", "-o", "trace.db", spool).status, 0)
+    check_open(r)
+    equal("memory halves", os.path.exists(mem), False)
+    equal("status of the second rtl recover", r.rtl("recover", "--force", "-o", "trace.db", spool).status, 0)
     check_open(r)
 
 

@@ -50,6 +50,7 @@ struct recover {
 	size_t nr;
 	bool *keep;	   /* do not delete */
 	const char **good; /* the readable ones, which go into the database */
+	bool *over;	   /* of these: the process has ended */
 	size_t nr_good, nr_running, nr_bad, nr_empty;
 	uint32_t first_pid;
 	char output[PATH_MAX];
@@ -80,7 +81,8 @@ static void find_spools(struct recover *r)
 	}
 	r->keep = calloc(r->nr, sizeof(*r->keep));
 	r->good = calloc(r->nr + 1, sizeof(*r->good));
-	if (!r->keep || !r->good)
+	r->over = calloc(r->nr + 1, sizeof(*r->over));
+	if (!r->keep || !r->good || !r->over)
 		ui_die_memory();
 }
 
@@ -121,8 +123,7 @@ static void check_spool(struct recover *r, size_t i)
 		return;
 	}
 	facts = load_facts(load);
-	over = facts->state == LOAD_KILLED || facts->end_kind == SPOOL_END_EXIT ||
-	       facts->end_kind == SPOOL_END_CLOSED;
+	over = load_is_over(facts);
 	if (!r->first_pid)
 		r->first_pid = facts->pid;
 	if (facts->state == LOAD_RUNNING && !over) {
@@ -134,9 +135,7 @@ static void check_spool(struct recover *r, size_t i)
 		r->keep[i] = true;
 	}
 	load_close(load);
-	/* what was in flight is in the records that this makes; it moves records from memory to their file, and removes none */
-	if (over)
-		session_drain(r->spools[i]);
+	r->over[r->nr_good] = over;
 	r->good[r->nr_good++] = r->spools[i];
 }
 
@@ -311,18 +310,29 @@ static void remove_unfinished(const struct recover *r)
 	converter_remove(&at, true);
 }
 
+/* Nothing of a raw trace is changed before this. */
+static void make_safe(const struct recover *r)
+{
+	int err = r->nr_good ? temporary_sync(r->output) : 0;
+
+	if (err)
+		ui_die(STATUS_FAILED,
+		       "%s: can't be written to the disk: %s; the raw traces are kept", r->output,
+		       strerror(-err));
+}
+
+/* The memory that the ended processes left is freed: their records move to the disk. */
+static void drain_spools(const struct recover *r)
+{
+	for (size_t i = 0; i < r->nr_good && !ui_stopped_by(); i++)
+		if (r->over[i])
+			session_drain(r->good[i]);
+}
+
 static void remove_spools(struct recover *r)
 {
 	char dir[PATH_MAX];
 
-	if (r->nr_good) {
-		int err = temporary_sync(r->output);
-
-		if (err)
-			ui_die(STATUS_FAILED,
-			       "%s: can't be written to the disk: %s; the raw traces are kept",
-			       r->output, strerror(-err));
-	}
 	if (r->has_converted && !r->nr_running)
 		remove_unfinished(r);
 
@@ -365,13 +375,17 @@ static int run_recover(const struct opt_parsed *p)
 		write_database(r);
 	else
 		ui_say("%s: nothing was recorded; no database is written", r->path);
+	make_safe(r);
 	if (p->values[O_REMOVE].count)
 		remove_spools(r);
+	else
+		drain_spools(r);
 	if (r->nr_bad)
 		status = STATUS_FAILED;
 	session_free_spools(r->spools, r->nr);
 	free(r->keep);
 	free(r->good);
+	free(r->over);
 	free(r);
 	return status;
 }

@@ -533,7 +533,6 @@ void session_drain(const char *path)
 	/* the last drainer may have died with its process; it can be replaced after a second */
 	for (int tries = 0; tries < 30 && !ui_stopped_by(); tries++) {
 		if (drain_take(&d, clock_read_ns(CLOCK_BOOTTIME))) {
-			RTL_TESTPOINT("recover_drains");
 			got = drain_run(&d, true, 0, clock_read_ns(CLOCK_BOOTTIME));
 			if (got >= 0)
 				drain_finish(&d);
@@ -543,7 +542,8 @@ void session_drain(const char *path)
 		poll(NULL, 0, 50);
 	}
 	if (got < 0 && !ui_stopped_by())
-		ui_error("%s: can't be drained: %s; reading its memory half", path,
-			 strerror((int)-got));
+		ui_error(
+			"%s: can't be drained: %s; its memory half stays, and rtl recover --remove frees it",
+			path, strerror((int)-got));
 	drain_close(&d);
 }
