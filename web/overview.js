@@ -36,7 +36,7 @@ class Overview {
 		const texts = this.trace.findings || [];
 		if (!texts.length)
 			return [];
-		return [h("section", { id: "findings" }, h("h2", {}, "Findings"), h("ol", {}, texts.map(text => {
+		return [h("section", { id: "findings" }, h("h2", {}, "Findings"), h("ol", {}, texts.map(({ text }) => {
 			const colon = text.indexOf(": ");
 			return h("li", {}, colon > 0 && colon < 40 ? [h("strong", {}, visible(text.slice(0, colon + 1))), visible(text.slice(colon + 1))] : visible(text));
 		})))];

@@ -193,6 +193,11 @@ static struct digest_lane *lane_of(struct digest *d, int64_t gpu)
 						      .compute_until = INT64_MIN,
 						      .transfer_until = INT64_MIN,
 						      .before = -1 };
+	if (d->nr_bins && gpu >= 0) {
+		grown[d->nr_lanes].bins = alloc_zero(d->nr_bins, sizeof(*grown->bins));
+		if (!grown[d->nr_lanes].bins)
+			return NULL;
+	}
 	return &d->lanes[d->nr_lanes++];
 }
 
@@ -208,6 +213,20 @@ static uint64_t extend(int64_t *until, int64_t begin, int64_t end)
 	return ns;
 }
 
+/* Adds a time in which the GPU was busy to the parts of the time in which it is. */
+static void add_to_bins(const struct digest *d, struct digest_lane *l, int64_t begin, int64_t end)
+{
+	begin = begin > d->bins_begin ? begin - d->bins_begin : 0;
+	end -= d->bins_begin;
+	for (size_t bin = (size_t)(begin / d->bin_ns); bin < d->nr_bins && begin < end; bin++) {
+		int64_t until = ((int64_t)bin + 1) * d->bin_ns;
+
+		until = until < end ? until : end;
+		l->bins[bin] += (uint64_t)(until - begin);
+		begin = until;
+	}
+}
+
 static int add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, int64_t end,
 		       bool copy, int64_t name)
 {
@@ -221,6 +240,8 @@ static int add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, i
 	if (begin > l->until && add_gap(d, l, l->until, begin, name))
 		return -ENOMEM;
 	l->first = begin < l->first ? begin : l->first;
+	if (l->bins && end > l->until)
+		add_to_bins(d, l, begin > l->until ? begin : l->until, end);
 	l->busy_ns += extend(&l->until, begin, end);
 	l->before = name;
 	if (copy)
@@ -338,6 +359,7 @@ static void free_lanes(struct digest *d)
 			alloc_free(d->lanes[i].gaps[g].host);
 		alloc_free(d->lanes[i].gaps);
 		alloc_free(d->lanes[i].idle_before);
+		alloc_free(d->lanes[i].bins);
 	}
 	alloc_free(d->lanes);
 	d->lanes = NULL;

@@ -68,6 +68,7 @@ struct digest_lane {
 	uint64_t busy_ns, compute_ns, transfer_ns; /* unions */
 	uint64_t idle_ns, nr_gaps;
 	int64_t first, until, compute_until, transfer_until, before;
+	uint64_t *bins;		 /* nr_bins: busy ns in each part of the time; NULL: none */
 	struct digest_gap *gaps; /* while reading a heap, the shortest first; then by begin */
 	size_t nr_kept, max_kept;
 	uint64_t *idle_before; /* of all lanes' lane: idle time in front of each kept gap */
@@ -84,6 +85,10 @@ struct digest_error {
 enum { DIGEST_RECENT = 512 };
 
 struct digest {
+	/* of the caller, before digest_read(): busy time of each GPU in so many parts of `bin_ns` from `bins_begin` on; 0: none */
+	size_t nr_bins;
+	int64_t bins_begin, bin_ns;
+
 	struct query *q;
 	const struct slice *filter;
 	struct wall wall;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "query/figure.h"
+
 enum ui_progress_mode { UI_PROGRESS_AUTO, UI_PROGRESS_ALWAYS, UI_PROGRESS_NEVER };
 
 /* The prefix of every message: "rtl trace". The text must live as long as the process. */
@@ -66,14 +68,13 @@ void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress
 int ui_progress_step(void *progress, uint64_t done, uint64_t total);
 void ui_progress_end(struct ui_progress *p); /* erases the bar */
 
-/* Numbers as text, in the caller's buffer, which is returned. */
-#define UI_NUMBER_SIZE 32
-const char *ui_count(char buf[UI_NUMBER_SIZE], uint64_t n); /* 1234567 -> "1,234,567" */
-const char *ui_time(char buf[UI_NUMBER_SIZE], uint64_t ns); /* 1234567 -> "1.235 ms" */
-/* 753, 1000 -> "75.3%"; two digits behind the point where one says little; "0%" alone is nothing at all */
-const char *ui_share(char buf[UI_NUMBER_SIZE], uint64_t part, uint64_t all);
-const char *ui_percent(char buf[UI_NUMBER_SIZE], double share); /* 0.753 -> "75.3%" */
-const char *ui_bytes(char buf[UI_NUMBER_SIZE], uint64_t bytes); /* 1234567 -> "1.18 MiB" */
+/* Numbers as text: query/figure.h. */
+#define UI_NUMBER_SIZE FIGURE_SIZE
+#define ui_count figure_count
+#define ui_time figure_time
+#define ui_share figure_share
+#define ui_percent figure_percent
+#define ui_bytes figure_bytes
 
 /* Writes text to stdout; a closed pipe ends the process quietly, another error with a message. */
 void ui_put(const char *text);

@@ -37,8 +37,6 @@ struct job_options {
 	uint64_t part_bytes;
 	/* Options of the format, a structure of the format's own header. NULL: what it does without. */
 	const void *format;
-	/* Of the page of rtl report: what is wrong with the program, whole sentences in malloc'd memory; their number, at most `max`. NULL: none. */
-	size_t (*findings)(struct query *q, char **texts, size_t max);
 	/* Of a database that is made for one command: where the rows of operations and calls go (query/rowfile.h). NULL: into it. */
 	struct rowfile *rows;
 	bool twice;	    /* of query_open(): with a second connection */

@@ -153,6 +153,42 @@ class Agree(Case):
         head = self.rtl("summary", "said.db").stdout.splitlines()[0]
         self.assertEqual(line.rsplit(", ", 1)[1], head.rsplit(", ", 1)[1])
 
+    def test_findings_are_the_same_everywhere_and_documented(self):
+        with open(os.path.join(SOURCE, "docs/findings.md"), encoding="utf-8") as f:
+            documented = set(re.findall(r"(?m)^\| `([a-z-]+)` \|", f.read()))
+        with open(os.path.join(SOURCE, "src/analysis/findings.c"), encoding="utf-8") as f:
+            ids = set(re.findall(r'(?m)^\t{ "([a-z-]+)", "--by', f.read()))
+        self.assertEqual(ids, documented)
+        for db in self.traces():
+            figures = self.json(db, "--by", "overview")
+            found = figures["findings"]
+            self.assertIn("idle-gpu", [f["id"] for f in found])
+            self.assertLessEqual({f["id"] for f in found}, ids)
+            self.assertEqual(self.report(db).main["findings"], [{"id": f["id"], "text": f["text"]} for f in found], db)
+            [idle] = [f for f in found if f["id"] == "idle-gpu"]
+            numbers = {n["key"]: n["value"] for n in idle["numbers"]}
+            self.assertEqual((idle["severity"], idle["query"], numbers["idle_ns"]), ("high", "--by gap", figures["idle_ns"]), db)
+            self.assertAlmostEqual(numbers["share"], figures["idle_ns"] / (figures["wall_ns"] - figures["startup_ns"]))
+            for f in found:
+                self.assertLessEqual({n["value"] > 1 for n in f["numbers"] if n["key"].endswith("share")}, {False}, f)
+            for f in found:
+                # each is where its query says
+                self.rtl("summary", db, *f["query"].split())
+
+    def test_findings_need_what_they_are_made_of(self):
+        for reason, gone, kept in (("filtered_call", {"idle-gpu", "critical-path", "unpinned-copies"}, {"slow-gpu", "copies-apart"}),
+                                   ("filtered_kernel", {"idle-gpu", "critical-path", "slow-gpu"}, {"unpinned-copies"}),
+                                   ("paused", {"idle-gpu", "critical-path", "copies-apart"}, {"slow-gpu", "unpinned-copies"})):
+            s = program()
+            s.loss(reason, 5)
+            figures = self.json(self.database(reason, s), "--by", "overview")
+            self.assertFalse(gone & {f["id"] for f in figures["findings"]}, reason)
+            for name in gone:
+                self.assertIn(name, figures["findings_missing"])
+            for name in kept:
+                self.assertNotIn(name, figures["findings_missing"])
+        self.assertIsNone(self.json(self.database("all", program()), "--by", "overview")["findings_missing"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -360,7 +360,7 @@ class Page(Case):
         page = self.open()
         p = subprocess.run([RTL_BIN, "summary", os.path.join(self.shared, "a.db"), "-f", "json", "--by", "overview"], env=environment(), check=True,
                            capture_output=True, timeout=60)
-        findings = json.loads(p.stdout)["findings"]
+        findings = [f["text"] for f in json.loads(p.stdout)["findings"]]
         self.assertTrue(findings)
         self.assertEqual(page.evaluate("[...document.querySelectorAll('#findings li')].map(e => e.textContent)"), findings)
 

@@ -29,7 +29,7 @@ def overview(r, *options):
 
 
 def findings(r):
-    found = json.loads(overview(r, "--by", "overview", "-f", "json"))["findings"]
+    found = [f["text"] for f in json.loads(overview(r, "--by", "overview", "-f", "json"))["findings"]]
     text = " ".join(overview(r).split())
     for finding in found:
         contains("overview", text, finding)
@@ -47,9 +47,10 @@ PATHS = {
 
 
 def path_is_known(r, problem, kernel_ns):
-    """The parts add up to the time from the first call to the end, and have what the program does one after the other."""
+    """The parts add up to the time from the first operation to the end, and have what the program does one after the other."""
     parts = json.loads(overview(r, "--critical-path", "-f", "json"))
-    begin, end = r.rows("select min(begin_ns), max(end_ns) from rtl_api")[0]
+    # what is before the first operation is the start-up
+    begin, end = r.rows("select (select min(start) from rocpd_op where gpuId >= 0), max(end_ns) from rtl_api")[0]
     equal("sum of the path", sum(p["total_ns"] for p in parts), end - begin)
     seen = {(p["kind"], p["name"].partition("(")[0]): p for p in parts}
     for part, number in PATHS.get(problem, {}).items():
@@ -99,7 +100,9 @@ def program_without_a_problem_has_none_named():
         busy += max(0, end - max(begin, until))
         until = max(until, end)
     wall = r.value("select end_ns - start_ns from rtl_process")
-    equal("wall, busy, idle", [figures["wall_ns"], gpu["busy_ns"], gpu["idle_ns"]], [wall, busy, wall - busy])
+    startup = r.value("select min(start) from rocpd_op where gpuId = 0") - r.value("select start_ns from rtl_process")
+    equal("wall, start-up, busy, idle", [figures["wall_ns"], figures["startup_ns"], gpu["busy_ns"], gpu["idle_ns"]],
+          [wall, startup, busy, wall - startup - busy])
 
 
 def outputs_agree(r, table):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_digest.c - what a trace amounts to, when memory runs out at any allocation */
-#include "analysis/digest.h"
+#include "analysis/findings.h"
 
 #include <errno.h>
 
@@ -52,6 +52,7 @@ TEST(failed_allocation_ends_the_reading_with_a_message)
 	int ret;
 
 	do {
+		struct findings found = { 0 };
 		struct digest d = { 0 };
 
 		res.error[0] = 0;
@@ -59,7 +60,10 @@ TEST(failed_allocation_ends_the_reading_with_a_message)
 		ret = digest_read(&d, q, &all);
 		if (ret == 0 && d.nr_lanes > 1)
 			ret = digest_explain(&d, &d.lanes[1], 4);
+		if (ret == 0)
+			ret = findings_read(q, &d, &found);
 		alloc_fail_at(0);
+		findings_fini(&found);
 		digest_fini(&d);
 		if (ret) {
 			CHECK_EQ_INT(ret, -ENOMEM);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_report.c - rtl report: writes a trace as one HTML file for a browser */
-#include <stdlib.h>
-
 #include "cli/cmd/commands.h"
 #include "cli/read/exporter.h"
-#include "cli/read/summary.h"
 #include "cli/ui.h"
 #include "export/report/page.h"
 
@@ -19,21 +16,6 @@ static const struct opt options[] = {
 	[O_PROGRESS] = OPTS_PROGRESS,
 };
 
-/* The findings of rtl summary. */
-static size_t find_problems(struct query *q, char **texts, size_t max)
-{
-	struct summary *s = calloc(1, sizeof(*s));
-	size_t nr;
-
-	if (!s)
-		ui_die_memory();
-	s->q = q;
-	nr = max < SUMMARY_FINDINGS ? 0 : summary_findings(s, texts);
-	s->q = NULL; /* the caller's */
-	summary_free(s);
-	return nr;
-}
-
 static int run_report(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
@@ -47,8 +29,7 @@ static int run_report(const struct opt_parsed *p)
 		.progress = (enum ui_progress_mode)v[O_PROGRESS].num,
 		.opt = { .force = v[O_FORCE].count > 0,
 			 .access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK :
-								  JOB_ACCESS_CONTENT,
-			 .findings = find_problems },
+								  JOB_ACCESS_CONTENT },
 	});
 }
 

@@ -77,6 +77,15 @@ struct digest *summary_digest(struct summary *s)
 	return s->digest;
 }
 
+static bool left_out_kernels(const struct query *q)
+{
+	return query_number(
+		       q->db,
+		       "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason IN ('filtered_kernel', "
+		       "'filtered_gpu'))",
+		       0) != 0;
+}
+
 /* Explains an empty table, if the trace lacks the records that it needs. */
 static void explain_empty_table(const struct summary *s)
 {
@@ -100,6 +109,9 @@ static void explain_empty_table(const struct summary *s)
 	else if (s->by == SUMMARY_KERNEL && s->metrics)
 		ui_say("%s: the counters of --metrics %s were not recorded; trace with rtl trace --pmc %s",
 		       path, s->metrics, s->metrics);
+	else if (s->by == SUMMARY_KERNEL && !s->internal && left_out_kernels(s->q))
+		ui_say("%s: rtl trace left out all kernels that were launched (--kernels, --not-kernels, --gpus)",
+		       path);
 	else if (s->by == SUMMARY_KERNEL && !s->internal)
 		ui_say("%s: no kernel was launched; rtl summary says why", path);
 }
@@ -136,6 +148,7 @@ void summary_free(struct summary *s)
 		digest_fini(s->digest);
 	free(s->digest);
 	kinds_fini(&s->kinds);
+	findings_fini(&s->findings);
 	sqlite3_finalize(s->occupancy);
 	slice_fini(&s->filter);
 	query_close(s->q);

@@ -12,8 +12,7 @@
  *	summary_range.c	 ranges as a tree
  *	summary_path.c	 the critical path
  *	summary_overview.c one screen of all of it
- *	summary_findings.c what is wrong with the program
- *	summary_occupancy.c what limits the waves of a kernel
+ *	summary_findings.c findings on a screen
  */
 #ifndef RTL_CLI_READ_SUMMARY_H
 #define RTL_CLI_READ_SUMMARY_H
@@ -23,6 +22,8 @@
 
 #include "cli/db.h"
 #include "analysis/digest.h"
+#include "analysis/findings.h"
+#include "analysis/occupancy.h"
 #include "cli/grid.h"
 #include "cli/read/stats.h"
 #include "query/kinds.h"
@@ -74,6 +75,8 @@ struct summary {
 	struct kinds kinds;
 	sqlite3_stmt *occupancy;
 	struct digest *digest; /* NULL: not needed so far */
+	struct findings findings;
+	bool has_findings;
 };
 
 /* The tables of --by, a list of SUMMARY_CHOICES, in its order. rows of UINT64_MAX: as many as each of them has by default. */
@@ -112,8 +115,6 @@ size_t summary_more_graphs(struct summary *s);
 size_t summary_more_errors(struct summary *s);
 size_t summary_more_gaps(struct summary *s);
 size_t summary_path_print(struct summary *s);
-/* A sentence, malloc'd; NULL: nothing stands out, or the trace is too large for an overview. */
-char *summary_path_finding(struct summary *s);
 size_t summary_overview_print(struct summary *s);
 /* Why a database has no operation, and what to do: a line on stderr. */
 void summary_overview_say_empty(const char *path);
@@ -123,16 +124,9 @@ const char *summary_more_error_name(const struct digest_error *e, char buf[32]);
 /* What the host did in an explained gap: "hipFree 40%, outside of calls"; malloc'd. */
 char *summary_more_gap_host(struct digest *d, const struct digest_gap *gap);
 
-/* What is wrong with the program, the worst first: whole sentences. Returns their number; the texts are malloc'd. */
-#define SUMMARY_FINDINGS 12
-size_t summary_findings(struct summary *s, char *out[SUMMARY_FINDINGS]);
-
-/* Waves that a kernel can have at a time, of those that the GPU has space for. */
-struct summary_occupancy {
-	unsigned int waves, max_waves; /* of a SIMD; 0: not known */
-	const char *limit;	       /* "VGPRs", "SGPRs", "LDS", "workgroup", or "" */
-};
-/* Of the first shape of the kernel, by its name. */
-struct summary_occupancy summary_occupancy_of(struct summary *s, const char *kernel);
+/* What is wrong with the program (analysis/findings.h): read when it is first asked for. */
+const struct findings *summary_findings(struct summary *s);
+/* The finding as on a screen: with short names of kernels; malloc'd. */
+char *summary_findings_text(const struct finding *f);
 
 #endif

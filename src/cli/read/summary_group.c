@@ -197,8 +197,9 @@ static struct grid_cell cell_of(struct summary *s, struct stats_group *g, size_t
 static void add_occupancy(struct summary *s, const char *kernel, struct grid_cell *share,
 			  struct grid_cell *limit)
 {
-	struct summary_occupancy o = summary_occupancy_of(s, kernel);
+	struct occupancy o;
 
+	db_check(s->q, occupancy_read(s->q, &s->occupancy, kernel, &o));
 	share->none = limit->none = !o.max_waves;
 	share->real = o.max_waves ? (double)o.waves / o.max_waves : 0;
 	limit->text = o.limit;

@@ -481,18 +481,20 @@ static void put_verdict(const struct overview *o)
 
 static void put_findings(const struct overview *o)
 {
-	char *findings[SUMMARY_FINDINGS];
-	size_t nr = summary_findings(o->s, findings);
+	const struct findings *found = summary_findings(o->s);
 
-	if (nr)
+	if (found->nr || found->missing)
 		put_title("FINDINGS");
-	for (size_t i = 0; i < nr; i++) {
-		char *text = ui_format("%zu. %s", i + 1, findings[i]);
+	for (size_t i = 0; i < found->nr; i++) {
+		char *own = summary_findings_text(&found->list[i]);
+		char *text = ui_format("%zu. %s", i + 1, own);
 
 		put_wrapped(o, text, "   ");
 		free(text);
-		free(findings[i]);
+		free(own);
 	}
+	if (found->missing)
+		put_wrapped(o, found->missing, "   ");
 }
 
 static void put_sums_json(struct json *j, const char *key, const struct digest_sums *sums,
@@ -527,13 +529,33 @@ static void number_json(struct json *j, const char *key, uint64_t number)
 	json_uint(j, number);
 }
 
+static void put_finding_json(struct json *j, const struct finding *f)
+{
+	json_object(j);
+	json_member_text(j, "id", f->id);
+	json_member_text(j, "severity", findings_severity_name(f->severity));
+	json_member_text(j, "text", f->text);
+	json_member_text(j, "query", f->query);
+	json_key(j, "numbers");
+	json_array(j);
+	for (size_t i = 0; i < f->nr_numbers; i++) {
+		json_object(j);
+		json_member_text(j, "key", f->numbers[i].key);
+		json_member_text(j, "unit", f->numbers[i].unit);
+		json_key(j, "value");
+		json_double(j, f->numbers[i].value);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
 static void print_json(const struct overview *o)
 {
-	char *findings[SUMMARY_FINDINGS];
+	const struct findings *found = summary_findings(o->s);
 	struct json *j = malloc(sizeof(*j));
 	struct digest_sums joined = { 0 };
 	const struct digest *d = o->d;
-	size_t nr;
 
 	if (!j)
 		ui_die_memory();
@@ -570,12 +592,11 @@ static void print_json(const struct overview *o)
 	put_sums_json(j, "calls", &d->calls, true);
 	json_key(j, "findings");
 	json_array(j);
-	nr = summary_findings(o->s, findings);
-	for (size_t i = 0; i < nr; i++) {
-		json_text(j, findings[i]);
-		free(findings[i]);
-	}
+	for (size_t i = 0; i < found->nr; i++)
+		put_finding_json(j, &found->list[i]);
 	json_array_end(j);
+	json_key(j, "findings_missing");
+	json_text(j, found->missing);
 	json_key(j, "verdict");
 	json_text(j, d->q->verdict.line);
 	json_object_end(j);

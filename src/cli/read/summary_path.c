@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_path.c - the critical path: a row for each call, operation, launch and wait on it, and its finding */
+/* summary_path.c - the critical path: a row for each call, operation, launch and wait on it */
 #include <stdlib.h>
 
 #include "cli/read/summary.h"
@@ -77,62 +77,4 @@ size_t summary_path_print(struct summary *s)
 	grid_destroy(grid);
 	critical_fini(&c);
 	return nr;
-}
-
-/* The overview stays quick and small: the path needs all operations and calls in memory. */
-#define OVERVIEW_ROWS 400000
-/* Parts that the finding names, and the least share of each. */
-#define FINDING_PARTS 4
-#define FINDING_PERCENT 5
-
-char *summary_path_finding(struct summary *s)
-{
-	static const char *const forms[] = {
-		[CRITICAL_KERNEL] = "kernel ",
-		[CRITICAL_COPY] = "",
-		[CRITICAL_CALL] = "",
-		[CRITICAL_HOST] = "the host ",
-		[CRITICAL_LAUNCH] = "the way to the GPU of ",
-		[CRITICAL_WAIT] = "the time before ",
-	};
-	struct critical c;
-	char *text, time[UI_NUMBER_SIZE], *whole[FINDING_PARTS], **names;
-	size_t nr = 0;
-
-	if (s->digest->nr_calls + s->digest->lanes[0].kernels + s->digest->lanes[0].copies >
-	    OVERVIEW_ROWS)
-		return NULL;
-	read_path(s, &c);
-	text = ui_format("The critical path (--critical-path) of %s:",
-			 ui_time(time, (uint64_t)(c.end - c.begin)));
-	while (nr < c.nr && nr < FINDING_PARTS &&
-	       100.0 * (double)c.parts[nr].ns / (double)(c.end - c.begin) >= FINDING_PERCENT) {
-		whole[nr] = name_of(s, &c.parts[nr]);
-		nr++;
-	}
-	/* together, so that they differ */
-	names = names_make((const char *const *)whole, nr, NAMES_SHORT, 60);
-	for (size_t i = 0; i < nr; i++) {
-		const struct critical_part *part = &c.parts[i];
-		char share[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], *more;
-
-		more = ui_format("%s%s %s%s %s (%s x %s)", text, i ? "," : "", forms[part->kind],
-				 part->kind == CRITICAL_KERNEL ? names[i] : whole[i],
-				 ui_share(share, (uint64_t)part->ns, (uint64_t)(c.end - c.begin)),
-				 ui_count(count, part->count),
-				 ui_time(time, part->ns / part->count));
-		free(whole[i]);
-		free(text);
-		text = more;
-	}
-	names_free(names, nr);
-	critical_fini(&c);
-	if (nr) {
-		char *sentence = ui_format("%s.", text);
-
-		free(text);
-		return sentence;
-	}
-	free(text);
-	return NULL;
 }

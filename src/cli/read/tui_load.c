@@ -119,16 +119,21 @@ static void make_losses(const struct query *q)
 /* Each finding is a paragraph. */
 static void make_findings(struct summary *s)
 {
-	char *findings[SUMMARY_FINDINGS], *all = NULL;
-	size_t nr;
+	const struct findings *found = summary_findings(s);
+	char *all = NULL;
 
-	summary_digest(s);
-	nr = summary_findings(s, findings);
-	for (size_t i = 0; i < nr; i++) {
-		char *more = ui_format("%s%zu. %s\n", all ? all : "", i + 1, findings[i]);
+	for (size_t i = 0; i < found->nr; i++) {
+		char *own = summary_findings_text(&found->list[i]);
+		char *more = ui_format("%s%zu. %s\n", all ? all : "", i + 1, own);
 
 		free(all);
-		free(findings[i]);
+		free(own);
+		all = more;
+	}
+	if (found->missing) {
+		char *more = ui_format("%s%s\n", all ? all : "", found->missing);
+
+		free(all);
 		all = more;
 	}
 	made.text = all ? all : ui_format("Nothing conspicuous was found.\n");

@@ -92,9 +92,9 @@ static int write_trace(struct page *page, struct json *j)
 	json_member_text(j, "source", q->path);
 	json_member_int(j, "t0", page->t0);
 	json_member_int(j, "span", page->until > page->span ? page->until : page->span);
-	json_member_int(j, "wall_ns", (int64_t)page->wall.ns);
-	json_member_int(j, "startup_ns", (int64_t)page->wall.startup_ns);
-	json_member_text(j, "part", page->wall.part ? page->wall.part : "");
+	json_member_int(j, "wall_ns", (int64_t)page->digest.wall.ns);
+	json_member_int(j, "startup_ns", (int64_t)page->digest.wall.startup_ns);
+	json_member_text(j, "part", page->digest.wall.part ? page->digest.wall.part : "");
 	json_member_int(j, "slices", (int64_t)page->nr_slices);
 	json_key(j, "streams");
 	json_bool(j, q->streams > 0);
@@ -119,8 +119,12 @@ static void write_findings(const struct page *page, struct json *j)
 {
 	json_key(j, "findings");
 	json_array(j);
-	for (size_t i = 0; i < page->nr_findings; i++)
-		json_text(j, page->findings[i]);
+	for (size_t i = 0; i < page->findings.nr; i++) {
+		json_object(j);
+		json_member_text(j, "id", page->findings.list[i].id);
+		json_member_text(j, "text", page->findings.list[i].text);
+		json_object_end(j);
+	}
 	json_array_end(j);
 }
 
@@ -153,6 +157,35 @@ static int write_peaks(struct query *q, struct json *j)
 	return ret;
 }
 
+/* How long each GPU was busy; `bins`: in each part of the time. */
+static void write_gpus(const struct page *page, struct json *j)
+{
+	const struct digest *d = &page->digest;
+
+	json_member_int(j, "bin_ns", d->bin_ns);
+	json_key(j, "gpus");
+	json_array(j);
+	for (size_t i = 1; i < d->nr_lanes; i++) {
+		const struct digest_lane *l = &d->lanes[i];
+
+		json_object(j);
+		json_member_int(j, "gpu", l->gpu);
+		json_member_int(j, "busy_ns", (int64_t)l->busy_ns);
+		json_member_int(j, "kernel_ns", (int64_t)l->kernel_ns);
+		json_member_int(j, "copy_ns", (int64_t)l->copy_ns);
+		json_member_int(j, "kernels", (int64_t)l->kernels);
+		json_member_int(j, "copies", (int64_t)l->copies);
+		json_member_int(j, "span_ns", l->until > l->first ? l->until - l->first : 0);
+		json_key(j, "bins");
+		json_array(j);
+		for (size_t k = 0; k < d->nr_bins; k++)
+			json_uint(j, l->bins[k]);
+		json_array_end(j);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static int write_main(struct page *page)
 {
 	struct page_pack *pack = page_pack_open(page->out, "main");
@@ -166,7 +199,7 @@ static int write_main(struct page *page)
 		if (ret == 0)
 			ret = write_peaks(page->q, j);
 		write_findings(page, j);
-		page_busy_write(page, j);
+		write_gpus(page, j);
 		page_sum_write(page, j);
 		page_lane_write(page, j);
 		json_key(j, "names");
@@ -201,8 +234,6 @@ static int fill_page(void *arg, struct json *out)
 	if (ret == 0)
 		ret = page_counters_write(page);
 	if (ret == 0)
-		ret = page_busy_read(page);
-	if (ret == 0)
 		ret = page_lane_write_levels(page);
 	if (ret == 0)
 		ret = write_main(page);
@@ -217,35 +248,34 @@ static void free_page(struct page *page)
 {
 	page_names_fini(&page->names);
 	page_lane_free(page);
-	for (size_t i = 0; i < page->nr_findings; i++)
-		free(page->findings[i]);
+	findings_fini(&page->findings);
+	digest_fini(&page->digest);
 	for (int i = 0; i < PAGE_TABLES; i++) {
 		alloc_free(page->tables[i].sums);
 		map_fini(&page->tables[i].by_name);
 	}
 	alloc_free(page->values);
 	map_fini(&page->by_value);
-	for (size_t i = 0; i < page->nr_gpus; i++)
-		alloc_free(page->gpus[i].bins);
-	alloc_free(page->gpus);
 }
 
 static int page_write(struct query *q, const char *out)
 {
+	static const struct slice all;
 	struct page page = { .q = q, .t0 = q->first_ns };
 	int64_t last = find_last_ns(q);
 	int ret;
 
-	wall_read(q, NULL, &page.wall);
-	if (page.wall.has_startup)
-		wall_start(&page.wall, query_number(q->db, wall_first_sql(q), 0));
 	page.span = last > page.t0 ? last - page.t0 : 0;
 	page.args = query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) <= ARGS_MAX;
 	page.args_left_out = !page.args;
-	/* before the output is begun: an error in them ends the process */
-	if (q->opt->findings)
-		page.nr_findings = q->opt->findings(q, page.findings, PAGE_FINDINGS);
-	ret = output_write(q, out, fill_page, &page);
+	page.digest.nr_bins = PAGE_BINS;
+	page.digest.bins_begin = page.t0;
+	page.digest.bin_ns = page.span / PAGE_BINS + 1;
+	ret = digest_read(&page.digest, q, &all);
+	if (ret == 0)
+		ret = findings_read(q, &page.digest, &page.findings);
+	if (ret == 0)
+		ret = output_write(q, out, fill_page, &page);
 	free_page(&page);
 	return ret;
 }

@@ -16,7 +16,7 @@
 #ifndef RTL_EXPORT_REPORT_PAGE_INTERNAL_H
 #define RTL_EXPORT_REPORT_PAGE_INTERNAL_H
 
-#include "analysis/wall.h"
+#include "analysis/findings.h"
 #include "export/json.h"
 #include "query/query.h"
 #include "query/rows.h"
@@ -169,15 +169,7 @@ struct page_value {
 	int64_t ns; /* duration of those dispatches */
 };
 
-struct page_gpu {
-	int64_t gpu;
-	uint64_t busy_ns, kernel_ns, copy_ns, kernels, copies;
-	int64_t first, until; /* begin of the first timed operation, end of all so far */
-	uint64_t *bins;	      /* PAGE_BINS: busy ns in each part of the trace */
-};
-
 #define PAGE_BINS 240
-#define PAGE_FINDINGS 16
 
 /* ---- the report ---- */
 
@@ -190,17 +182,14 @@ struct page {
 	size_t nr_lanes, max_lanes;
 	uint64_t nr_blocks, nr_slices;
 	int64_t t0,
-		span; /* first event; ns from it to the last one, from the database's own sums */
-	struct wall wall;
+		span;  /* first event; ns from it to the last one, from the database's own sums */
 	int64_t until; /* the largest end that was seen, since t0 */
 	bool args, args_left_out;
 	struct page_value *values;
 	size_t nr_values, max_values;
 	struct map by_value;
-	struct page_gpu *gpus;
-	size_t nr_gpus;
-	char *findings[PAGE_FINDINGS]; /* of job_options.findings */
-	size_t nr_findings;
+	struct digest digest;
+	struct findings findings;
 };
 
 /* SQL for the product and the ISA of a GPU. */
@@ -211,8 +200,5 @@ struct page {
 int page_ops_write(struct page *page);
 int page_counters_write(struct page *page);
 int page_calls_write(struct page *page);
-/* Fills page->gpus. */
-int page_busy_read(struct page *page);
-void page_busy_write(const struct page *page, struct json *j);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_occupancy.c - which resource limits the waves that a kernel can have at a time
+/* occupancy.c - which resource limits the waves that a kernel can have at a time
  *
  * From the registers and LDS in the kernel's code object and the workgroups of its dispatches, by the sizes of AMD's ISA documents:
  *	gfx8, gfx9	  256 VGPRs of 64 lanes for a SIMD (512 with gfx90a and gfx94x, in units of 8), 800 SGPRs, 64 KiB LDS
@@ -8,11 +8,10 @@
  *			  2 SIMDs
  *	gfx11, gfx12	  1536 VGPRs, in units of 24
  */
+#include "analysis/occupancy.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/read/summary.h"
-#include "cli/ui.h"
 
 #define LDS_BYTES (64u << 10)
 #define MAX_SGPR_WAVES 800u
@@ -59,7 +58,7 @@ static bool gpu_of(const char *isa, unsigned int wave, struct gpu *g)
 	return false;
 }
 
-static void limit_by(struct summary_occupancy *o, unsigned int waves, const char *what)
+static void limit_by(struct occupancy *o, unsigned int waves, const char *what)
 {
 	if (waves < o->waves) {
 		o->waves = waves;
@@ -68,10 +67,10 @@ static void limit_by(struct summary_occupancy *o, unsigned int waves, const char
 }
 
 /* Columns: ISA, wave, VGPRs, accumulation VGPRs, SGPRs, LDS, work-items of a group. */
-static struct summary_occupancy occupancy_of(sqlite3_stmt *row)
+static struct occupancy read_row(sqlite3_stmt *row)
 {
 	unsigned int v[7], group_waves, vgprs;
-	struct summary_occupancy o = { .limit = "" };
+	struct occupancy o = { .limit = "" };
 	struct gpu g;
 
 	for (int i = 1; i < 7; i++)
@@ -100,23 +99,26 @@ static struct summary_occupancy occupancy_of(sqlite3_stmt *row)
 	return o;
 }
 
-struct summary_occupancy summary_occupancy_of(struct summary *s, const char *kernel)
+int occupancy_read(struct query *q, sqlite3_stmt **stmt, const char *kernel, struct occupancy *o)
 {
 	static const char sql[] =
 		"SELECT G.name, G.wave_size, Y.vgpr_count, Y.accum_vgpr_count, Y.sgpr_count, H.group_size, "
 		"H.group_x * H.group_y * H.group_z FROM rtl_kernel_symbol Y JOIN rtl_agent G ON G.id = "
 		"Y.agent_id JOIN rtl_shape H ON H.kernel_id = Y.id WHERE Y.demangled = ?1 OR Y.name = ?1 || "
 		"'.kd' ORDER BY H.id LIMIT 1";
-	struct summary_occupancy o = { .limit = "" };
+	int ret = 0;
 
-	if (!s->q->ours)
-		return o;
-	if (!s->occupancy)
-		s->occupancy = db_query(s->q, sql);
-	sqlite3_reset(s->occupancy);
-	sqlite3_bind_text(s->occupancy, 1, kernel, -1, SQLITE_TRANSIENT);
-	if (db_step(s->q, s->occupancy))
-		o = occupancy_of(s->occupancy);
-	sqlite3_reset(s->occupancy);
-	return o;
+	*o = (struct occupancy){ .limit = "" };
+	if (!q->ours)
+		return 0;
+	if (!*stmt)
+		ret = query_prepare(q, stmt, sql);
+	if (ret)
+		return ret;
+	sqlite3_bind_text(*stmt, 1, kernel, -1, SQLITE_TRANSIENT);
+	ret = query_step(q, *stmt);
+	if (ret == 1)
+		*o = read_row(*stmt);
+	sqlite3_reset(*stmt);
+	return ret < 0 ? ret : 0;
 }
