@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_event.c - events of Chrome's JSON, and cached texts in them */
+/* trace_event.c - events of Chrome's JSON, and their annotations */
 #include "export/trace_event.h"
 
 #include <errno.h>
@@ -7,68 +7,123 @@
 
 #include "base/alloc.h"
 
-#define TEXTS_MAX (8u << 20) /* bytes of a cache; it is emptied when it exceeds them */
+/* ---- annotations ---- */
 
-/* ---- cached texts ---- */
+static const struct {
+	const char *quoted;
+	size_t size;
+} keys[WALK_NR] = {
+#define KEY(id, name, rocprofv3) [WALK_##id] = { "\"" name "\":", sizeof("\"" name "\":") - 1 },
+	WALK_KEYS(KEY)
+};
 
-static const struct trace_event_text *find_text(struct trace_events *t,
-						struct trace_event_texts *texts, int64_t key,
-						sqlite3_stmt *stmt, trace_event_make_fn make)
+static void put_flags(struct json *j, int64_t flags)
 {
-	struct trace_event_text *grown;
-	struct json_memory m = { NULL, 0 };
-	uint64_t index;
-	struct json *j;
-
-	if (map_get(&texts->index, (uint64_t)key, &index))
-		return &texts->texts[index];
-	if (texts->size > TEXTS_MAX) {
-		trace_event_texts_fini(texts);
-		memset(texts, 0, sizeof(*texts));
-	}
-	j = alloc_heap(sizeof(*j));
-	grown = alloc_resize(texts->texts, texts->nr + 1, sizeof(*grown));
-	if (grown)
-		texts->texts = grown;
-	if (j && grown) {
-		json_init(j, json_write_memory, &m);
-		make(j, query_row(stmt, key));
-	}
-	if (!j || !grown || json_flush(j) || map_put(&texts->index, (uint64_t)key, texts->nr)) {
-		query_fail_memory(t->q);
-		alloc_free(j);
-		alloc_free(m.bytes);
-		return NULL;
-	}
-	alloc_free(j);
-	texts->size += m.size + sizeof(*grown);
-	texts->texts[texts->nr] = (struct trace_event_text){ m.bytes, m.size };
-	return &texts->texts[texts->nr++];
+	json_array(j);
+	for (size_t i = 0; i < TRACK_FLAGS; i++)
+		if (flags & track_flags[i].bit)
+			json_text(j, track_flags[i].name);
+	json_array_end(j);
 }
 
-void trace_event_texts_fini(struct trace_event_texts *texts)
+static void put_xyz(struct json *j, const int64_t xyz[3])
 {
-	for (size_t i = 0; i < texts->nr; i++)
-		alloc_free(texts->texts[i].json);
-	alloc_free(texts->texts);
-	map_fini(&texts->index);
+	json_array(j);
+	for (int i = 0; i < 3; i++)
+		json_int(j, xyz[i]);
+	json_array_end(j);
 }
 
-int trace_event_put_text(struct trace_events *t, struct trace_event_texts *texts, int64_t key,
-			 sqlite3_stmt *stmt, trace_event_make_fn make, bool members)
+/* Of a code object's symbol, the kernel's name. */
+static void put_mangled(struct json *j, const char *symbol)
 {
-	const struct trace_event_text *text = find_text(t, texts, key, stmt, make);
+	size_t n = strlen(symbol);
 
-	if (!text)
+	json_text_size(j, symbol, n > 3 && strcmp(symbol + n - 3, ".kd") == 0 ? n - 3 : n);
+}
+
+static void put_note(struct json *j, const struct walk_note *note)
+{
+	if (note->type == WALK_INT) {
+		json_raw_member_int(j, keys[note->key].quoted, keys[note->key].size, note->number);
+		return;
+	}
+	if (note->type == WALK_ARGUMENTS) {
+		trace_event_args_put(j, note->text);
+		return;
+	}
+	if (note->key == WALK_COUNTER)
+		json_key(j, note->text);
+	else
+		json_key_raw(j, keys[note->key].quoted, keys[note->key].size);
+	switch (note->type) {
+	case WALK_REAL:
+		json_double(j, note->real);
+		break;
+	case WALK_XYZ:
+		put_xyz(j, note->xyz);
+		break;
+	case WALK_BITS:
+		put_flags(j, note->number);
+		break;
+	case WALK_TRUE:
+		json_bool(j, true);
+		break;
+	default:
+		if (note->key == WALK_MANGLED)
+			put_mangled(j, note->text);
+		else
+			json_text(j, note->text);
+	}
+}
+
+void trace_event_notes(struct json *j, const struct walk_note *notes, size_t nr, uint64_t skip)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!(skip >> notes[i].key & 1))
+			put_note(j, &notes[i]);
+}
+
+void trace_event_all_notes(struct json *j, const struct walk_notes *notes, uint64_t skip)
+{
+	for (size_t i = 0; i < notes->nr_parts; i++)
+		trace_event_members(j, &notes->parts[i]);
+	trace_event_notes(j, notes->own, notes->nr, skip);
+}
+
+struct trace_event_maker *trace_event_maker_new(void)
+{
+	struct trace_event_maker *m = alloc_heap(sizeof(*m));
+
+	if (m)
+		m->memory = (struct json_memory){ NULL, 0 };
+	return m;
+}
+
+void trace_event_maker_free(struct trace_event_maker *m)
+{
+	if (m)
+		alloc_free(m->memory.bytes);
+	alloc_free(m);
+}
+
+struct json *trace_event_make(struct trace_event_maker *m)
+{
+	m->memory.size = 0;
+	json_init(&m->json, json_write_memory, &m->memory);
+	return &m->json;
+}
+
+int trace_event_made(struct trace_event_maker *m, struct kept_part *part)
+{
+	if (!m->memory.size) {
+		*part = (struct kept_part){ m->json.buf, m->json.used };
+		return 0;
+	}
+	if (json_flush(&m->json))
 		return -ENOMEM;
-	if (text->size || !members)
-		json_raw(t->json, text->json, text->size);
+	*part = (struct kept_part){ m->memory.bytes, m->memory.size };
 	return 0;
-}
-
-void trace_event_make_string(struct json *j, sqlite3_stmt *row)
-{
-	json_text(j, query_text(row, 0));
 }
 
 /* ---- events ---- */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* trace_event.h - events of Chrome's JSON, which Perfetto's dialect (chrome_trace/) and kineto's (kineto/) share
  *
- *	trace_event.c		events, and cached texts in them
+ *	trace_event.c		events, and their annotations
  *	trace_event_args.c	recorded arguments as JSON
  */
 #ifndef RTL_EXPORT_TRACE_EVENT_H
 #define RTL_EXPORT_TRACE_EVENT_H
 
 #include "export/json.h"
+#include "export/walk.h"
 #include "query/rows.h"
-#include "store/map.h"
 
 /* A file being written. */
 struct trace_events {
@@ -21,25 +21,28 @@ struct trace_events {
 
 /* ---- trace_event.c ---- */
 
-/* A cache of JSON texts, one for each row of a small table, by the row's id. */
-struct trace_event_texts {
-	struct map index;
-	struct trace_event_text {
-		char *json;
-		size_t size;
-	} * texts;
-	size_t nr, size; /* size: bytes of all */
+/* Writes annotations as members of the open object; those of keys in `skip` (1 << enum walk_key) are left out. */
+void trace_event_notes(struct json *j, const struct walk_note *notes, size_t nr, uint64_t skip);
+/* The same for all of an event. */
+void trace_event_all_notes(struct json *j, const struct walk_notes *notes, uint64_t skip);
+/* Members that are already JSON. */
+static inline void trace_event_members(struct json *j, const struct kept_part *part)
+{
+	if (part->size)
+		json_raw(j, part->bytes, part->size);
+}
+
+/* Where a part is made: in memory, as members of an object. */
+struct trace_event_maker {
+	struct json json;
+	struct json_memory memory; /* used where the buffer is too small */
 };
 
-/* Writes one value (or members) from a row, which may be NULL. */
-typedef void (*trace_event_make_fn)(struct json *j, sqlite3_stmt *row);
-/* Writes the text for key, which `make` makes from the statement's row for ?1 = key: as a value, or as members of
- * the open object (then it may be empty). 0 or -ENOMEM with the error in the job's result. */
-int trace_event_put_text(struct trace_events *t, struct trace_event_texts *texts, int64_t key,
-			 sqlite3_stmt *stmt, trace_event_make_fn make, bool members);
-void trace_event_texts_fini(struct trace_event_texts *texts);
-/* A trace_event_make_fn: column 0 as a string. */
-void trace_event_make_string(struct json *j, sqlite3_stmt *row);
+struct trace_event_maker *trace_event_maker_new(void);
+void trace_event_maker_free(struct trace_event_maker *m);
+struct json *trace_event_make(struct trace_event_maker *m);
+/* The part's bytes, valid until the next one is made. 0 or -ENOMEM. */
+int trace_event_made(struct trace_event_maker *m, struct kept_part *part);
 
 /* The beginning of an event: {"ph":"X","pid":..,"tid":..,"ts":..; the caller goes on with keys. */
 void trace_event_begin(struct trace_events *t, const char *phase, int64_t pid, int64_t tid,
@@ -91,7 +94,5 @@ bool trace_event_args_write(struct json *j, const char *text);
 #define TRACE_EVENT_SPACE (8 * TRACE_EVENT_SHORT)
 /* "args": the object, or the text unchanged. Nothing for "". */
 void trace_event_args_put(struct json *j, const char *text);
-/* "status", and "error" with the name of an error status. Members of the open object. */
-void trace_event_args_status(struct json *j, const char *function, int64_t status);
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "export/call_args.h"
 #include "export/trace_event.h"
-#include "store/args.h"
 
 #define MAX_EXACT (INT64_C(1) << 53) /* readers convert numbers to doubles */
 
@@ -308,16 +307,4 @@ void trace_event_args_put(struct json *j, const char *text)
 	JSON_KEY(j, "args");
 	if (!trace_event_args_write(j, text))
 		json_text(j, text);
-}
-
-void trace_event_args_status(struct json *j, const char *function, int64_t status)
-{
-	const char *error;
-
-	TRACE_EVENT_NUMBER(j, "status", status);
-	if (!status)
-		return;
-	error = args_enum(strncmp(function, "hsa_", 4) == 0 ? "hsa_status_t" : "hipError_t",
-			  (uint64_t)status);
-	TRACE_EVENT_TEXT(j, "error", error ? error : "unknown");
 }

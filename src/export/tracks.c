@@ -56,17 +56,24 @@ static bool is_of(const struct track *t, const int64_t *op, enum rows_order kind
 	       t->block == op[OP_ID] >> 32;
 }
 
+/* Few tracks share one, which costs a comparison. */
+static uint64_t hash_of(const int64_t *op, enum rows_order kind)
+{
+	const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);
+
+	return (((uint64_t)op[OP_ID] >> 32) * prime + (uint64_t)op[OP_GPU]) * prime +
+	       (uint64_t)op[OP_QUEUE] * 4 + kind;
+}
+
 struct track *tracks_of(struct tracks *t, const int64_t *op, enum rows_order kind, bool *fresh)
 {
-	uint64_t key[4] = { (uint64_t)kind, (uint64_t)op[OP_GPU], (uint64_t)op[OP_QUEUE],
-			    (uint64_t)op[OP_ID] >> 32 };
 	struct track **grown, *track;
 	uint64_t hash, i;
 
 	*fresh = false;
 	if (t->last && is_of(t->last, op, kind))
 		return t->last;
-	for (hash = map_hash(key, sizeof(key)); map_get(&t->index, hash, &i); hash++)
+	for (hash = hash_of(op, kind); map_get(&t->index, hash, &i); hash++)
 		if (is_of(t->all[i], op, kind))
 			return t->last = t->all[i];
 	grown = alloc_grow(t->all, t->nr, &t->max, 16, sizeof(struct track *));

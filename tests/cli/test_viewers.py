@@ -92,7 +92,7 @@ def parse(text):
     return stack[0]
 
 
-class Perfetto(Viewers):
+class PerfettoReader(Viewers):
     """protoc reads the files by the part of Perfetto's schema that is written."""
 
     @classmethod
@@ -148,6 +148,8 @@ class Perfetto(Viewers):
     def of(self, category):
         return [s for s in self.slices if s.category == category]
 
+
+class Perfetto(PerfettoReader):
     def test_counts_and_times_equal_database(self):
         for trace in (spool.sample(), spool.calls(), self.odd()):
             db = self.database(trace)
@@ -235,6 +237,95 @@ class Perfetto(Viewers):
     def test_empty_trace_and_compressed_one_are_read(self):
         self.read(self.convert(self.database(spool.Spool()), "pftrace", "t.pftrace"))
         self.assertEqual(self.slices, [])
+
+
+# annotations and their names in Chrome's JSON and in Perfetto's format
+WALK = os.path.join(SOURCE, "src/export/walk.h")
+# what kineto has under another name, or an event says itself
+KINETO_OWN = {"kernel": None, "grid": "grid", "workgroup": "block", "lds_bytes": "shared memory", "vgprs": "registers per thread", "agent": "device",
+              "queue": "hsa_queue", "stream_id": "stream", "stream": "stream", "corr_id": "correlation", "marker": "External id", "bytes": "bytes",
+              "gb_per_s": "memory bandwidth (GB/s)", "begin_ns": None, "end_ns": None, "type": None, "tid": None, "api_id": None}
+
+
+class Annotations(PerfettoReader):
+    """Formats have the same annotations of the same event."""
+
+    def names(self):
+        with open(WALK, encoding="utf-8") as file:
+            return {a: b for a, b in re.findall(r'^\tX\(\w+, "(\w+)", "(\w+)"\)', file.read(), re.M)}
+
+    def plain(self, name, value):
+        """A value as Perfetto's format has it."""
+        if name in ("grid", "workgroup"):
+            return ",".join(map(str, value))
+        if name == "flags":
+            return " ".join(value)
+        return value
+
+    def traced(self):
+        """An event of each kind, counters, a process with a rank."""
+        s = spool.calls(rank=3, world_size=8)
+        s.copy(s.start + 100, s.start + 5000, 4096)
+        s.dispatch(1, 0, s.start + 9000, s.start + 8000)
+        db = self.database(s)
+        with sqlite3.connect(self.path(db)) as c:
+            c.execute("UPDATE rtl_kernel_symbol SET vgpr_count = 12, accum_vgpr_count = 4, sgpr_count = 96")
+            c.execute("INSERT INTO rocpd_string (id, string) VALUES (999999, 'SQ_WAVES')")
+            c.execute("INSERT INTO rocpd_counter (value, op_id, name_id) SELECT 64.5, id, 999999 FROM rocpd_op ORDER BY start LIMIT 9")
+            c.execute("INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value) VALUES ('gpu', 0, 'sclk', 5, 9, '1700')")
+        return db
+
+    def json(self, db, form, out):
+        with open(self.convert(db, form, out), encoding="utf-8") as file:
+            return [e for e in json.load(file)["traceEvents"] if e["ph"] in "XiC"]
+
+    def test_perfettos_formats_have_the_same(self):
+        db, names = self.traced(), self.names()
+        self.assertGreater(len(names), 35)
+        self.read(self.convert(db, "pftrace", "t.pftrace"))
+        mine = {(s.category, s.args["begin_ns"], s.args["end_ns"], s.name): s.args for s in self.slices + self.instants if "begin_ns" in s.args}
+        seen = set()
+        for event in self.json(db, "perfetto", "t.json"):
+            args = event.get("args", {})
+            if "begin_ns" not in args:
+                continue
+            theirs = mine.pop((event["cat"], args["begin_ns"], args["end_ns"], event["name"]))
+            for name, value in args.items():
+                other = names.get(name, name)
+                self.assertIn(other, theirs, event)
+                if name not in ("args", "mangled"):
+                    self.assertEqual(theirs[other], self.plain(name, value), (name, event))
+            # what Perfetto's has alone is for TraceLens
+            more = set(theirs) - {names.get(n, n) for n in args}
+            self.assertLessEqual(more, {"grid_size", "workgroup_size", "delta_ns", "operation", "tid", "stream_ID", "corr_id"})
+            seen |= set(args)
+        self.assertEqual(mine, {})
+        self.assertLessEqual({"kernel_id", "vgprs", "accum_vgprs", "sgprs", "rank", "agent", "stream_id", "SQ_WAVES", "bytes", "flags", "args", "status",
+                              "error"}, seen)
+
+    def test_kineto_has_them_under_its_names(self):
+        db = self.traced()
+        theirs = {e["args"]["api_id"]: e for e in self.json(db, "kineto", "t.pt.trace.json") if "api_id" in e.get("args", {})}
+        self.assertGreater(len(theirs), 5)
+        for event in self.json(db, "perfetto", "t.json"):
+            args = event.get("args", {})
+            if event.get("cat") not in ("kernel", "copy") or args.get("api_id") not in theirs:
+                continue
+            for name, value in args.items():
+                other = KINETO_OWN.get(name, name)
+                if other and (other != "External id"):
+                    self.assertIn(other, theirs[args["api_id"]]["args"], (name, event))
+                if name not in KINETO_OWN and name not in ("packet",):
+                    self.assertEqual(theirs[args["api_id"]]["args"][other], value)
+
+    def test_counters_are_tracks_of_chromes_json(self):
+        db = self.traced()
+        self.read(self.convert(db, "pftrace", "t.pftrace"))
+        events = self.json(db, "perfetto", "t.json")
+        samples = [(f"GPU {e['pid'] - 2000000000} {e['name']}", e["args"]["value"]) for e in events if e["ph"] == "C"]
+        self.assertEqual(sorted(samples), sorted((name, value) for name, _, value in self.counters))
+        self.assertGreater(len(samples), 10)
+        self.assertTrue(all(e["ts"] >= 0 for e in events))
 
 
 class Speedscope(Viewers):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace.c - Chrome JSON for ui.perfetto.dev: the header, and the order of events
+/* chrome_trace.c - Chrome JSON for ui.perfetto.dev: the header, the order of events, names and annotations
  *
  * Not here: events of GPUs (chrome_trace_gpu.c) and of threads (chrome_trace_host.c).
  */
@@ -7,6 +7,7 @@
 
 #include "export/chrome_trace/chrome_trace_internal.h"
 #include "export/output.h"
+#include "query/label.h"
 #include "rtl_version.h"
 
 static void put_losses(struct json *j, const struct verdict *v)
@@ -26,7 +27,7 @@ static void put_losses(struct json *j, const struct verdict *v)
 	json_array_end(j);
 }
 
-static void put_header(struct trace_events *t)
+static void put_header(const struct trace_events *t)
 {
 	const struct verdict *v = &t->q->verdict;
 	const struct query_process *only = t->q->nr_processes == 1 ? &t->q->processes[0] : NULL;
@@ -63,26 +64,76 @@ static void put_header(struct trace_events *t)
 	json_bytes(j, "\n", 1);
 }
 
+/* ---- names and annotations, which are encoded once ---- */
+
+static int encode_name(void *arg, enum walk_what what, const char *text, struct kept_part *to)
+{
+	struct chrome_trace *t = arg;
+	struct json *j = trace_event_make(t->maker);
+	char label[LABEL_SIZE];
+
+	if (what == WALK_FUNCTION_NAME)
+		json_member_text(j, "cat", label_domain(text));
+	json_member_text(j, "name",
+			 what == WALK_KERNEL_NAME	      ? label_kernel(label, text) :
+			 what == WALK_FUNCTION_NAME && !*text ? "unnamed" :
+								text);
+	return trace_event_made(t->maker, to);
+}
+
+static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, struct kept_part *to)
+{
+	struct chrome_trace *t = arg;
+
+	trace_event_notes(trace_event_make(t->maker), notes, nr, 0);
+	return trace_event_made(t->maker, to);
+}
+
+/* ---- the file ---- */
+
+static int put_events(struct chrome_trace *t)
+{
+	static const struct walk_ops ops = { chrome_trace_gpu_put, chrome_trace_host_put,
+					     chrome_trace_gpu_sample, encode_name, encode_notes };
+	int ret = walk_begin(&t->walk, t->events.q, &ops, t);
+
+	if (ret == 0)
+		ret = chrome_trace_host_begin(t);
+	if (ret == 0)
+		ret = walk_calls(t->walk);
+	if (ret == 0)
+		ret = chrome_trace_gpu_begin(t);
+	if (ret == 0)
+		ret = walk_operations(t->walk);
+	if (ret == 0)
+		ret = walk_samples(t->walk);
+	walk_end(t->walk);
+	return ret;
+}
+
 static int fill_trace(void *arg, struct json *j)
 {
-	struct trace_events *t = arg;
+	struct chrome_trace *t = arg;
 	int ret;
 
-	t->json = j;
-	put_header(t);
-	ret = chrome_trace_host_write(t);
-	if (ret == 0)
-		ret = chrome_trace_gpu_write(t);
+	t->events.json = j;
+	put_header(&t->events);
+	ret = put_events(t);
 	json_array_end(j);
 	json_object_end(j);
 	json_bytes(j, "\n", 1);
-	t->q->res->nr_ops = t->nr_events;
+	t->events.q->res->nr_ops = t->events.nr_events;
 	return ret;
 }
 
 int chrome_trace_write(struct query *q, const char *out)
 {
-	struct trace_events t = { .q = q, .base_ns = q->first_ns };
+	struct chrome_trace t = { .events = { .q = q, .base_ns = q->first_ns }, .next_tid = 1 };
+	int ret;
 
-	return output_write(q, out, fill_trace, &t);
+	t.maker = trace_event_maker_new();
+	ret = t.maker ? output_write(q, out, fill_trace, &t) : query_fail_memory(q);
+	chrome_trace_gpu_end(&t);
+	trace_event_maker_free(t.maker);
+	return ret;
 }

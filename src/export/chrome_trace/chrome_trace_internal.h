@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chrome_trace_internal.h - shared by the writer of Perfetto's dialect of Chrome's JSON
  *
- *	chrome_trace.c		header, order of events
+ *	chrome_trace.c		header, order of events, names and annotations
  *	chrome_trace_gpu.c	operations: one process for each GPU, one thread for each lane of a queue
  *	chrome_trace_host.c	markers and calls: one process for each traced process, with its threads
  */
@@ -9,14 +9,36 @@
 #define RTL_EXPORT_CHROME_TRACE_INTERNAL_H
 
 #include "export/trace_event.h"
+#include "export/walk.h"
 
 /* Process ids of GPU tracks: above any pid of a host, below 2^31. */
 #define CHROME_TRACE_GPU_PID INT64_C(2000000000)
 #define CHROME_TRACE_STREAM_PID INT64_C(2100000000)
 
-/* ---- the parts of Perfetto's dialect ---- */
+/* A file being written. */
+struct chrome_trace {
+	struct trace_events events;
+	struct walk *walk;
+	struct trace_event_maker *maker;
+	/* of GPUs */
+	struct tracks tracks;
+	int64_t next_tid;
+	int64_t *pids; /* processes with metadata events so far */
+	size_t nr_pids;
+	sqlite3_stmt *stream;
+	/* of threads */
+	int64_t nr_processes; /* with metadata events so far */
+	struct trace_event_thread thread;
+};
 
-int chrome_trace_gpu_write(struct trace_events *t);
-int chrome_trace_host_write(struct trace_events *t);
+/* A function of struct walk_ops. */
+int chrome_trace_gpu_put(void *trace, const struct walk_operation *op);
+int chrome_trace_gpu_sample(void *trace, const struct walk_sample *sample);
+int chrome_trace_host_put(void *trace, const struct walk_call *call);
+
+/* Metadata events of all processes and threads. */
+int chrome_trace_host_begin(struct chrome_trace *t);
+int chrome_trace_gpu_begin(struct chrome_trace *t);
+void chrome_trace_gpu_end(struct chrome_trace *t);
 
 #endif

@@ -14,10 +14,11 @@
 
 struct events {
 	struct trace_events *t;
+	struct walk *walk;
+	struct trace_event_maker *maker;
 	struct trace_event_thread thread;
 	struct map tracks; /* streams with metadata events so far: gpu << 32 | stream */
-	struct trace_event_texts functions, kernels, shapes, copies;
-	sqlite3_stmt *string, *args, *shape, *call, *name, *add_range, *use_call;
+	sqlite3_stmt *name, *add_range, *use_call;
 	/* operations of one range on one track that are not written yet */
 	int64_t range, range_gpu, range_stream, range_first, range_last;
 };
@@ -72,63 +73,58 @@ static void introduce_thread(struct events *e, int64_t pid, int64_t tid)
 	e->thread.depth = 0;
 }
 
-/* Column 0, a function's name, as members. */
-static void make_function(struct json *j, sqlite3_stmt *row)
-{
-	const char *name = query_text(row, 0);
+/* What an event has under another name, which readers require, or says itself. */
+#define BIT(key) (UINT64_C(1) << WALK_##key)
+#define SKIP_CALL                                                                                  \
+	(BIT(TID) | BIT(API_ID) | BIT(MARKER) | BIT(BEGIN_NS) | BIT(END_NS) | BIT(CORR_ID))
+#define SKIP_OP                                                                                    \
+	(BIT(KERNEL) | BIT(GRID) | BIT(WORKGROUP) | BIT(LDS) | BIT(VGPR) | BIT(TYPE) |             \
+	 BIT(AGENT) | BIT(QUEUE) | BIT(STREAM_ID) | BIT(STREAM) | BIT(CORR_ID) | BIT(MARKER) |     \
+	 BIT(BYTES) | BIT(RATE) | BIT(BEGIN_NS) | BIT(END_NS))
 
-	json_member_text(j, "cat", strncmp(name, "hsa_", 4) == 0 ? "cuda_driver" : "cuda_runtime");
-	json_member_text(j, "name", *name ? name : "unnamed");
-}
-
-static void put_call_args(struct events *e, const int64_t *row, int64_t first)
-{
-	struct json *j = e->t->json;
-
-	TRACE_EVENT_NUMBER(j, "correlation",
-			   row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
-						   row[CALL_ID] - first);
-	if (row[CALL_STATUS])
-		trace_event_args_status(j, query_look_up(e->string, row[CALL_NAME]),
-					row[CALL_STATUS]);
-	trace_event_args_put(j, query_look_up(e->args, row[CALL_ARGS]));
-}
+struct putting {
+	struct events *e;
+	const struct walk_call *call;
+};
 
 static int put_row(void *arg, const int64_t *row, const char *phase, int64_t ns, int64_t dur)
 {
-	struct events *e = arg;
+	const struct putting *p = arg;
+	struct events *e = p->e;
 	int64_t own = row[CALL_MARKER] ? row[CALL_ID] : 0;
 	int64_t marker = *phase == 'X' ? trace_event_range(&e->thread) : own;
-	int64_t first = first_id(e, row[CALL_ID]);
+	int64_t first = p->call->first;
 	struct json *j = e->t->json;
-	int ret = 0, error;
 
 	trace_event_call(e->t, row, phase, ns, dur);
 	if (row[CALL_MARKER]) {
-		TRACE_EVENT_TEXT(j, "cat", "user_annotation");
-		TRACE_EVENT_TEXT(j, "name", query_look_up(e->args, row[CALL_ARGS]));
+		JSON_LITERAL(j, "cat", "user_annotation");
+		TRACE_EVENT_TEXT(j, "name", p->call->message);
 	} else {
-		ret = trace_event_put_text(e->t, &e->functions, row[CALL_NAME], e->string,
-					   make_function, true);
+		trace_event_members(j, &p->call->name);
 	}
 	JSON_KEY(j, "args");
 	json_object(j);
 	if (marker)
 		TRACE_EVENT_NUMBER(j, "External id", marker - first);
 	if (!row[CALL_MARKER])
-		put_call_args(e, row, first);
+		TRACE_EVENT_NUMBER(j, "correlation",
+				   row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
+							   row[CALL_ID] - first);
+	trace_event_all_notes(j, &p->call->notes, SKIP_CALL | (row[CALL_STATUS] ? 0 : BIT(STATUS)));
 	json_object_end(j);
-	error = trace_event_end(e->t);
-	return ret ? ret : error;
+	return trace_event_end(e->t);
 }
 
-static int take_call(void *arg, const int64_t *row)
+static int take_call(void *arg, const struct walk_call *call)
 {
 	struct events *e = arg;
+	const int64_t *row = call->row;
+	struct putting p = { e, call };
 
 	if (!e->thread.open || e->thread.pid != row[CALL_PID] || e->thread.tid != row[CALL_TID])
 		introduce_thread(e, row[CALL_PID], row[CALL_TID]);
-	return trace_event_put_call(e->t, &e->thread, row, false, put_row, e);
+	return trace_event_put_call(e->t, &e->thread, row, false, put_row, &p);
 }
 
 /* ---- operations ---- */
@@ -167,8 +163,8 @@ static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
 	return map_put(&e->tracks, key, 1);
 }
 
-/* Column 0, RPD's name of a type, as members: readers detect kinds of copies by these names. */
-static void make_copy(struct json *j, sqlite3_stmt *row)
+/* RPD's name of a type as members: readers detect kinds of copies by these names. */
+static void put_copy(struct json *j, const char *type)
 {
 	static const struct {
 		const char *type, *category, *name;
@@ -180,7 +176,6 @@ static void make_copy(struct json *j, sqlite3_stmt *row)
 		{ "CopyHostToHost", "gpu_memcpy", "Memcpy HtoH (Host -> Host)" },
 		{ "FillBuffer", "gpu_memset", "Memset (Device)" },
 	};
-	const char *type = query_text(row, 0);
 	const char *category = strncmp(type, "Fill", 4) == 0 ? "gpu_memset" : "gpu_memcpy";
 	const char *name = type;
 
@@ -193,66 +188,98 @@ static void make_copy(struct json *j, sqlite3_stmt *row)
 	json_member_text(j, "name", name);
 }
 
-static void make_kernel(struct json *j, sqlite3_stmt *row)
+/* A walk_ops.name. */
+static int encode_name(void *arg, enum walk_what what, const char *text, struct kept_part *to)
 {
-	const char *name = query_text(row, 0);
+	struct events *e = arg;
+	struct json *j = trace_event_make(e->maker);
 
-	json_member_text(j, "cat", "kernel");
-	json_member_text(j, "name", *name ? name : "unnamed");
+	if (what == WALK_COPY_NAME) {
+		put_copy(j, text);
+		return trace_event_made(e->maker, to);
+	}
+	json_member_text(j, "cat",
+			 what == WALK_KERNEL_NAME      ? "kernel" :
+			 strncmp(text, "hsa_", 4) == 0 ? "cuda_driver" :
+							 "cuda_runtime");
+	json_member_text(j, "name", *text ? text : "unnamed");
+	return trace_event_made(e->maker, to);
+}
+
+static const struct walk_note *find_note(const struct walk_note *notes, size_t nr,
+					 enum walk_key key)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (notes[i].key == key)
+			return &notes[i];
+	return NULL;
 }
 
 /* kineto's grids are in blocks. */
-static void make_shape(struct json *j, sqlite3_stmt *row)
+static void put_shape(struct json *j, const struct walk_note *notes, size_t nr)
 {
-	if (!row)
-		return;
-	json_key(j, "grid");
-	json_array(j);
-	for (int i = 0; i < 3; i++) {
-		int64_t items = sqlite3_column_int64(row, i),
-			group = sqlite3_column_int64(row, 3 + i);
+	const struct walk_note *grid = find_note(notes, nr, WALK_GRID);
+	const struct walk_note *block = find_note(notes, nr, WALK_WORKGROUP);
+	const struct walk_note *lds = find_note(notes, nr, WALK_LDS);
+	const struct walk_note *vgpr = find_note(notes, nr, WALK_VGPR);
 
-		json_int(j, group ? (items + group - 1) / group : items);
+	if (grid && block) {
+		json_key(j, "grid");
+		json_array(j);
+		for (int i = 0; i < 3; i++)
+			json_int(j, block->xyz[i] ?
+					    (grid->xyz[i] + block->xyz[i] - 1) / block->xyz[i] :
+					    grid->xyz[i]);
+		json_array_end(j);
+		json_key(j, "block");
+		json_array(j);
+		for (int i = 0; i < 3; i++)
+			json_int(j, block->xyz[i]);
+		json_array_end(j);
 	}
-	json_array_end(j);
-	json_key(j, "block");
-	json_array(j);
-	for (int i = 3; i < 6; i++)
-		json_int(j, sqlite3_column_int64(row, i));
-	json_array_end(j);
-	json_member_int(j, "shared memory", sqlite3_column_int64(row, 6));
-	if (sqlite3_column_type(row, 7) != SQLITE_NULL)
-		json_member_int(j, "registers per thread", sqlite3_column_int64(row, 7));
+	if (lds)
+		json_member_int(j, "shared memory", lds->number);
+	if (vgpr && vgpr->number)
+		json_member_int(j, "registers per thread", vgpr->number);
 }
 
-static int put_op_args(struct events *e, const int64_t *op, int64_t gpu, int64_t stream,
-		       int64_t correlation, bool timed)
+/* A walk_ops.encode. */
+static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, struct kept_part *to)
 {
-	int64_t ns = op[OP_END] - op[OP_START];
+	struct events *e = arg;
+	struct json *j = trace_event_make(e->maker);
+
+	put_shape(j, notes, nr);
+	trace_event_notes(j, notes, nr, SKIP_OP);
+	return trace_event_made(e->maker, to);
+}
+
+static void put_op_args(struct events *e, const struct walk_operation *op, int64_t gpu,
+			int64_t stream, int64_t correlation)
+{
+	const int64_t *row = op->row;
+	int64_t ns = row[OP_END] - row[OP_START];
 	struct json *j = e->t->json;
-	int ret = 0;
 
 	JSON_KEY(j, "args");
 	json_object(j);
-	if (op[OP_MARKER])
-		TRACE_EVENT_NUMBER(j, "External id", op[OP_MARKER] - first_id(e, op[OP_ID]));
+	if (row[OP_MARKER])
+		TRACE_EVENT_NUMBER(j, "External id", row[OP_MARKER] - op->first);
 	TRACE_EVENT_NUMBER(j, "device", gpu);
 	TRACE_EVENT_NUMBER(j, "context", 0);
 	TRACE_EVENT_NUMBER(j, "stream", stream);
-	TRACE_EVENT_NUMBER(j, "hsa_queue", op[OP_QUEUE]);
+	TRACE_EVENT_NUMBER(j, "hsa_queue", row[OP_QUEUE]);
 	TRACE_EVENT_NUMBER(j, "correlation", correlation);
-	if (!op[OP_COPY]) {
-		TRACE_EVENT_TEXT(j, "kind", "Dispatch Kernel");
-		if (op[OP_SHAPE])
-			ret = trace_event_put_text(e->t, &e->shapes, op[OP_SHAPE], e->shape,
-						   make_shape, true);
+	if (!row[OP_COPY]) {
+		JSON_LITERAL(j, "kind", "Dispatch Kernel");
 	} else if (e->t->q->ours) {
-		TRACE_EVENT_NUMBER(j, "bytes", op[OP_BYTES]);
+		TRACE_EVENT_NUMBER(j, "bytes", row[OP_BYTES]);
 		JSON_KEY(j, "memory bandwidth (GB/s)");
-		json_double(j, timed && ns > 0 ? (double)(op[OP_BYTES] * 1000 / ns) / 1000 : 0);
+		json_double(j,
+			    op->timed && ns > 0 ? (double)(row[OP_BYTES] * 1000 / ns) / 1000 : 0);
 	}
+	trace_event_all_notes(j, &op->notes, SKIP_OP);
 	json_object_end(j);
-	return ret;
 }
 
 /* Whether this is the first arrow from the call. */
@@ -264,25 +291,23 @@ static bool is_first(struct events *e, int64_t call)
 }
 
 /* An arrow from the begin of the call, where readers search for it. */
-static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t stream,
+static void put_arrow(struct events *e, const struct walk_operation *op,
+		      const struct walk_cause *call, int64_t gpu, int64_t stream,
 		      int64_t correlation)
 {
-	int64_t id = correlation, begin = op[OP_START], call_ns;
+	const int64_t *row = op->row;
+	int64_t id = correlation, begin = row[OP_START];
 	struct json *j = e->t->json;
 
-	if (!op[OP_CALL] || !query_row(e->call, op[OP_CALL]))
-		return;
-	call_ns = sqlite3_column_int64(e->call, 2);
-	if (begin < call_ns)
-		begin = call_ns;
-	if (begin >= op[OP_END] || call_ns >= sqlite3_column_int64(e->call, 3))
+	if (begin < call->begin)
+		begin = call->begin;
+	if (begin >= row[OP_END] || call->begin >= call->end)
 		return; /* no slice that the arrow could end in */
-	if (!is_first(e, op[OP_CALL]))
-		id = FURTHER + op[OP_ID] - first_id(e, op[OP_ID]);
+	if (!is_first(e, row[OP_CALL]))
+		id = FURTHER + row[OP_ID] - op->first;
 	for (int to = 0; to < 2; to++) {
-		trace_event_begin(e->t, to ? "f" : "s", to ? gpu : sqlite3_column_int64(e->call, 0),
-				  to ? stream : sqlite3_column_int64(e->call, 1),
-				  to ? begin : call_ns);
+		trace_event_begin(e->t, to ? "f" : "s", to ? gpu : call->pid,
+				  to ? stream : call->tid, to ? begin : call->begin);
 		TRACE_EVENT_NUMBER(j, "id", id);
 		TRACE_EVENT_TEXT(j, "cat", "ac2g");
 		TRACE_EVENT_TEXT(j, "name", "ac2g");
@@ -292,36 +317,32 @@ static void put_arrow(struct events *e, const int64_t *op, int64_t gpu, int64_t 
 	}
 }
 
-/* The correlation number of a call and its operations: the call's id. */
-static int64_t correlation_of(struct events *e, const int64_t *op)
+/* The correlation number of a call and its operations: the call's id. `call`: NULL if it is not known. */
+static int64_t correlation_of(const struct walk_operation *op, const struct walk_cause *call)
 {
-	int64_t first = first_id(e, op[OP_ID]), own;
+	const int64_t *row = op->row;
 
-	if (!op[OP_CALL])
-		return op[OP_CORRELATION] ? op[OP_CORRELATION] - first : 0;
-	own = query_row(e->call, op[OP_CALL]) ? sqlite3_column_int64(e->call, 4) : 0;
-	return (own ? own : op[OP_CALL]) - first;
+	if (!row[OP_CALL])
+		return row[OP_CORRELATION] ? row[OP_CORRELATION] - op->first : 0;
+	return (call && call->correlation ? call->correlation : row[OP_CALL]) - op->first;
 }
 
-static int take_op(void *arg, const int64_t *op)
+static int take_op(void *arg, const struct walk_operation *op)
 {
 	struct events *e = arg;
-	int64_t gpu = gpu_of(op), stream = stream_of(e->t->q, op);
-	bool timed = is_timed(op);
-	int64_t correlation = correlation_of(e, op);
+	const int64_t *row = op->row;
+	int64_t gpu = gpu_of(row), stream = stream_of(e->t->q, row), correlation;
+	struct walk_cause cause;
+	bool has_call = row[OP_CALL] && walk_cause(e->walk, row, &cause) && cause.is_call;
 	int ret = introduce_track(e, gpu, stream), error;
 
-	trace_event_op(e->t, op, gpu, stream, timed);
-	if (ret == 0)
-		ret = op[OP_COPY] ? trace_event_put_text(e->t, &e->copies, op[OP_TYPE], e->string,
-							 make_copy, true) :
-				    trace_event_put_text(e->t, &e->kernels, op[OP_NAME], e->string,
-							 make_kernel, true);
-	if (ret == 0)
-		ret = put_op_args(e, op, gpu, stream, correlation, timed);
+	correlation = correlation_of(op, has_call ? &cause : NULL);
+	trace_event_op(e->t, row, gpu, stream, op->timed);
+	trace_event_members(e->t->json, &op->name);
+	put_op_args(e, op, gpu, stream, correlation);
 	error = trace_event_end(e->t);
-	if (timed)
-		put_arrow(e, op, gpu, stream, correlation);
+	if (op->timed && has_call)
+		put_arrow(e, op, &cause, gpu, stream, correlation);
 	return ret ? ret : error;
 }
 
@@ -427,20 +448,9 @@ static int prepare_events(struct events *e)
 		  "INSERT INTO kineto_range VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO "
 		  "UPDATE SET first = min(first, ?4), last = max(last, ?5)" },
 		{ &e->use_call, "INSERT OR IGNORE INTO kineto_call VALUES (?1)" },
-		{ &e->string, ROWS_TYPE_NAME },
-		{ &e->args, query_args_sql(q) },
-		{ &e->call,
-		  q->ours ?
-			  "SELECT A.pid, A.tid, A.start, A.end, X.correlation_id FROM rocpd_api A "
-			  "LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id = ?1" :
-			  "SELECT pid, tid, start, \"end\", 0 FROM rocpd_api WHERE id = ?1" },
 		/* databases of rtl only */
 		{ &e->name, "SELECT T.name FROM rtl_thread T JOIN rtl_process P ON P.id = "
 			    "T.process_id WHERE P.pid = ?1 AND T.tid = ?2" },
-		{ &e->shape,
-		  "SELECT S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, "
-		  "S.group_size, Y.vgpr_count FROM rtl_shape S JOIN rtl_kernel_symbol Y ON "
-		  "Y.id = S.kernel_id WHERE S.id = ?1" },
 	};
 	int ret = query_run(q, "CREATE TEMP TABLE IF NOT EXISTS kineto_range (marker INTEGER, "
 			       "gpu INTEGER, stream INTEGER, first INTEGER, last INTEGER, "
@@ -448,36 +458,35 @@ static int prepare_events(struct events *e)
 			       "DELETE FROM kineto_range; CREATE TEMP TABLE IF NOT EXISTS "
 			       "kineto_call (api_id INTEGER PRIMARY KEY); DELETE FROM kineto_call");
 
-	return ret ? ret : query_prepare_all(q, all, q->ours ? sizeof(all) / sizeof(all[0]) : 5);
+	return ret ? ret : query_prepare_all(q, all, q->ours ? sizeof(all) / sizeof(all[0]) : 2);
 }
 
 static void free_events(struct events *e)
 {
 	sqlite3_finalize(e->add_range);
 	sqlite3_finalize(e->use_call);
-	sqlite3_finalize(e->string);
-	sqlite3_finalize(e->args);
-	sqlite3_finalize(e->call);
-	sqlite3_finalize(e->shape);
 	sqlite3_finalize(e->name);
-	trace_event_texts_fini(&e->functions);
-	trace_event_texts_fini(&e->kernels);
-	trace_event_texts_fini(&e->shapes);
-	trace_event_texts_fini(&e->copies);
+	trace_event_maker_free(e->maker);
+	walk_end(e->walk);
 	map_fini(&e->tracks);
 }
 
 int kineto_events_write(struct trace_events *t)
 {
-	struct events e = { .t = t };
-	int ret = prepare_events(&e);
+	static const struct walk_ops ops = {
+		.operation = take_op, .call = take_call, .name = encode_name, .encode = encode_notes
+	};
+	struct events e = { .t = t, .maker = trace_event_maker_new() };
+	int ret = e.maker ? prepare_events(&e) : query_fail_memory(t->q);
 
 	if (ret == 0)
-		ret = rows_calls(t->q, take_call, &e);
+		ret = walk_begin(&e.walk, t->q, &ops, &e);
+	if (ret == 0)
+		ret = walk_calls(e.walk);
 	if (ret == 0)
 		ret = write_ranges(&e);
 	if (ret == 0)
-		ret = rows_ops(t->q, ROWS_BY_QUEUE, take_op, &e);
+		ret = walk_operations_by(e.walk, ROWS_BY_QUEUE);
 	free_events(&e);
 	return ret;
 }

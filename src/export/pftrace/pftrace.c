@@ -21,7 +21,8 @@
 
 static const char *const names[A_NR] = {
 #define NAME_TEXT(id, text) [A_##id] = text,
-	PFTRACE_NAMES(NAME_TEXT)
+#define WALK_TEXT_OF(id, name, rocprofv3) [PFTRACE_OF(WALK_##id)] = rocprofv3,
+	WALK_KEYS(WALK_TEXT_OF) PFTRACE_NAMES(NAME_TEXT)
 };
 static const char *const categories[C_NR] = {
 #define CATEGORY_TEXT(id, text) [C_##id] = text,
@@ -88,43 +89,13 @@ static void intern(struct pftrace *t, uint32_t kind, uint64_t iid, const char *t
 	proto_end(&t->fresh, at);
 }
 
-static uint64_t key_of_name(enum pftrace_space space, int64_t id)
-{
-	return (uint64_t)space << 60 ^ (uint64_t)id;
-}
-
-static uint64_t add_name(struct pftrace *t, uint64_t key, const char *text)
+void pftrace_name(struct pftrace *t, struct proto *p, const char *text)
 {
 	uint64_t iid = ++t->nr_names;
 
-	if (map_put(&t->names, key, iid))
-		t->packet.failed = true;
+	text = *text ? text : "unnamed";
 	intern(t, INTERNED_NAME, iid, text, strlen(text));
-	return iid;
-}
-
-void pftrace_name_text(struct pftrace *t, enum pftrace_space space, int64_t id, const char *text)
-{
-	uint64_t key = key_of_name(space, id), iid;
-
-	if (!map_get(&t->names, key, &iid))
-		iid = add_name(t, key, *text ? text : "unnamed");
-	proto_uint(&t->packet, EVENT_NAME, iid);
-}
-
-void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlite3_stmt *stmt,
-		  bool label)
-{
-	uint64_t key = key_of_name(space, id), iid;
-	char buf[LABEL_SIZE];
-
-	if (!map_get(&t->names, key, &iid)) {
-		const char *text = query_look_up(stmt, id);
-
-		text = label ? label_kernel(buf, text) : *text ? text : "unnamed";
-		iid = add_name(t, key, text);
-	}
-	proto_uint(&t->packet, EVENT_NAME, iid);
+	proto_uint(p, EVENT_NAME, iid);
 }
 
 uint64_t pftrace_key(struct pftrace *t, const char *text, size_t size)
@@ -273,11 +244,70 @@ static int put_verdict(struct pftrace *t)
 		proto_uint(&t->packet, EVENT_CATEGORY, C_LOSS);
 		proto_text(&t->packet, EVENT_NAME_TEXT, v->rows[i].reason,
 			   strlen(v->rows[i].reason));
-		pftrace_put_int(&t->packet, A_PID, v->rows[i].pid);
+		pftrace_put_int(&t->packet, PFTRACE_OF(WALK_PID), v->rows[i].pid);
 		pftrace_put_int(&t->packet, A_COUNT, (int64_t)v->rows[i].count);
-		pftrace_put_text(&t->packet, A_TYPE, load_class_name(v->rows[i].class));
+		pftrace_put_text(&t->packet, PFTRACE_OF(WALK_TYPE),
+				 load_class_name(v->rows[i].class));
 	}
 	return pftrace_end(t);
+}
+
+/* ---- parts ---- */
+
+static void begin_part(struct pftrace *t)
+{
+	t->made.used = 0;
+}
+
+static int take_part(struct pftrace *t, struct kept_part *to)
+{
+	*to = (struct kept_part){ t->made.buf, t->made.used };
+	return t->made.failed ? query_fail_memory(t->q) : 0;
+}
+
+static int encode_name(void *arg, enum walk_what what, const char *text, struct kept_part *to)
+{
+	struct pftrace *t = arg;
+	char label[LABEL_SIZE];
+
+	begin_part(t);
+	pftrace_name(t, &t->made, what == WALK_KERNEL_NAME ? label_kernel(label, text) : text);
+	if (what == WALK_FUNCTION_NAME) /* what TraceLens reads */
+		pftrace_put_interned(t, &t->made, A_OPERATION, text);
+	return take_part(t, to);
+}
+
+static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, struct kept_part *to)
+{
+	struct pftrace *t = arg;
+
+	begin_part(t);
+	pftrace_put_notes(t, &t->made, notes, nr, true);
+	return take_part(t, to);
+}
+
+static int put_events(struct pftrace *t)
+{
+	static const struct walk_ops ops = { pftrace_gpu_put, pftrace_host_put, pftrace_counter_put,
+					     encode_name, encode_notes };
+	int ret = walk_begin(&t->walk, t->q, &ops, t);
+
+	if (ret == 0)
+		ret = pftrace_host_begin(t);
+	if (ret == 0)
+		ret = walk_calls(t->walk);
+	if (ret == 0)
+		ret = pftrace_host_close(t);
+	if (ret == 0)
+		ret = pftrace_gpu_begin(t);
+	if (ret == 0)
+		ret = walk_operations(t->walk);
+	if (ret == 0)
+		ret = walk_samples(t->walk);
+	pftrace_host_end(t);
+	pftrace_gpu_end(t);
+	walk_end(t->walk);
+	return ret;
 }
 
 static int fill_trace(void *arg, struct json *out)
@@ -290,11 +320,7 @@ static int fill_trace(void *arg, struct json *out)
 	if (ret == 0)
 		ret = put_verdict(t);
 	if (ret == 0)
-		ret = pftrace_host_write(t);
-	if (ret == 0)
-		ret = pftrace_gpu_write(t);
-	if (ret == 0)
-		ret = pftrace_counters_write(t);
+		ret = put_events(t);
 	t->q->res->nr_ops = t->nr_events;
 	return ret;
 }
@@ -306,7 +332,7 @@ int pftrace_write(struct query *q, const char *out)
 
 	proto_fini(&t.packet);
 	proto_fini(&t.fresh);
-	map_fini(&t.names);
+	proto_fini(&t.made);
 	texts_fini(&t.keys);
 	texts_fini(&t.texts);
 	return ret;

@@ -2,9 +2,10 @@
 /* pftrace_internal.h - shared by the writers of Perfetto's format
  *
  *	pftrace.c		packets, tracks, interned names
+ *	pftrace_note.c		annotations
  *	pftrace_host.c		markers and calls: a process with its threads
  *	pftrace_gpu.c		operations: a group for each GPU, a track for each lane of a queue
- *	pftrace_counter.c	hardware counters, and RPD's monitors
+ *	pftrace_counter.c	samples of counters
  *	proto.c			the encoding
  *	perfetto.proto		the part of the format that is written
  */
@@ -14,7 +15,7 @@
 #include "export/json.h"
 #include "export/pftrace/proto.h"
 #include "export/texts.h"
-#include "export/tracks.h"
+#include "export/walk.h"
 #include "store/map.h"
 
 /* Field numbers of perfetto.proto. */
@@ -67,55 +68,20 @@ enum pftrace_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER
 
 #define PFTRACE_ORDER_EXPLICIT 3
 
-/* Names of annotations and categories that are always there; their ids are their positions, from 1 on. */
+/* Names of annotations that only this format has; those of the walk are before them, under the names of rocprofv3. An id is the
+ * position, from 1 on. */
 #define PFTRACE_NAMES(X)                                                                           \
-	X(AGENT, "agent")                                                                          \
-	X(BEGIN_NS, "begin_ns")                                                                    \
-	X(END_NS, "end_ns")                                                                        \
-	X(DELTA_NS, "delta_ns")                                                                    \
-	X(CORR_ID, "corr_id")                                                                      \
-	X(QUEUE, "queue")                                                                          \
-	X(STREAM_ID, "stream_ID")                                                                  \
-	X(STREAM, "stream")                                                                        \
-	X(KERNEL_ID, "kernel_id")                                                                  \
 	X(GRID_SIZE, "grid_size")                                                                  \
 	X(WORKGROUP_SIZE, "workgroup_size")                                                        \
-	X(VGPR, "VGPR_Count")                                                                      \
-	X(ACCUM_VGPR, "Accum_VGPR_Count")                                                          \
-	X(SGPR, "SGPR_Count")                                                                      \
-	X(LDS, "LDS_Block_Size")                                                                   \
-	X(SCRATCH, "Scratch_Size")                                                                 \
-	X(KERNEL, "kernel")                                                                        \
-	X(MANGLED, "mangled")                                                                      \
-	X(GRID, "grid")                                                                            \
-	X(WORKGROUP, "workgroup")                                                                  \
-	X(PID, "pid")                                                                              \
-	X(TID, "tid")                                                                              \
-	X(OP, "op")                                                                                \
-	X(PACKET, "packet")                                                                        \
-	X(API_ID, "api_id")                                                                        \
-	X(MARKER, "marker")                                                                        \
-	X(FLAGS, "flags")                                                                          \
-	X(BYTES, "bytes")                                                                          \
-	X(RATE, "gb_per_s")                                                                        \
-	X(SRC, "src")                                                                              \
-	X(DST, "dst")                                                                              \
-	X(TYPE, "type")                                                                            \
+	X(DELTA_NS, "delta_ns")                                                                    \
 	X(OPERATION, "operation")                                                                  \
-	X(ARGS, "args")                                                                            \
-	X(STATUS, "status")                                                                        \
-	X(ERROR, "error")                                                                          \
-	X(PARENT_ID, "parent_id")                                                                  \
-	X(UNCLOSED, "unclosed")                                                                    \
-	X(GRAPH_EXEC, "graph_exec")                                                                \
-	X(GRAPH_REPLAY, "graph_replay")                                                            \
-	X(GRAPH_NODE, "graph_node")                                                                \
 	X(VERDICT, "verdict")                                                                      \
 	X(COMPLETE, "complete")                                                                    \
 	X(TOOL, "tool")                                                                            \
 	X(COUNT, "count")
 #define PFTRACE_NAME_ID(id, text) A_##id,
-enum pftrace_name { A_NONE, PFTRACE_NAMES(PFTRACE_NAME_ID) A_NR };
+enum pftrace_name { A_WALK = WALK_NR, PFTRACE_NAMES(PFTRACE_NAME_ID) A_NR };
+#define PFTRACE_OF(key) ((enum pftrace_name)((key) + 1))
 
 #define PFTRACE_CATEGORIES(X)                                                                      \
 	X(KERNEL, "kernel")                                                                        \
@@ -131,16 +97,18 @@ enum pftrace_name { A_NONE, PFTRACE_NAMES(PFTRACE_NAME_ID) A_NR };
 #define PFTRACE_CATEGORY_ID(id, text) C_##id,
 enum pftrace_category { C_NONE, PFTRACE_CATEGORIES(PFTRACE_CATEGORY_ID) C_NR };
 
-/* What a name is a name of: each has ids of its own in the database. */
-enum pftrace_space { NAME_KERNEL, NAME_SYMBOL, NAME_TYPE, NAME_CALL, NAME_COUNTER, NAME_BARRIER };
-
 struct pftrace {
 	struct query *q;
 	struct json *out;
 	struct proto packet, fresh; /* fresh: interned data that the next packet brings */
-	struct map names;	    /* (space, id) -> iid */
 	struct texts keys,
 		texts; /* their numbers are iids; of keys, those of `enum pftrace_name` first */
+	struct walk *walk;
+	struct proto made; /* the part that was encoded last */
+	struct pftrace_host *host;
+	struct pftrace_gpu *gpu;
+	char counter[512]; /* the track of the last sample */
+	uint64_t counter_track;
 	uint64_t nr_names, nr_tracks;
 	size_t at_packet, at_event; /* of the open packet */
 	uint64_t nr_events;
@@ -156,11 +124,8 @@ int pftrace_slice_end(struct pftrace *t, uint64_t track, int64_t ns);
 
 /* ---- in an open packet ---- */
 
-/* The event's name, from the first column of the statement's row for ?1 = id; `label`: shortened as a kernel's. */
-void pftrace_name(struct pftrace *t, enum pftrace_space space, int64_t id, sqlite3_stmt *stmt,
-		  bool label);
-/* The same with the text at hand, which may be a row's of a statement. */
-void pftrace_name_text(struct pftrace *t, enum pftrace_space space, int64_t id, const char *text);
+/* A new name of events, as a field of one. */
+void pftrace_name(struct pftrace *t, struct proto *p, const char *text);
 /* Annotations: into the open packet, or into any message that holds them. */
 void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value);
 void pftrace_put_double(struct proto *p, enum pftrace_name name, double value);
@@ -187,8 +152,24 @@ struct pftrace_track {
 /* Describes a track and returns its id; errors come with the next event. */
 uint64_t pftrace_track(struct pftrace *t, const struct pftrace_track *track);
 
-int pftrace_gpu_write(struct pftrace *t);
-int pftrace_host_write(struct pftrace *t);
-int pftrace_counters_write(struct pftrace *t);
+/* ---- annotations of the walk ---- */
+
+/* `interned`: texts are, since many events have them. */
+void pftrace_put_notes(struct pftrace *t, struct proto *p, const struct walk_note *notes, size_t nr,
+		       bool interned);
+/* All of an event, into the open packet. */
+void pftrace_put_all(struct pftrace *t, const struct walk_notes *notes);
+
+/* ---- functions of struct walk_ops, and what is around them ---- */
+
+int pftrace_gpu_begin(struct pftrace *t);
+int pftrace_gpu_put(void *trace, const struct walk_operation *op);
+void pftrace_gpu_end(struct pftrace *t);
+int pftrace_host_begin(struct pftrace *t);
+int pftrace_host_put(void *trace, const struct walk_call *call);
+/* Ends the open slices. */
+int pftrace_host_close(struct pftrace *t);
+void pftrace_host_end(struct pftrace *t);
+int pftrace_counter_put(void *trace, const struct walk_sample *sample);
 
 #endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* kept.c - encoded texts by number, in bounded memory */
+#include "export/kept.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { KEPT_MAX = 4 << 20, SIZE_BITS = 20, FIRST = 4096 };
+
+static struct kept_recent *recent_of(struct kept *k, uint64_t key)
+{
+	return &k->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KEPT_RECENT_BITS)];
+}
+
+static void point_to(const struct kept *k, uint64_t place, struct kept_part *part)
+{
+	part->bytes = k->bytes + (place >> SIZE_BITS);
+	part->size = place & ((UINT64_C(1) << SIZE_BITS) - 1);
+}
+
+bool kept_get(struct kept *k, uint64_t key, struct kept_part *part)
+{
+	struct kept_recent *r = recent_of(k, key);
+
+	if (!r->is_set || r->key != key) {
+		uint64_t place;
+
+		if (!map_get(&k->index, key, &place))
+			return false;
+		*r = (struct kept_recent){ key, place, true };
+	}
+	point_to(k, r->place, part);
+	return true;
+}
+
+/* Space for `size` bytes; false: out of memory. */
+static bool make_space(struct kept *k, size_t size)
+{
+	size_t cap = k->cap ? k->cap : FIRST;
+	char *grown;
+
+	if (k->used + size > KEPT_MAX) {
+		map_clear(&k->index);
+		memset(k->recent, 0, sizeof(k->recent));
+		k->used = 0;
+	}
+	while (cap < k->used + size)
+		cap *= 2;
+	if (cap == k->cap)
+		return true;
+	grown = alloc_resize(k->bytes, cap, 1);
+	if (!grown)
+		return false;
+	k->bytes = grown;
+	k->cap = cap;
+	return true;
+}
+
+int kept_put(struct kept *k, uint64_t key, struct kept_part *part)
+{
+	uint64_t place;
+
+	if (part->size >> SIZE_BITS) {
+		char *large = alloc_resize(k->large, part->size, 1);
+
+		if (!large)
+			return -ENOMEM;
+		memcpy(large, part->bytes, part->size);
+		part->bytes = k->large = large;
+		return 0;
+	}
+	if (!make_space(k, part->size))
+		return -ENOMEM;
+	place = (uint64_t)k->used << SIZE_BITS | part->size;
+	if (map_put(&k->index, key, place))
+		return -ENOMEM;
+	if (part->size)
+		memcpy(k->bytes + k->used, part->bytes, part->size);
+	k->used += part->size;
+	*recent_of(k, key) = (struct kept_recent){ key, place, true };
+	point_to(k, place, part);
+	return 0;
+}
+
+void kept_fini(struct kept *k)
+{
+	map_fini(&k->index);
+	alloc_free(k->bytes);
+	alloc_free(k->large);
+}

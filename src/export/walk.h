@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* walk.h - a trace as events with their annotations, for the writers of viewers' formats
+ *
+ * The walk reads the rows (query/rows.h), finds what they refer to, and calls the writer's functions. What an event is annotated with is
+ * decided here, in walk_op.c and walk_call.c, for all formats; a writer decides how an annotation is written.
+ *
+ * Annotations of what many events share (a shape of a kernel, a function, a text of arguments) are a part: the writer encodes a part
+ * once, and gets its bytes with each event. Memory: the parts that kept.h keeps of each kind, and tracks. One thread.
+ */
+#ifndef RTL_EXPORT_WALK_H
+#define RTL_EXPORT_WALK_H
+
+#include "export/kept.h"
+#include "export/tracks.h"
+#include "query/rows.h"
+
+/* ---- annotations ---- */
+
+/* X(id, name, name in the formats of rocprofv3). One that is not known of an event is not among its annotations. */
+#define WALK_KEYS(X)                                                                               \
+	X(KERNEL, "kernel", "kernel") /* with its parameters */                                    \
+	X(MANGLED, "mangled", "mangled")                                                           \
+	X(GRID, "grid", "grid") /* in work-items */                                                \
+	X(WORKGROUP, "workgroup", "workgroup")                                                     \
+	X(KERNEL_ID, "kernel_id", "kernel_id")                                                     \
+	X(LDS, "lds_bytes", "LDS_Block_Size")                                                      \
+	X(SCRATCH, "scratch_bytes", "Scratch_Size") /* of a work-item */                           \
+	X(VGPR, "vgprs", "VGPR_Count")                                                             \
+	X(ACCUM_VGPR, "accum_vgprs", "Accum_VGPR_Count")                                           \
+	X(SGPR, "sgprs", "SGPR_Count")                                                             \
+	X(TYPE, "type", "type") /* of an operation of RPD */                                       \
+	X(BYTES, "bytes", "bytes")                                                                 \
+	X(RATE, "gb_per_s", "gb_per_s")                                                            \
+	X(SRC, "src", "src")                                                                       \
+	X(DST, "dst", "dst")                                                                       \
+	X(AGENT, "agent", "agent") /* "GPU 0" */                                                   \
+	X(PID, "pid", "pid")                                                                       \
+	X(RANK, "rank", "rank")                                                                    \
+	X(QUEUE, "queue", "queue")                                                                 \
+	X(PACKET, "packet", "packet")                                                              \
+	X(STREAM_ID, "stream_id", "stream_ID") /* from 1, of a process */                          \
+	X(STREAM, "stream", "stream")	       /* its handle */                                    \
+	X(CORR_ID, "corr_id", "corr_id")                                                           \
+	X(API_ID, "api_id", "api_id")                                                              \
+	X(MARKER, "marker", "marker")                                                              \
+	X(GRAPH_EXEC, "graph_exec", "graph_exec")                                                  \
+	X(GRAPH_REPLAY, "graph_replay", "graph_replay")                                            \
+	X(GRAPH_NODE, "graph_node", "graph_node")                                                  \
+	X(COUNTER, "counter", "counter") /* under the name of the counter */                       \
+	X(BEGIN_NS, "begin_ns", "begin_ns")                                                        \
+	X(END_NS, "end_ns", "end_ns")                                                              \
+	X(FLAGS, "flags", "flags") /* track_flags */                                               \
+	X(OP, "op", "op")	   /* the operation that is shown once more */                     \
+	X(ARGS, "args", "args")	   /* as in call_args.h */                                         \
+	X(STATUS, "status", "status")                                                              \
+	X(ERROR, "error", "error")                                                                 \
+	X(TID, "tid", "tid")                                                                       \
+	X(PARENT_ID, "parent_id", "parent_id")                                                     \
+	X(UNCLOSED, "unclosed", "unclosed")
+
+enum walk_key {
+#define WALK_KEY_ID(id, name, rocprofv3) WALK_##id,
+	WALK_KEYS(WALK_KEY_ID) WALK_NR
+};
+
+/* How its value is written. */
+enum walk_type { WALK_INT, WALK_REAL, WALK_TEXT, WALK_XYZ, WALK_BITS, WALK_TRUE, WALK_ARGUMENTS };
+
+struct walk_note {
+	enum walk_key key;
+	enum walk_type type;
+	int64_t number; /* WALK_INT; WALK_BITS */
+	double real;
+	const char *text; /* WALK_TEXT, WALK_ARGUMENTS; the name of a counter */
+	int64_t xyz[3];
+};
+
+/* ---- events ---- */
+
+/* What has a name. */
+enum walk_what { WALK_KERNEL_NAME, WALK_COPY_NAME, WALK_BARRIER_NAME, WALK_FUNCTION_NAME };
+
+#define WALK_PARTS 8
+
+/* The annotations of an event; valid until its function returns. */
+struct walk_notes {
+	struct kept_part parts[WALK_PARTS];
+	size_t nr_parts;
+	struct walk_note *own;
+	size_t nr, max;
+};
+
+struct walk_operation {
+	const int64_t *row;	/* enum rows_op */
+	enum rows_order kind;	/* ROWS_BY_STREAM: shown once more, by its stream */
+	bool timed;		/* a slice, otherwise an instant */
+	int64_t begin, end;	/* for viewers: never before the first event; of an instant the same */
+	int64_t first;		/* id 0 of its process: what annotations count from */
+	struct kept_part name;
+	struct walk_notes notes;
+};
+
+struct walk_call {
+	const int64_t *row;   /* enum rows_call: a call or a marker */
+	const char *domain;   /* label_domain(); of a marker NULL */
+	const char *message;  /* of a marker */
+	int64_t first;
+	struct kept_part name; /* of a call */
+	struct walk_notes notes;
+};
+
+/* A value of a counter of a GPU from an instant on. */
+struct walk_sample {
+	int64_t gpu, ns;
+	const char *counter;
+	double value;
+};
+
+/* Functions return 0, or -errno, which ends the walk. */
+struct walk_ops {
+	int (*operation)(void *w, const struct walk_operation *op);
+	int (*call)(void *w, const struct walk_call *call);
+	int (*sample)(void *w, const struct walk_sample *sample);
+	/* Encode a name, and annotations; bytes are valid until the next call. */
+	int (*name)(void *w, enum walk_what what, const char *text, struct kept_part *to);
+	int (*encode)(void *w, const struct walk_note *notes, size_t nr, struct kept_part *to);
+};
+
+/* ---- the walk ---- */
+
+struct walk;
+
+/* After rows_prepare(). `w` is passed to the functions; all live until walk_end(). 0 or -errno with q->res->error. */
+int walk_begin(struct walk **out, struct query *q, const struct walk_ops *ops, void *w);
+void walk_end(struct walk *walk);
+
+/* Markers and calls, as rows_calls() orders them. */
+int walk_calls(struct walk *walk);
+/* Operations nearly by their begin, each also by its stream where it has one; then those of the runtime, and barriers. */
+int walk_operations(struct walk *walk);
+/* Operations of one order alone. */
+int walk_operations_by(struct walk *walk, enum rows_order order);
+/* Counters of each GPU, one after the other, by time. A counter of dispatches is 0 between them. */
+int walk_samples(struct walk *walk);
+
+/* What caused an operation: a call; else a range, which has no correlation id. */
+struct walk_cause {
+	int64_t id, pid, tid, begin, end, correlation;
+	bool is_call;
+};
+/* False: it is not known, or is a range that no thread's track has. */
+bool walk_cause(struct walk *walk, const int64_t *op, struct walk_cause *cause);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* walk_call.c - calls and markers as events, and what they are annotated with */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "export/walk_internal.h"
+#include "query/label.h"
+#include "store/args.h"
+
+/* Valid until the next one. NULL: out of memory. */
+static const struct walk_function *function_of(struct walk *walk, int64_t id)
+{
+	struct walk_function *grown;
+	const char *name;
+	uint64_t i;
+
+	if (walk->nr_functions && walk->function_id == id)
+		return &walk->all[walk->function];
+	walk->function_id = id;
+	if (map_get(&walk->function_index, (uint64_t)id, &i))
+		return &walk->all[walk->function = i];
+	grown = alloc_grow(walk->all, walk->nr_functions, &walk->max_functions, 64, sizeof(*grown));
+	if (grown)
+		walk->all = grown;
+	if (!grown || map_put(&walk->function_index, (uint64_t)id, walk->nr_functions))
+		return NULL;
+	name = query_look_up(walk->string, id);
+	grown[walk->nr_functions] = (struct walk_function){
+		.domain = label_domain(name), .is_hsa = strncmp(name, "hsa_", 4) == 0
+	};
+	walk->function = walk->nr_functions++;
+	return &grown[walk->function];
+}
+
+static int add_args(struct walk *walk, int64_t id, struct walk_notes *to)
+{
+	struct walk_note note = { .key = WALK_ARGS, .type = WALK_ARGUMENTS };
+
+	if (walk_has(&walk->args, (uint64_t)id, to))
+		return 0;
+	note.text = query_texts_get(&walk->texts, id);
+	return walk_keep(walk, &walk->args, (uint64_t)id, &note, *note.text != 0, to);
+}
+
+static void add_status(const int64_t *row, const struct walk_function *f, struct walk_notes *to)
+{
+	const char *error;
+
+	walk_add_int(to, WALK_STATUS, row[CALL_STATUS]);
+	if (!row[CALL_STATUS])
+		return;
+	error = args_enum(f->is_hsa ? "hsa_status_t" : "hipError_t", (uint64_t)row[CALL_STATUS]);
+	walk_add(to, walk_text(WALK_ERROR, error ? error : "unknown"));
+}
+
+static int annotate(struct walk *walk, const int64_t *row, const struct walk_function *f,
+		    struct walk_notes *to)
+{
+	int64_t first = walk->event.first;
+	int ret = 0;
+
+	if (f)
+		ret = add_args(walk, row[CALL_ARGS], to);
+	if (f && walk->q->ours)
+		add_status(row, f, to);
+	walk_add_int(to, f ? WALK_API_ID : WALK_MARKER, row[CALL_ID] - first);
+	walk_add_int(to, WALK_TID, row[CALL_TID]);
+	if (row[CALL_CORRELATION])
+		walk_add_int(to, WALK_CORR_ID, row[CALL_CORRELATION] - first);
+	if (row[CALL_PARENT])
+		walk_add_int(to, WALK_PARENT_ID, row[CALL_PARENT] - first);
+	walk_add_int(to, WALK_BEGIN_NS, row[CALL_START]);
+	walk_add_int(to, WALK_END_NS, row[CALL_END]);
+	if (row[CALL_UNCLOSED])
+		walk_add(to, (struct walk_note){ .key = WALK_UNCLOSED, .type = WALK_TRUE, .number = 1 });
+	return ret;
+}
+
+static int pass_call(void *arg, const int64_t *row)
+{
+	struct walk *walk = arg;
+	struct walk_call *call = &walk->event;
+	const struct walk_function *f = NULL;
+	int ret = 0;
+
+	if (!row[CALL_MARKER]) {
+		f = function_of(walk, row[CALL_NAME]);
+		if (!f)
+			return query_fail_memory(walk->q);
+	}
+	if (!rows_has_call(walk->q, row, f ? f->domain : ""))
+		return 0;
+	call->row = row;
+	call->domain = f ? f->domain : NULL;
+	call->message = f ? "" : query_texts_get(&walk->texts, row[CALL_ARGS]);
+	call->first = row[CALL_ID] - query_local_id(walk->q, row[CALL_ID]);
+	call->notes.nr_parts = call->notes.nr = 0;
+	if (f)
+		ret = walk_name(walk, &walk->functions, row[CALL_NAME], WALK_FUNCTION_NAME, walk->string,
+				&call->name);
+	if (ret == 0)
+		ret = annotate(walk, row, f, &call->notes);
+	return ret ? ret : walk->ops->call(walk->w, call);
+}
+
+int walk_calls(struct walk *walk)
+{
+	return rows_calls(walk->q, pass_call, walk);
+}
