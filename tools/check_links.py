@@ -6,6 +6,8 @@ Usage: tools/check_links.py BUILD NM
 
 Symbols also show uses without an include: a function that is declared by hand, or that an upper layer puts by name into a table of
 pointers that a lower layer defines. Generated files belong to no layer.
+
+Within a folder of lib/ files use each other in one direction only: a circle of them is an error.
 """
 import os
 import re
@@ -23,6 +25,14 @@ EXCEPTIONS = {
     "hip_boot": "a constant of the link: a call may come before every constructor, before any hook is filled in",
 }
 
+
+# Folders whose files still form a circle, and its files: no other may join it.
+CIRCLES = {
+    "lib/face": {"buffer.c", "buffer_thread.c"},
+    "lib/librocprofiler64": {"context.c", "dispatch.c", "hsa_calls.c", "queues.c", "runtime.c", "sample.c", "settings.c", "trace.c"},
+    "lib/libroctracer64": {"calls.c", "devices.c", "hsa_ops.c", "kernel_names.c", "names.c", "registry.c", "stream.c"},
+    "lib/librtl": {"core.c", "entry.c", "hsa_init.c", "register.c"},
+}
 
 # whose names are all libc's
 LIBC_NAMES = "vgpu/driver/files.c"
@@ -54,6 +64,47 @@ def symbols(nm, paths):
     return found
 
 
+def in_circles(edges):
+    """The nodes that reach themselves."""
+    found = set()
+    for start in edges:
+        seen, todo = set(), list(edges[start])
+        while todo:
+            node = todo.pop()
+            if node not in seen:
+                seen.add(node)
+                todo += edges.get(node, ())
+        if start in seen:
+            found.add(start)
+    return found
+
+
+def file_circles(files):
+    """Errors for circles of the files of each folder of lib/."""
+    folders = {}
+    for source, names in files.items():
+        if source.startswith("lib/"):
+            folders.setdefault(os.path.dirname(source), {})[source] = names
+    errors = []
+    for folder, members in sorted(folders.items()):
+        # two libraries of one folder may define the same name: then it is each one's own
+        owners = {}
+        for source, (defined, _) in members.items():
+            for name in defined:
+                owners.setdefault(name, set()).add(source)
+        edges = {
+            source: {t for name in undefined for t in owners.get(name, ()) if t != source and len(owners[name]) == 1}
+            for source, (_, undefined) in members.items()
+        }
+        circle = {os.path.basename(source) for source in in_circles(edges)}
+        known = CIRCLES.get(folder, set())
+        if circle - known:
+            errors.append(f"{folder}: files in a circle: {', '.join(sorted(circle - known))}; of a function that two need, make a file below both")
+        if known - circle and known <= {os.path.basename(source) for source in members}:
+            errors.append(f"{folder}: no longer in a circle: {', '.join(sorted(known - circle))}; remove them from CIRCLES")
+    return errors
+
+
 def check(build, nm):
     files, sources = {}, dict(objects(build))
     for path, (defined, undefined) in symbols(nm, sources).items():
@@ -71,7 +122,7 @@ def check(build, nm):
             theirs = owners.get(name, set())
             if theirs and name not in EXCEPTIONS and not any(check_layers.may_use(source, t) for t in theirs):
                 errors.append(f"{source}: {check_layers.own_folder(source)} may not use {name} of {min(theirs)}")
-    return errors
+    return errors + file_circles(files)
 
 
 if __name__ == "__main__":

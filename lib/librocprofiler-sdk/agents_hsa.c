@@ -14,12 +14,13 @@
 
 #include "../face/agents.h"
 #include "agents.h"
+#include "state.h"
 
 #define NR_CACHES 4
 
 static void *function_of(void *library, uint32_t op, const char *name)
 {
-	void *fn = sdk_core()->hsa_real(op);
+	void *fn = state_core()->hsa_real(op);
 
 	return fn || !library ? fn : dlsym(library, name);
 }
@@ -158,14 +159,14 @@ uint32_t agents_hsa_read(struct agent_node *nodes, uint32_t max)
 	/* what was not found is no message for the program */
 	if (!library)
 		dlerror();
-	if (!sdk_core() || registration_is_in_runtime())
+	if (!state_core() || state_is_in_runtime())
 		return 0;
-	sdk_core()->quiet(true);
+	state_core()->quiet(true);
 	if (hold(library)) {
 		nr = read_agents(library, nodes, max);
 		let_go(library);
 	}
-	sdk_core()->quiet(false);
+	state_core()->quiet(false);
 	if (library)
 		dlclose(library);
 	return nr;

@@ -17,7 +17,7 @@
 #include "arg_memory.h"
 #include "arg_types.h"
 #include "base/str.h"
-#include "sdk.h"
+#include "rccl.h"
 
 #define TEXTS_SIZE 131072u
 #define TEXT_MAX 4096u /* of a string of the program's */

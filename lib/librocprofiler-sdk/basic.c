@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
-#include "sdk.h"
+#include "state.h"
 
 struct status {
 	const char *name, *text;
@@ -101,7 +101,7 @@ EXPORT const char *rocprofiler_get_status_string(rocprofiler_status_t status)
 
 EXPORT rocprofiler_status_t rocprofiler_get_timestamp(rocprofiler_timestamp_t *ts)
 {
-	const struct rtl_core *core = sdk_core();
+	const struct rtl_core *core = state_core();
 
 	if (!ts)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;

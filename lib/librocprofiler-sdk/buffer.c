@@ -14,13 +14,17 @@
  * Fails:    without memory for what does not fit, records are lost, and counted among those that were dropped.
  */
 #define LOG_TOPIC "sdk"
+#include "buffer.h"
+
 #include "../face/buffer.h"
 
 #include <stdlib.h>
 
 #include "base/log.h"
 
-#include "sdk.h"
+#include "context.h"
+#include "state.h"
+#include "threads.h"
 
 /* handles of buffers begin here; 0 is none */
 #define FIRST_HANDLE UINT64_C(8192)
@@ -114,7 +118,7 @@ static int open_records(struct sdk_buffer *b, size_t size, size_t watermark, boo
 		.arg = b,
 		.thread = threads_default(),
 		/* what a lossless buffer loses is in the program's trace, too */
-		.core = drops ? NULL : sdk_core(),
+		.core = drops ? NULL : state_core(),
 		.reason = SPOOL_REASON_pool_memory,
 	};
 
@@ -173,12 +177,12 @@ EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t c
 {
 	const struct sdk_buffer b = {
 		.context = context,
-		.client = registration_current(),
+		.client = state_current(),
 		.fn = callback,
 		.arg = callback_data,
 	};
 
-	if (registration_phase() > -1 || b.client < 0)
+	if (state_phase() > -1 || b.client < 0)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!callback || !buffer_id ||
 	    (policy != ROCPROFILER_BUFFER_POLICY_DISCARD &&
@@ -189,20 +193,15 @@ EXPORT rocprofiler_status_t rocprofiler_create_buffer(rocprofiler_context_id_t c
 	return create(&b, size, watermark, policy == ROCPROFILER_BUFFER_POLICY_DISCARD, buffer_id);
 }
 
-EXPORT rocprofiler_status_t rocprofiler_flush_buffer(rocprofiler_buffer_id_t buffer_id)
+rocprofiler_status_t buffer_flush_one(struct sdk_buffer *b)
 {
-	struct sdk_buffer *b = buffer_find(buffer_id);
-
-	if (atomic_load(&registration_end) > 0)
-		return ROCPROFILER_STATUS_ERROR_FINALIZED;
-	if (!b)
-		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	if (atomic_load(&b->state) == ENDED)
-		return ROCPROFILER_STATUS_ERROR_FINALIZED;
-	operations_flush();
-	count_settle();
 	return buffer_flush_for(b->records, FLUSH_NS) == 0 ? ROCPROFILER_STATUS_SUCCESS :
 							     ROCPROFILER_STATUS_ERROR_BUFFER_BUSY;
+}
+
+bool buffer_is_ended(struct sdk_buffer *b)
+{
+	return atomic_load(&b->state) == ENDED;
 }
 
 EXPORT rocprofiler_status_t rocprofiler_destroy_buffer(rocprofiler_buffer_id_t buffer_id)
@@ -223,7 +222,7 @@ EXPORT rocprofiler_status_t rocprofiler_assign_callback_thread(
 	struct buffer_thread *t = threads_find(cb_thread_id);
 	struct sdk_buffer *b = buffer_find(buffer_id);
 
-	if (registration_phase() == 1)
+	if (state_phase() == 1)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!t)
 		return ROCPROFILER_STATUS_ERROR_THREAD_NOT_FOUND;

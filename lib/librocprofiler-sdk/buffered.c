@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* buffered.c - librocprofiler-sdk: which contexts want records of what, and records of calls
  *
- * Owns:     the masks of contexts that want records.
  * Threads:  any. Services are made within a tool's initialize function.
  * Hot path: buffered_put_call(): as buffer_put().
  */
+#include "buffered.h"
+
 #include <stddef.h>
 #include <string.h>
 
-#include "sdk.h"
-
-_Atomic uint64_t buffered_wanted[SDK_NR_BUFFER_KINDS][SDK_MAX_OPERATIONS];
-_Atomic uint64_t buffered_kinds;
+#include "buffer.h"
+#include "context.h"
+#include "rccl.h"
+#include "shown.h"
+#include "state.h"
 
 /* Kinds of records that there are. */
 static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
@@ -58,12 +60,12 @@ static rocprofiler_status_t configure(struct context *c, rocprofiler_buffer_trac
 		return ROCPROFILER_STATUS_ERROR_OPERATION_NOT_FOUND;
 	if (!atomic_compare_exchange_strong(&c->buffers[kind], &none, buffer))
 		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
-	atomic_fetch_or(&buffered_kinds, UINT64_C(1) << kind);
+	atomic_fetch_or(&context_record_kinds, UINT64_C(1) << kind);
 	context_note_kind(ROCPROFILER_CALLBACK_TRACING_NONE, kind);
 	/* its numbers */
 	if (kind == ROCPROFILER_BUFFER_TRACING_RCCL_API)
 		rccl_numbers();
-	context_want(c, buffered_wanted[kind], operations, nr);
+	context_want(c, context_records_wanted[kind], operations, nr);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
@@ -75,7 +77,7 @@ EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 	struct sdk_buffer *b = buffer_find(buffer_id);
 	struct context *c = context_find(context_id);
 
-	if (registration_phase() > -1)
+	if (state_phase() > -1)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (kind > ROCPROFILER_BUFFER_TRACING_NONE && kind < ROCPROFILER_BUFFER_TRACING_LAST &&
 	    !is_served(kind))
@@ -107,7 +109,7 @@ static void put_plain(const struct shown_call *s, unsigned int index)
 {
 	call_record_t r = {
 		.size = sizeof(r),
-		.kind = (rocprofiler_buffer_tracing_kind_t)buffered_kind_of(s->kind),
+		.kind = (rocprofiler_buffer_tracing_kind_t)context_record_kind_of(s->kind),
 		.operation = (rocprofiler_tracing_operation_t)s->operation,
 		.correlation_id = s->correlation,
 		.start_timestamp = s->begin_ns,
@@ -122,7 +124,7 @@ static void put_plain(const struct shown_call *s, unsigned int index)
 #if ROCPROFILER_SDK_ABI > 0
 static void put_with_arguments(const struct shown_call *s, unsigned int index)
 {
-	uint32_t kind = buffered_ext_of(s->kind);
+	uint32_t kind = context_ext_of(s->kind);
 	rocprofiler_buffer_tracing_hip_api_ext_record_t r = {
 		.size = sizeof(r),
 		.kind = (rocprofiler_buffer_tracing_kind_t)kind,

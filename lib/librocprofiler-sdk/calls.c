@@ -5,9 +5,15 @@
  * Threads:  any.
  * Hot path: on_enter(), on_exit(): no lock; no allocation but for a call nested deeper than any before it on the thread.
  */
+#include "calls.h"
+
 #include "../face/fork_guard.h"
 #include "effects.h"
-#include "sdk.h"
+#include "context.h"
+#include "correlate.h"
+#include "rccl.h"
+#include "shown.h"
+#include "state.h"
 
 #include <string.h>
 
@@ -18,7 +24,6 @@ static uint8_t wishes_hsa[HSA_OP_NR] RTL_GUARDED_BY(lock);
 static uint8_t wishes_rccl[RCCL_OP_NR] RTL_GUARDED_BY(lock);
 /* set in calls_start(), constant after */
 static const struct rtl_core *core;
-static int index_of = -1;
 static _Atomic bool is_hip_seen; /* a wrapper has shown a call */
 
 static bool is_hip_kind(uint32_t kind)
@@ -34,33 +39,6 @@ static rocprofiler_external_correlation_id_request_kind_t request_of(uint32_t ki
 		return ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_RCCL_API;
 	return (rocprofiler_external_correlation_id_request_kind_t)kind;
 }
-
-#if ROCPROFILER_SDK_ABI > 0
-/* The call around it that this library has shown, or NULL. */
-static const struct live_call *shown_around(const struct live_call *call)
-{
-	const struct live_call *o = live_outer(call);
-
-	while (o && !o->own[index_of])
-		o = live_outer(o);
-	return o;
-}
-
-static uint64_t ancestor_of(const struct live_call *call)
-{
-	const struct live_call *o = shown_around(call);
-
-	return o ? o->correlation : 0;
-}
-
-void calls_correlate(const struct live_call *call, rocprofiler_correlation_id_t *id)
-{
-	const struct live_call *shown = call->own[index_of] ? call : shown_around(call);
-
-	id->internal = shown ? shown->correlation : call->correlation;
-	id->ancestor = shown ? ancestor_of(shown) : 0;
-}
-#endif
 
 /* Often there is one argument, or one word of a result: a copy of known size needs no call. */
 static RTL_INLINE void copy(void *to, const void *from, size_t size)
@@ -115,7 +93,7 @@ static void fill(struct shown_call *s, const struct live_call *call, const struc
 	s->tid = call->tid;
 	s->correlation.internal = call->correlation;
 #if ROCPROFILER_SDK_ABI > 0
-	s->correlation.ancestor = ancestor_of(call);
+	s->correlation.ancestor = correlate_ancestor(call);
 #endif
 }
 
@@ -136,14 +114,14 @@ static void show_begin(struct live_call *call, const struct tables_route *r)
 		return;
 	s->wish = wish;
 	fill(s, call, r);
-	call->own[index_of] = (uintptr_t)s;
+	call->own[correlate_index] = (uintptr_t)s;
 	shown_call_begin(s, request_of(r->kind));
 }
 
 /* What effects_enter() has returned for the call. */
 static struct op **effects_of(struct live_call *call)
 {
-	return live_scratch(call, index_of);
+	return live_scratch(call, correlate_index);
 }
 
 /* Code registers itself before main(), as a rule: that is the first use of HIP if there is a tool already, and no use of it for a
@@ -154,8 +132,13 @@ static bool is_too_early(const struct live_call *call)
 								 NULL;
 
 	return r && r->kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API &&
-	       r->id >= ROCPROFILER_HIP_COMPILER_API_ID___hipRegisterFatBinary &&
-	       !registration_has_tool();
+	       r->id >= ROCPROFILER_HIP_COMPILER_API_ID___hipRegisterFatBinary && !state_has_tool();
+}
+
+static RTL_NOINLINE void first_rccl_call(void)
+{
+	if (rccl_first_call())
+		calls_update();
 }
 
 static void on_enter(struct live_call *call)
@@ -164,18 +147,18 @@ static void on_enter(struct live_call *call)
 	const struct tables_route *r;
 
 	*effects = NULL;
-	if (RTL_UNLIKELY(!atomic_load_explicit(&registration_is_done, memory_order_acquire)) &&
+	if (RTL_UNLIKELY(!atomic_load_explicit(&state_is_done, memory_order_acquire)) &&
 	    is_too_early(call))
 		return;
 	/* read first: the cache line stays all processors' */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&is_hip_seen, memory_order_relaxed)) &&
 	    call->domain == API_HIP)
 		atomic_store_explicit(&is_hip_seen, true, memory_order_relaxed);
-	registration_first_use();
+	state_first_use();
 	if (RTL_UNLIKELY(call->domain == API_RCCL))
-		rccl_first_call();
+		first_rccl_call();
 	r = route_of(call);
-	if (!r->kind || registration_is_over())
+	if (!r->kind || state_is_over())
 		return;
 	show_begin(call, r);
 	if (RTL_UNLIKELY(effects_any()))
@@ -202,9 +185,9 @@ static void take_times(struct shown_call *s, const struct live_call *call)
 
 static void on_exit(struct live_call *call)
 {
-	struct shown_call *s = (struct shown_call *)(uintptr_t)call->own[index_of];
+	struct shown_call *s = (struct shown_call *)(uintptr_t)call->own[correlate_index];
 
-	if (RTL_UNLIKELY(effects_any()) && !registration_is_over())
+	if (RTL_UNLIKELY(effects_any()) && !state_is_over())
 		effects_exit(call, *effects_of(call));
 	/* it began before a context wanted it */
 	if (!s)
@@ -221,23 +204,23 @@ static const struct live_subscriber subscriber = { .enter = on_enter, .exit = on
 int calls_start(const struct rtl_core *of)
 {
 	core = of;
-	index_of = core->live_subscribe(&subscriber);
-	if (index_of < 0)
-		return index_of;
+	correlate_index = core->live_subscribe(&subscriber);
+	if (correlate_index < 0)
+		return correlate_index;
 	effects_start(core);
 	rccl_start(core);
 	lock_take(&lock);
 	/* of RCCL, too: its first call decides about its numbers */
 	for (uint32_t op = 0; op < RCCL_OP_NR; op++) {
 		wishes_rccl[op] = LIVE_CALLS | LIVE_RECORDS;
-		core->live_want(index_of, API_RCCL, op, LIVE_CALLS | LIVE_RECORDS);
+		core->live_want(correlate_index, API_RCCL, op, LIVE_CALLS | LIVE_RECORDS);
 	}
 	for (uint32_t op = 0; op < HIP_OP_NR; op++) {
 		wishes_hip[op] = LIVE_CALLS;
-		core->live_want(index_of, API_HIP, op, LIVE_CALLS);
+		core->live_want(correlate_index, API_HIP, op, LIVE_CALLS);
 	}
 	lock_drop(&lock);
-	return index_of;
+	return correlate_index;
 }
 
 /* Records need the call's times. */
@@ -262,13 +245,13 @@ static void update(enum api_domain domain, const struct tables_route *routes, ui
 		if (wish == wishes[op])
 			continue;
 		wishes[op] = wish;
-		core->live_want(index_of, domain, op, wish);
+		core->live_want(correlate_index, domain, op, wish);
 	}
 }
 
 void calls_update(void)
 {
-	if (!sdk_core() || !atomic_load_explicit(&registration_is_done, memory_order_acquire))
+	if (!state_core() || !atomic_load_explicit(&state_is_done, memory_order_acquire))
 		return;
 	lock_take(&lock);
 	update(API_HIP, tables_hip, HIP_OP_NR, wishes_hip);
@@ -282,15 +265,16 @@ void calls_update(void)
 static bool has_any(uint32_t first, uint32_t last)
 {
 	for (uint32_t kind = first; kind <= last; kind++)
-		if (context_has((rocprofiler_callback_tracing_kind_t)kind) || buffered_has(kind) ||
-		    (buffered_ext_of(kind) && buffered_has(buffered_ext_of(kind))))
+		if (context_has((rocprofiler_callback_tracing_kind_t)kind) ||
+		    context_has_records(kind) ||
+		    (context_ext_of(kind) && context_has_records(context_ext_of(kind))))
 			return true;
 	return false;
 }
 
 void calls_on_runtime(void)
 {
-	if (!sdk_core())
+	if (!state_core())
 		return;
 	if (has_any(ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API,
 		    ROCPROFILER_CALLBACK_TRACING_HSA_FINALIZE_EXT_API) ||

@@ -9,13 +9,17 @@
  * Threads:  any; on_event() under the core's locks.
  * Fails:    without memory an object, or a kernel, is not shown.
  */
+#include "code_object.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../face/fork_guard.h"
-#include "sdk.h"
+#include "context.h"
+#include "host_functions.h"
+#include "state.h"
 
 #define MAX_AGENTS 256u
 
@@ -283,12 +287,12 @@ static const struct sink sink = { .name = "rocprofiler-sdk", .event = on_event, 
 
 static void attach(void)
 {
-	sdk_core()->bus_attach(&sink);
+	state_core()->bus_attach(&sink);
 }
 
 void code_object_listen(void)
 {
-	if (sdk_core())
+	if (state_core())
 		pthread_once(&once, attach);
 }
 
@@ -411,14 +415,14 @@ static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 {
 	hsa_status_t status = next_freeze(executable, options);
 
-	if (status == HSA_STATUS_SUCCESS && !registration_is_over())
+	if (status == HSA_STATUS_SUCCESS && !state_is_over())
 		show_objects(executable.handle);
 	return status;
 }
 
 static hsa_status_t destroy(hsa_executable_t executable)
 {
-	if (!registration_is_over())
+	if (!state_is_over())
 		show_ends(executable.handle);
 	return next_destroy(executable);
 }

@@ -5,7 +5,12 @@
  * Threads:  any.
  * Hot path: copies_over(): no lock.
  */
+#include "copies.h"
+
 #include "operations.h"
+#include "context.h"
+#include "retire.h"
+#include "state.h"
 
 static _Atomic int index_of = -1; /* of copy_listen() */
 
@@ -77,7 +82,7 @@ static void on_copy(struct event_copy *c, enum copy_moment moment)
 	if (i < 0)
 		return;
 	if (moment == COPY_BEGINS) {
-		op = registration_is_over() || op_is_in_callback() ? NULL : make(c);
+		op = state_is_over() || op_is_in_callback() ? NULL : make(c);
 		if (!op)
 			return;
 		*copy_own(c, i) = (uintptr_t)op;
@@ -109,7 +114,7 @@ void copies_start(const struct rtl_core *core)
 	static _Atomic bool is_on;
 
 	if ((context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
-	     buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY)) &&
+	     context_has_records(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY)) &&
 	    !atomic_exchange(&is_on, true))
 		atomic_store_explicit(&index_of, core->copy_listen(on_copy), memory_order_relaxed);
 }

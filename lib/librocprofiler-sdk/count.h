@@ -6,6 +6,7 @@
  *	count_config.c    sets of counters; values become records
  *	count_dispatch.c  counting single dispatches, by callback or buffer
  *	count_device.c    sampling a GPU
+ *	counting.h        what contexts have of these
  *
  * Ids: a counter has 1 + its position among those of its GPU in the low 16 bits, and 1 + the position of the GPU above. An instance has the
  * former from bit 48 on, the latter from bit 40, and its position in each dimension below: XCC from bit 32, shader engine from bit 24,
@@ -15,7 +16,7 @@
 #define RTL_LIB_LIBROCPROFILER_SDK_COUNT_H
 
 #include "counter/metric.h"
-#include "sdk.h"
+#include "context.h"
 
 /* Numbers of dimensions, as in AMD's library. */
 enum count_dimension {
@@ -111,11 +112,24 @@ void count_config_new_runtime(void);
 /* Registers at the core: queues that are made from now on can be counted. False: too many clients. */
 bool count_register(void);
 bool count_dispatch_has(const struct context *c);
+/* The context samples a GPU: it can't count dispatches. */
+void count_dispatch_refuse(const struct context *c);
+/* Whether any context counts dispatches. */
+bool count_dispatch_any(void);
+/* As count_start() and count_stop() for a context that does. */
+rocprofiler_status_t count_dispatch_start(const struct context *c);
+void count_dispatch_stop(const struct context *c);
+/* Waits, 1 s at most each, until the dispatches that are being counted have their results, and these are shown. */
+void count_dispatch_settle(void);
 
 /* ---- count_device.c ---- */
 
 bool count_device_any(void);
 bool count_device_has(const struct context *c);
+/* From the table's layer. */
+void count_device_install(const struct hsa_mirror_root *root);
+/* The runtime is going away. */
+void count_device_remove(void);
 rocprofiler_status_t count_device_start(struct context *c);
 void count_device_stop(struct context *c);
 

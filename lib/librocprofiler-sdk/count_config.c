@@ -13,6 +13,7 @@
 #include "../face/fork_guard.h"
 #include "count.h"
 #include "counter/plan.h"
+#include "state.h"
 
 /* handles begin here; 0 is none */
 #define FIRST_HANDLE UINT64_C(16384)
@@ -43,7 +44,7 @@ static void free_config(struct count_config *c)
 {
 	/* that of a runtime that is gone is, too */
 	if (c->profile && c->runtime == atomic_load(&runtime))
-		sdk_core()->profile_free(c->profile);
+		state_core()->profile_free(c->profile);
 	metric_events_free(&c->events);
 	free(c->counters);
 	free(c);
@@ -283,7 +284,7 @@ struct profile *count_config_make(const struct count_config *c, hsa_agent_t agen
 						    c->events.all[i].instance,
 						    c->events.all[i].event };
 	if (events && c->events.nr)
-		sdk_core()->profile_make(agent, events, c->events.nr, why, &p);
+		state_core()->profile_make(agent, events, c->events.nr, why, &p);
 	free(events);
 	return p;
 }
@@ -328,8 +329,8 @@ static bool count_of(const struct metric_event *wanted, void *arg, double *value
 		if (e->block != wanted->block || e->instance != wanted->instance ||
 		    e->event != wanted->event)
 			continue;
-		first = sdk_core()->profile_first_value(r->p, i);
-		nr = sdk_core()->profile_nr_samples(r->p, i);
+		first = state_core()->profile_first_value(r->p, i);
+		nr = state_core()->profile_nr_samples(r->p, i);
 		*value = 0;
 		for (uint32_t s = 0; s < nr; s++)
 			*value += (double)r->values[first + s];
@@ -353,8 +354,8 @@ static void put_samples(const struct reading *r, const struct counter *c, uint32
 	const struct counting_gpu *gpu = r->c->gpu;
 	uint32_t engines = c->metric.block->per_se ? gpu->nr_engines : 1;
 	uint32_t instances = c->metric.block->instances;
-	uint32_t first = sdk_core()->profile_first_value(r->p, event);
-	uint32_t nr = sdk_core()->profile_nr_samples(r->p, event);
+	uint32_t first = state_core()->profile_first_value(r->p, event);
+	uint32_t nr = state_core()->profile_nr_samples(r->p, event);
 	uint32_t instance = r->c->events.all[event].instance;
 
 	for (uint32_t s = 0; s < nr; s++) {

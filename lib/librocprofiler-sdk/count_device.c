@@ -17,6 +17,9 @@
 #include "count.h"
 #include "hsa_wrap_gen.h"
 #include "operations.h"
+#include "buffer.h"
+#include "context.h"
+#include "state.h"
 
 #define MAX_DEVICES 64u
 /* how long a dispatch that is being counted may keep the counters */
@@ -66,7 +69,7 @@ bool count_device_has(const struct context *c)
 /* The agent's number in the core. False: HSA's runtime is not up, or does not show it. */
 static bool find_index(rocprofiler_agent_id_t agent, uint32_t *index)
 {
-	if (registration_is_in_runtime())
+	if (state_is_in_runtime())
 		return false;
 	for (*index = 0; *index < AGENT_MAX; ++*index)
 		if (operations_agent(*index).handle == agent.handle)
@@ -76,16 +79,16 @@ static bool find_index(rocprofiler_agent_id_t agent, uint32_t *index)
 
 static bool run(const struct device *d, enum profile_part part)
 {
-	return sdk_core()->profile_queue_run(&d->queue, d->profile, part);
+	return state_core()->profile_queue_run(&d->queue, d->profile, part);
 }
 
 static void close_device(struct device *d)
 {
-	sdk_core()->profile_queue_close(&d->queue);
+	state_core()->profile_queue_close(&d->queue);
 	if (d->profile)
-		sdk_core()->profile_free(d->profile);
+		state_core()->profile_free(d->profile);
 	d->profile = NULL;
-	sdk_core()->counter_unreserve(d->index);
+	state_core()->counter_unreserve(d->index);
 }
 
 static rocprofiler_status_t start_counters(struct device *d, hsa_agent_t agent)
@@ -100,7 +103,7 @@ static rocprofiler_status_t start_counters(struct device *d, hsa_agent_t agent)
 			 (unsigned long long)d->agent.handle, why);
 		return ROCPROFILER_STATUS_ERROR_NO_HARDWARE_COUNTERS;
 	}
-	if (!sdk_core()->profile_queue_open(agent, &d->queue) || !run(d, PROFILE_START))
+	if (!state_core()->profile_queue_open(agent, &d->queue) || !run(d, PROFILE_START))
 		return ROCPROFILER_STATUS_ERROR_NO_PROFILE_QUEUE;
 	return ROCPROFILER_STATUS_SUCCESS;
 }
@@ -119,9 +122,9 @@ RTL_REQUIRES(lock) static rocprofiler_status_t open_device(struct device *d)
 
 	if (!find_index(d->agent, &d->index))
 		return ROCPROFILER_STATUS_SUCCESS;
-	if (sdk_core()->counter_reserve(d->index, RESERVE_NS) != 0)
+	if (state_core()->counter_reserve(d->index, RESERVE_NS) != 0)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_CONFLICT;
-	status = start_counters(d, sdk_core()->agent_handle(d->index));
+	status = start_counters(d, state_core()->agent_handle(d->index));
 	if (status != ROCPROFILER_STATUS_SUCCESS) {
 		close_device(d);
 		return status;
@@ -175,14 +178,14 @@ static void forget_runtime(void)
 			continue;
 		d->queue = (struct profile_queue){ 0 };
 		d->profile = NULL;
-		sdk_core()->counter_unreserve(d->index);
+		state_core()->counter_unreserve(d->index);
 		set_state(d, DEVICE_WAITING);
 	}
 	lock_drop(&lock);
 	count_config_new_runtime();
 }
 
-void count_install(const struct hsa_mirror_root *root)
+void count_device_install(const struct hsa_mirror_root *root)
 {
 	void **slot = hsa_table_core_slot(root->core, HSA_CORE_queue_create);
 
@@ -193,7 +196,7 @@ void count_install(const struct hsa_mirror_root *root)
 	*slot = (void *)create_queue;
 }
 
-void count_remove(void)
+void count_device_remove(void)
 {
 	forget_runtime();
 }
@@ -308,7 +311,7 @@ static rocprofiler_status_t configure(rocprofiler_context_id_t context,
 			    .arg = arg };
 	bool known;
 
-	if (registration_phase() > -1)
+	if (state_phase() > -1)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!d.context)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
@@ -324,6 +327,7 @@ static rocprofiler_status_t configure(rocprofiler_context_id_t context,
 			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
 	if (!count_register())
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	count_dispatch_refuse(d.context);
 	return add_device(&d);
 }
 
@@ -351,7 +355,7 @@ static rocprofiler_status_t read_device(struct device *d, rocprofiler_user_data_
 					struct output *out)
 {
 	size_t nr = count_config_nr_records(d->config);
-	uint32_t nr_values = d->profile ? sdk_core()->profile_nr_values(d->profile) : 0;
+	uint32_t nr_values = d->profile ? state_core()->profile_nr_values(d->profile) : 0;
 	rocprofiler_record_counter_t *records = calloc(nr + 1, sizeof(*records));
 	uint64_t *values = calloc(nr_values + 1, sizeof(*values));
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -359,7 +363,7 @@ static rocprofiler_status_t read_device(struct device *d, rocprofiler_user_data_
 	if (records && values) {
 		status = ROCPROFILER_STATUS_ERROR;
 		if (!d->profile ||
-		    (run(d, PROFILE_READ) && sdk_core()->profile_read(d->profile, values)))
+		    (run(d, PROFILE_READ) && state_core()->profile_read(d->profile, values)))
 			status = ROCPROFILER_STATUS_SUCCESS;
 	}
 	if (status == ROCPROFILER_STATUS_SUCCESS) {

@@ -15,12 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../face/fork_guard.h"
 #include "base/log.h"
 #include "count.h"
 #include "operations.h"
+#include "buffer.h"
+#include "context.h"
+#include "dispatch_ids.h"
+#include "external.h"
+#include "state.h"
 
-#define NR_BUCKETS 1024u
 #define SETTLE_NS UINT64_C(1000000000)
 
 struct count_service {
@@ -43,18 +46,10 @@ struct counted {
 	uint64_t *values;
 };
 
-/* The id of a dispatch that was asked for, until it is submitted. */
-struct named {
-	struct named *next;
-	uint64_t packet, id;
-	uint32_t queue;
-};
-
-GUARDED_LOCK(lock, LOCK_SDK_COUNT);
-static struct named *names[NR_BUCKETS] RTL_GUARDED_BY(lock);
 static struct count_service services[SDK_MAX_CONTEXTS];
 static _Atomic uint64_t has_service; /* a bit for each context */
 static _Atomic uint64_t counting;    /* of the active one */
+static _Atomic uint64_t samples;     /* a bit for each context that samples a GPU */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int client = -1;
 static struct relay relay; /* of dispatches to be shown */
@@ -64,57 +59,12 @@ static uint64_t bit_of(const struct context *c)
 	return UINT64_C(1) << (c - context_at(0));
 }
 
-/* ---- ids of dispatches ----------------------------------------------------------------------- */
-
-RTL_REQUIRES(lock) static struct named **bucket_of(uint32_t queue, uint64_t packet)
-{
-	return &names[(queue * UINT64_C(31) + packet) % NR_BUCKETS];
-}
-
-static uint64_t name_dispatch(uint32_t queue, uint64_t packet)
-{
-	uint64_t id = dispatch_new_id();
-	struct named *n = dispatch_is_shown() ? malloc(sizeof(*n)) : NULL;
-	struct named **bucket;
-
-	if (!n)
-		return id;
-	lock_take(&lock);
-	bucket = bucket_of(queue, packet);
-	*n = (struct named){ .next = *bucket, .queue = queue, .packet = packet, .id = id };
-	*bucket = n;
-	lock_drop(&lock);
-	return id;
-}
-
-uint64_t count_id_of(uint32_t queue, uint64_t packet)
-{
-	struct named *n, **at;
-	uint64_t id = 0;
-
-	/* relaxed: what was asked for was asked on a thread that had the queue's turn, as this one has */
-	if (RTL_LIKELY(!atomic_load_explicit(&has_service, memory_order_relaxed)))
-		return 0;
-	lock_take(&lock);
-	at = bucket_of(queue, packet);
-	while (*at && ((*at)->queue != queue || (*at)->packet != packet))
-		at = &(*at)->next;
-	n = *at;
-	if (n) {
-		*at = n->next;
-		id = n->id;
-	}
-	lock_drop(&lock);
-	free(n);
-	return id;
-}
-
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static void free_counted(struct counted *d)
 {
 	if (d->profile)
-		sdk_core()->profile_free(d->profile);
+		state_core()->profile_free(d->profile);
 	if (d->config)
 		count_config_put(d->config);
 	free(d->values);
@@ -136,7 +86,7 @@ static void fill(struct counted *d, const struct client_dispatch *c)
 	info->agent_id = operations_agent(c->agent);
 	info->queue_id.handle = (uint64_t)e->queue + 1;
 	info->kernel_id = e->kernel;
-	info->dispatch_id = name_dispatch(e->queue, e->packet);
+	info->dispatch_id = dispatch_ids_name(e->queue, e->packet);
 	info->private_segment_size = e->private_size;
 	info->group_segment_size = e->group_size;
 	info->workgroup_size = (rocprofiler_dim3_t){ e->group[0], e->group[1], e->group[2] };
@@ -170,14 +120,14 @@ static bool ask_tool(struct counted *d, const struct client_dispatch *c)
 		log_warn("counters are not counted: %s", why);
 		return false;
 	}
-	sdk_core()->profile_get(d->profile);
+	state_core()->profile_get(d->profile);
 	return true;
 }
 
 static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
 {
 	uint64_t active = atomic_load(&counting) & ~context_over();
-	struct counted *d = active && !registration_is_over() ? calloc(1, sizeof(*d)) : NULL;
+	struct counted *d = active && !state_is_over() ? calloc(1, sizeof(*d)) : NULL;
 
 	if (!d)
 		return NULL;
@@ -244,7 +194,7 @@ static void deliver(struct relay_item *item)
 {
 	struct counted *d = RTL_CONTAINER_OF(item, struct counted, sent);
 
-	if (!(context_over() & bit_of(d->context)) && atomic_load(&registration_end) <= 0)
+	if (!(context_over() & bit_of(d->context)) && atomic_load(&state_end) <= 0)
 		show(d);
 	free_counted(d);
 }
@@ -268,11 +218,11 @@ static void on_done(const struct client_result *r)
 	free_counted(d);
 }
 
-void count_settle(void)
+void count_dispatch_settle(void)
 {
 	if (relay_is_current(&relay) || !atomic_load(&has_service))
 		return;
-	sdk_core()->counter_settle(SETTLE_NS);
+	state_core()->counter_settle(SETTLE_NS);
 	relay_settle(&relay, SETTLE_NS);
 }
 
@@ -282,8 +232,8 @@ static void register_once(void)
 {
 	static const struct counter_client functions = { .ask = on_ask, .done = on_done };
 
-	if (sdk_core() && relay_start(&relay, deliver))
-		client = sdk_core()->client_register(&functions);
+	if (state_core() && relay_start(&relay, deliver))
+		client = state_core()->client_register(&functions);
 	if (client < 0)
 		log_warn("counters are not counted: no thread, or too many libraries that count");
 }
@@ -294,9 +244,14 @@ bool count_register(void)
 	return client >= 0;
 }
 
-bool count_is_configured(void)
+bool count_dispatch_any(void)
 {
-	return atomic_load(&has_service) || count_device_any();
+	return atomic_load(&has_service) != 0;
+}
+
+void count_dispatch_refuse(const struct context *c)
+{
+	atomic_fetch_or(&samples, bit_of(c));
 }
 
 static rocprofiler_status_t configure(rocprofiler_context_id_t id,
@@ -304,13 +259,13 @@ static rocprofiler_status_t configure(rocprofiler_context_id_t id,
 {
 	struct context *c = context_find(id);
 
-	if (registration_phase() > -1)
+	if (state_phase() > -1)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!c)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
 	if (!service->ask || (!service->show && !service->buffer))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	if (count_device_has(c))
+	if (atomic_load(&samples) & bit_of(c))
 		return ROCPROFILER_STATUS_ERROR_AGENT_DISPATCH_CONFLICT;
 	if (atomic_load(&has_service) & bit_of(c))
 		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
@@ -334,7 +289,7 @@ static rocprofiler_status_t configure_buffer(rocprofiler_context_id_t context,
 					 .ask_arg = arg,
 					 .buffer = buffer_find(buffer) };
 
-	if (registration_phase() == -1 && context_find(context) && !s.buffer)
+	if (state_phase() == -1 && context_find(context) && !s.buffer)
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
 	return configure(context, &s);
 }
@@ -387,30 +342,20 @@ EXPORT rocprofiler_status_t rocprofiler_configure_callback_dispatch_profile_coun
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
-bool count_has(const struct context *c)
-{
-	return atomic_load(&has_service) & bit_of(c);
-}
-
-rocprofiler_status_t count_start(struct context *c)
+rocprofiler_status_t count_dispatch_start(const struct context *c)
 {
 	uint64_t none = 0;
 
-	if (!(atomic_load(&has_service) & bit_of(c)))
-		return count_device_start(c);
 	if (!atomic_compare_exchange_strong(&counting, &none, bit_of(c)) && none != bit_of(c))
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_CONFLICT;
-	sdk_core()->client_switch(client, AGENT_NONE, true);
+	state_core()->client_switch(client, AGENT_NONE, true);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-void count_stop(struct context *c)
+void count_dispatch_stop(const struct context *c)
 {
 	uint64_t mine = bit_of(c);
 
-	count_device_stop(c);
-	if (!(atomic_load(&has_service) & mine))
-		return;
 	if (atomic_compare_exchange_strong(&counting, &mine, 0))
-		sdk_core()->client_switch(client, AGENT_NONE, false);
+		state_core()->client_switch(client, AGENT_NONE, false);
 }

@@ -11,19 +11,27 @@
  * Threads:  any.
  * Hot path: on_taken(), dispatch_over(), the functions in HSA's table: no lock.
  */
+#include "dispatch.h"
+
 #include <stddef.h>
 #include <unistd.h>
 
 #include "../face/buffer.h"
 #include "../face/fork_guard.h"
 #include "effects.h"
+#include "context.h"
+#include "counting.h"
+#include "dispatch_ids.h"
+#include "external.h"
+#include "operations.h"
+#include "retire.h"
+#include "state.h"
 
 typedef void (*store_fn)(hsa_signal_t signal, hsa_signal_value_t value);
 
 static const struct rtl_core *core; /* set before is_on */
 static _Atomic bool is_started;
 static _Atomic bool is_on; /* dispatches are noted when they are submitted */
-static _Atomic uint64_t last_id;
 /* calls that may ring a doorbell */
 static _Thread_local uint32_t depth;
 static _Thread_local struct op *first, *last;
@@ -53,9 +61,9 @@ static bool needs_operations(void)
 	       context_has(ROCPROFILER_CALLBACK_TRACING_HIP_STREAM) ||
 	       context_has(ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH) ||
 #endif
-	       buffered_has(ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT) ||
+	       context_has_records(ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT) ||
 	       effects_has_graphs() || external_any() ||
-	       count_is_configured(); /* a counted dispatch has its id before it is submitted */
+	       counting_is_configured(); /* a counted dispatch has its id before it is submitted */
 }
 
 /* More changes than there is space for while a dispatch is in flight: the oldest that is kept counts for it. */
@@ -106,6 +114,7 @@ void dispatch_update(void)
 	if (!is_taker && needs_operations()) {
 		is_taker = core->submit_listen_taken(on_taken);
 		atomic_store(&is_on, is_taker);
+		dispatch_ids_keep(is_taker);
 		choose_ways();
 	}
 	add_change(is_taker ? 0 : mask);
@@ -114,18 +123,8 @@ void dispatch_update(void)
 
 bool dispatch_is_direct(uint64_t *nr_ids)
 {
-	*nr_ids = atomic_load_explicit(&last_id, memory_order_relaxed);
+	*nr_ids = dispatch_ids_count();
 	return atomic_load_explicit(&nr_changes, memory_order_relaxed) != 0;
-}
-
-uint64_t dispatch_new_id(void)
-{
-	return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
-}
-
-bool dispatch_is_shown(void)
-{
-	return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
 /* It is over, and has no operation. */
@@ -133,9 +132,9 @@ static void put_record(const struct event_dispatch *d, const struct lane *l)
 {
 	uint64_t mask = mask_in(core->submit_epoch_of_event()) & ~context_over();
 
-	if (!mask || atomic_load(&registration_end) > 0)
+	if (!mask || atomic_load(&state_end) > 0)
 		return;
-	records_put_dispatch(mask, d, l, dispatch_new_id());
+	records_put_dispatch(mask, d, l, dispatch_ids_new());
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -168,9 +167,9 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 	if (RTL_UNLIKELY(launch != NULL))
 		effects_launch_hold(launch);
 	op->in_flight.key = d->packet;
-	op->number = count_id_of(d->queue, d->packet);
+	op->number = dispatch_ids_take(d->queue, d->packet);
 	if (!op->number)
-		op->number = dispatch_new_id();
+		op->number = dispatch_ids_new();
 	op->kind = ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH;
 	op->begin_operation = ROCPROFILER_KERNEL_DISPATCH_ENQUEUE;
 	op->end_operation = ROCPROFILER_KERNEL_DISPATCH_COMPLETE;
@@ -190,7 +189,7 @@ static bool is_of_tool(const struct event_dispatch *d)
 
 static struct op *begin(const struct event_dispatch *d, struct lane *l)
 {
-	struct op *op = l && !registration_is_over() && !is_of_tool(d) ? make(d, l) : NULL;
+	struct op *op = l && !state_is_over() && !is_of_tool(d) ? make(d, l) : NULL;
 
 	if (!op)
 		return NULL;
@@ -425,7 +424,8 @@ void dispatch_start(const struct rtl_core *of)
 	core = of;
 	/* release: pairs with dispatch_update() */
 	if (context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
-	    buffered_has(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) || effects_has_graphs())
+	    context_has_records(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) || effects_has_graphs())
 		atomic_store_explicit(&is_started, true, memory_order_release);
 	dispatch_update();
+	external_on_use(dispatch_update);
 }

@@ -85,6 +85,10 @@ void effects_launch_drop(struct op *launch, const struct op *kernel)
 
 #include "../face/agents.h"
 #include "../face/fork_guard.h"
+#include "context.h"
+#include "correlate.h"
+#include "operations.h"
+#include "state.h"
 
 #define KIND(name) ROCPROFILER_CALLBACK_TRACING_##name
 #define MAX_POOLS 512u
@@ -264,10 +268,10 @@ bool effects_has(uint32_t domain)
 {
 	if (domain == API_HSA)
 		return context_has(KIND(MEMORY_ALLOCATION)) ||
-		       buffered_has(ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION);
+		       context_has_records(ROCPROFILER_BUFFER_TRACING_MEMORY_ALLOCATION);
 	return context_has(KIND(HIP_STREAM)) || context_has(KIND(HIP_GRAPH)) ||
 	       effects_has_graphs() || context_has(KIND(RUNTIME_INITIALIZATION)) ||
-	       buffered_has(ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION);
+	       context_has_records(ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -389,7 +393,7 @@ static struct op *make(const struct live_call *call, uint8_t role)
 			      ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_NONE;
 	op->tid = call->tid;
 	if (w.kind == KIND(MEMORY_ALLOCATION))
-		calls_correlate(call, &op->correlation);
+		correlate_call(call, &op->correlation);
 	else
 		op->correlation.internal = call->correlation;
 	op->next = NULL;
@@ -621,7 +625,7 @@ void effects_exit(const struct live_call *call, struct op *op)
 
 bool effects_has_graphs(void)
 {
-	return buffered_has(ROCPROFILER_BUFFER_TRACING_HIP_GRAPH);
+	return context_has_records(ROCPROFILER_BUFFER_TRACING_HIP_GRAPH);
 }
 
 bool effects_launching(void)
@@ -675,7 +679,7 @@ void effects_launch_drop(struct op *launch, const struct op *kernel)
 static void show_runtime(enum effects_runtime which, uint64_t version, uint64_t instance)
 {
 	struct op *op =
-		registration_is_over() ?
+		state_is_over() ?
 			NULL :
 			op_new(context_mask(KIND(RUNTIME_INITIALIZATION), which), 0,
 			       context_buffered_mask(

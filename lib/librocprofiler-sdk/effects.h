@@ -5,7 +5,7 @@
 
 #include "operations.h"
 
-/* From calls_start(). */
+/* From calls_start(), which has set correlate_index. */
 void effects_start(const struct rtl_core *core);
 /* HOT: whether an active context wants what the function does. */
 bool effects_want(uint32_t domain, uint32_t operation);

@@ -9,12 +9,14 @@
  * Hot path: external_of(): no lock.
  * Fails:    without memory a push is ignored, and answered with ROCPROFILER_STATUS_ERROR.
  */
+#include "external.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../face/fork_guard.h"
 #include "../face/per_thread.h"
-#include "sdk.h"
+#include "context.h"
 
 #define NR_BUCKETS 1024u
 
@@ -36,10 +38,25 @@ static _Atomic(struct owner *) buckets[NR_BUCKETS];
 _Atomic bool external_is_used;
 static _Atomic uint64_t main_top;
 
+static _Atomic(external_use_fn) on_use;
+
 static void begin_use(void)
 {
-	if (RTL_UNLIKELY(!atomic_exchange_explicit(&external_is_used, true, memory_order_relaxed)))
-		dispatch_update();
+	external_use_fn fn;
+
+	/* seq_cst, both here and in external_on_use(): one of the two calls it */
+	if (RTL_LIKELY(atomic_exchange(&external_is_used, true)))
+		return;
+	fn = atomic_load(&on_use);
+	if (fn)
+		fn();
+}
+
+void external_on_use(external_use_fn fn)
+{
+	atomic_store(&on_use, fn);
+	if (atomic_load(&external_is_used))
+		fn();
 }
 
 static struct owner *find(uint64_t tid)

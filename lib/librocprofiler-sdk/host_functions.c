@@ -5,10 +5,10 @@
  * Threads:  any.
  * Fails:    without memory a function is not noted.
  */
+#include "host_functions.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "sdk.h"
 
 #define NR_BUCKETS 4096u
 

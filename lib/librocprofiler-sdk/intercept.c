@@ -6,10 +6,12 @@
  * Owns:     the functions that are called for tables.
  * Threads:  the one that initialises the runtime: HSA's under its init lock.
  */
+#include "intercept.h"
+
 #include <stddef.h>
 #include <string.h>
 
-#include "sdk.h"
+#include "state.h"
 
 #define MAX_LISTENERS 64u
 
@@ -105,7 +107,7 @@ EXPORT rocprofiler_status_t rocprofiler_at_intercept_table_registration(
 	struct listener *l;
 	uint32_t index;
 
-	if (registration_phase() == 1)
+	if (state_phase() == 1)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (!callback)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;

@@ -18,6 +18,9 @@
 
 #include "../face/fork_guard.h"
 #include "operations.h"
+#include "context.h"
+#include "retire.h"
+#include "state.h"
 
 #define KIND ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API
 
@@ -58,7 +61,7 @@ static struct op *make(uint32_t operation)
 	op->begin_operation = op->end_operation = operation;
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MARKER_CORE_RANGE_API;
 	op->tid = (uint64_t)gettid();
-	op->correlation.internal = sdk_core()->corr_new_id();
+	op->correlation.internal = state_core()->corr_new_id();
 	return op;
 }
 
@@ -79,8 +82,8 @@ static void show_end(struct op *op)
 	bool has_text = op->begin_operation !=
 			ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxGetThreadId;
 
-	if (!registration_is_over()) {
-		op->end_ns = sdk_core()->now_ns();
+	if (!state_is_over()) {
+		op->end_ns = state_core()->now_ns();
 		op_show_end(op);
 		retire_drop(op->correlation.internal);
 	}
@@ -101,7 +104,7 @@ static void begin(enum range_call call, uint32_t operation, const char *message,
 	begun = op;
 	retire_begin(op->correlation.internal);
 	op_show_begin(op);
-	op->begin_ns = sdk_core()->now_ns();
+	op->begin_ns = state_core()->now_ns();
 }
 
 static void keep_started(struct op *op)

@@ -5,12 +5,15 @@
  * Threads:  any.
  * Hot path: on_begin(), on_end(): as calls.c.
  */
+#include "markers.h"
+
 #include <string.h>
 #include <unistd.h>
 
 #include "effects.h"
 #include "marker_ranges.h"
-#include "sdk.h"
+#include "shown.h"
+#include "state.h"
 
 struct marker {
 	uint8_t kind, operation;
@@ -99,8 +102,8 @@ static void on_begin(enum range_call call, const char *message, uint64_t id)
 {
 	uint32_t level = depth++;
 
-	registration_first_use();
-	if (level >= MAX_DEPTH || registration_is_over())
+	state_first_use();
+	if (level >= MAX_DEPTH || state_is_over())
 		return;
 	effects_runtime(EFFECTS_MARKER, ROCPROFILER_VERSION, 0);
 	show_begin(call, message, id, level);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sdk.h"
+#include "rccl.h"
 
 static const char *operation_name(const struct tables_kind *k, int64_t operation)
 {

@@ -12,6 +12,9 @@
 #include <string.h>
 
 #include "operations.h"
+#include "buffer.h"
+#include "context.h"
+#include "external.h"
 
 static _Atomic(struct op *) unused;
 static _Thread_local struct op *own;

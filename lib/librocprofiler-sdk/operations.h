@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* operations.h - GPU operations on their way from their submission to the tools
  *
- *	operations.c    what the core tells of them; the thread that shows their ends
+ *	operations.c    their agents and queues; the thread that shows their ends
+ *	events.c        what the core tells of them
  *	op.c            an operation: its memory, its callbacks
  *	records.c       its records
  *	dispatch.c      kernel dispatches
@@ -21,7 +22,7 @@
 
 #include "../face/pending.h"
 #include "../face/relay.h"
-#include "sdk.h"
+#include "context.h"
 
 enum op_part {
 	OP_BEGUN = 1,	 /* its begin was shown */
@@ -160,27 +161,15 @@ struct lane *operations_lane(uint32_t queue);
 /* The same by the address that the program has; of a queue that was destroyed, too. */
 struct lane *operations_lane_of(uint64_t handle);
 
-/* ---- scratch.c ---- */
-
-bool scratch_is_wanted(void);
-
-/* ---- dispatch.c ---- */
-
-void dispatch_start(const struct rtl_core *core);
-/* HOT: the next id of a dispatch. */
-uint64_t dispatch_new_id(void);
-/* Whether dispatches are shown, apart from their counters. */
-bool dispatch_is_shown(void);
-/* Whether dispatches get records without being noted when they are submitted. *nr_ids: so many have
- * an id so far, those with records among them. */
-bool dispatch_is_direct(uint64_t *nr_ids);
-/* HOT: the core's event. Under locks of the core's. */
-void dispatch_over(const struct event_dispatch *d);
-
-/* ---- copies.c ---- */
-
-void copies_start(const struct rtl_core *core);
-/* HOT: the same. */
-void copies_over(const struct event_copy *c);
+/* Of the core's events. */
+void operations_keep_agent(const struct event_agent *a);
+void operations_keep_queue(const struct event_queue *q);
+/* The thread. false: there is none. */
+bool operations_start(void);
+bool operations_is_thread(void);
+/* Those that have not ended. */
+uint64_t operations_nr_open(void);
+/* Waits, `ns` at most, until what was sent so far is shown. */
+void operations_settle(uint64_t ns);
 
 #endif

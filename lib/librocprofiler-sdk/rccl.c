@@ -8,8 +8,10 @@
  * Owns:     the set; the kinds of callbacks and records with their names.
  * Threads:  any.
  */
+#include "rccl.h"
+
 #include "effects.h"
-#include "sdk.h"
+#include "context.h"
 
 #define UNDECIDED (-1)
 #define FIRST_UNUSED                                                                               \
@@ -40,7 +42,7 @@ static void decide(uint32_t to)
 	if (!atomic_compare_exchange_strong(&set, &undecided, (int)to) || to == TABLES_RCCL)
 		return;
 	renumber(context_wanted[ROCPROFILER_CALLBACK_TRACING_RCCL_API], to);
-	renumber(buffered_wanted[ROCPROFILER_BUFFER_TRACING_RCCL_API], to);
+	renumber(context_records_wanted[ROCPROFILER_BUFFER_TRACING_RCCL_API], to);
 }
 
 static uint64_t version_of_library(void)
@@ -77,13 +79,13 @@ uint32_t rccl_numbers(void)
 	return now == UNDECIDED ? TABLES_RCCL : (uint32_t)now;
 }
 
-void rccl_first_call(void)
+bool rccl_first_call(void)
 {
 	if (rccl_is_decided())
-		return;
+		return false;
 	rccl_numbers();
-	calls_update();
 	effects_runtime(EFFECTS_RCCL, version_of_library(), 0);
+	return true;
 }
 
 void rccl_take_table(const void *table, uint64_t version, uint64_t instance)
@@ -95,7 +97,6 @@ void rccl_take_table(const void *table, uint64_t version, uint64_t instance)
 		decide(nr > RCCL_OP_ncclCommShrink	  ? TABLES_RCCL_NEWEST :
 		       nr > RCCL_OP_ncclAllReduceWithBias ? TABLES_RCCL_BIAS :
 							    TABLES_RCCL);
-		calls_update();
 	}
 	effects_runtime(EFFECTS_RCCL, version, instance);
 }

@@ -7,6 +7,8 @@
  */
 #include "../face/buffer.h"
 #include "operations.h"
+#include "buffer.h"
+#include "context.h"
 
 #define KIND(name) ROCPROFILER_BUFFER_TRACING_##name
 

@@ -11,6 +11,8 @@
  * Fails:    a tool of ROCP_TOOL_LIBRARIES that can't be loaded is left out with a warning.
  */
 #define LOG_TOPIC "sdk"
+#include "registration.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -23,10 +25,23 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "activation.h"
+#include "buffer.h"
+#include "calls.h"
+#include "code_object.h"
+#include "count.h"
+#include "dispatch.h"
 #include "effects.h"
-#include "sdk.h"
+#include "events.h"
+#include "host_functions.h"
+#include "intercept.h"
+#include "markers.h"
+#include "rccl.h"
+#include "retire.h"
+#include "scratch.h"
+#include "state.h"
+#include "context.h"
 
-#define SYMBOL "rocprofiler_configure"
 /* handles of clients begin here; 0 is none */
 #define FIRST_HANDLE 1024u
 #define WAIT_MS 10000
@@ -39,18 +54,13 @@ struct client {
 	_Atomic bool is_ended;
 };
 
-static const struct rtl_core *the_core;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-/* written by the thread that has set `phase` to -1 */
+/* written by the thread that has set the phase to -1 */
 static struct client clients[SDK_MAX_CLIENTS];
 static _Atomic int nr_clients;
-static _Atomic int phase;
-static _Atomic int current = -1;
 static _Thread_local bool is_initialising;
 /* Looks at libraries; constructors of those that were not reached yet may run, and name their tool themselves. */
 static _Thread_local bool is_searching;
-_Atomic bool registration_is_done;
-_Atomic int registration_end;
 
 static void finalize_client(int i)
 {
@@ -58,9 +68,9 @@ static void finalize_client(int i)
 
 	if (!c->takes_part || atomic_exchange(&c->is_ended, true))
 		return;
-	context_stop_client(i);
-	operations_settle();
-	count_settle();
+	activation_stop_client(i);
+	events_settle();
+	count_dispatch_settle();
 	context_end_client(i);
 	/* the last: with the records of calls of other threads that ended meanwhile */
 	buffer_flush_client(i);
@@ -73,17 +83,17 @@ static void finalize_all(void)
 {
 	int none = 0, nr = atomic_load(&nr_clients);
 
-	if (!atomic_compare_exchange_strong(&registration_end, &none, -1))
+	if (!atomic_compare_exchange_strong(&state_end, &none, -1))
 		return;
-	operations_settle();
-	count_settle();
+	events_settle();
+	count_dispatch_settle();
 	retire_end();
 	/* what the records are about is still loaded */
 	buffer_flush_client(-1);
 	code_object_end();
 	for (int i = 0; i < nr; i++)
 		finalize_client(i);
-	atomic_store(&registration_end, 1);
+	atomic_store(&state_end, 1);
 }
 
 /* What a tool gets to end itself with. */
@@ -140,11 +150,12 @@ static void add_library(const char *path)
 		log_warn("ROCP_TOOL_LIBRARIES: %s: not loaded: %s", path, dlerror());
 		return;
 	}
-	fn = dlsym(lib, SYMBOL);
+	fn = dlsym(lib, STATE_TOOL_SYMBOL);
 	if (fn)
 		add((rocprofiler_configure_func_t)fn);
 	else
-		log_warn("ROCP_TOOL_LIBRARIES: %s: no tool: it has no " SYMBOL "()", path);
+		log_warn("ROCP_TOOL_LIBRARIES: %s: no tool: it has no " STATE_TOOL_SYMBOL "()",
+			 path);
 	/* stays loaded, tool or not: its constructors have run */
 }
 
@@ -197,7 +208,7 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *arg)
 static void add_of(const struct library *l)
 {
 	void *lib = l->path ? dlopen(l->path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	void *fn = lib ? dlsym(lib, SYMBOL) : NULL;
+	void *fn = lib ? dlsym(lib, STATE_TOOL_SYMBOL) : NULL;
 	Dl_info where;
 
 	if (fn && dladdr(fn, &where) && (uintptr_t)where.dli_fbase == l->base)
@@ -208,11 +219,11 @@ static void add_of(const struct library *l)
 
 static void add_loaded(void)
 {
-	void *first = dlsym(RTLD_DEFAULT, SYMBOL);
+	void *first = dlsym(RTLD_DEFAULT, STATE_TOOL_SYMBOL);
 	struct libraries l = { 0 };
 
 	add((rocprofiler_configure_func_t)first);
-	add((rocprofiler_configure_func_t)dlsym(RTLD_NEXT, SYMBOL));
+	add((rocprofiler_configure_func_t)dlsym(RTLD_NEXT, STATE_TOOL_SYMBOL));
 	if (first)
 		dl_iterate_phdr(note_library, &l);
 	for (size_t i = 0; i < l.nr; i++) {
@@ -222,16 +233,6 @@ static void add_loaded(void)
 	free(l.items);
 	/* what was not found is no message for the program */
 	dlerror();
-}
-
-bool registration_has_tool(void)
-{
-	const char *list = getenv("ROCP_TOOL_LIBRARIES");
-
-	if ((list && *list && !getauxval(AT_SECURE)) || dlsym(RTLD_DEFAULT, SYMBOL))
-		return true;
-	dlerror();
-	return false;
 }
 
 static void configure(int i)
@@ -260,40 +261,20 @@ static void initialize(int i)
 
 	if (!c->takes_part || !c->result.initialize)
 		return;
-	atomic_store(&current, i);
+	atomic_store(&state_current_client, i);
 	status = c->result.initialize(finalize_by_id, c->result.tool_data);
-	atomic_store(&current, -1);
+	atomic_store(&state_current_client, -1);
 	/* it takes no part then, and has nothing to finalize */
 	if (status < 0) {
 		log_info("%s: initialize returned %d: the tool is left out",
 			 c->id.name ? c->id.name : "tool", status);
 		c->takes_part = false;
-		context_stop_client(i);
+		activation_stop_client(i);
 		context_end_client(i);
 	}
 }
 
-static _Thread_local bool is_in_runtime;
-
-bool registration_is_in_runtime(void)
-{
-	return is_in_runtime;
-}
-
-/* What a tool would see of the GPU comes by HSA's tables, which the runtime passes on once, when it starts. */
-bool registration_is_too_late(void)
-{
-	static _Atomic bool is_said;
-
-	if (is_in_runtime || !the_core || !the_core->hsa_is_past())
-		return false;
-	if (!atomic_exchange(&is_said, true))
-		log_warn(
-			"HSA's runtime was started before this library was loaded: tools see HIP's calls, and no kernel, copy, code object or call of HSA. Link the program with librocprofiler-sdk, or set LD_PRELOAD=librocprofiler-sdk.so.1 or HSA_TOOLS_LIB=librocprofiler-sdk.so.1");
-	return true;
-}
-
-/* From the first of new clients on. The caller has set `phase` to -1. */
+/* From the first of new clients on. The caller has set the phase to -1. */
 static void bring_up(int from)
 {
 	int nr = atomic_load(&nr_clients);
@@ -302,7 +283,7 @@ static void bring_up(int from)
 		configure(i);
 	for (int i = from; i < nr; i++)
 		if (clients[i].takes_part) {
-			registration_is_too_late();
+			state_is_too_late();
 			break;
 		}
 	for (int i = from; i < nr; i++)
@@ -315,13 +296,13 @@ static void bring_up(int from)
 static void finish_start(void)
 {
 	is_initialising = false;
-	atomic_store(&phase, 1);
-	/* release: pairs with registration_first_use() */
-	atomic_store_explicit(&registration_is_done, true, memory_order_release);
+	atomic_store(&state_phase_now, 1);
+	/* release: pairs with state_first_use() */
+	atomic_store_explicit(&state_is_done, true, memory_order_release);
 	calls_update();
 }
 
-/* The caller has set `phase` to -1. */
+/* The caller has set the phase to -1. */
 static void start_with(rocprofiler_configure_func_t forced)
 {
 	is_initialising = true;
@@ -340,32 +321,22 @@ static void wait_for_start(void)
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
 	for (int i = 0; i < WAIT_MS; i++) {
-		if (atomic_load_explicit(&registration_is_done, memory_order_acquire))
+		if (atomic_load_explicit(&state_is_done, memory_order_acquire))
 			return;
 		sys_nap(&pause);
 	}
 }
 
-void registration_start(void)
+static void start_tools(void)
 {
 	int none = 0;
 
 	if (is_initialising)
 		return;
-	if (atomic_compare_exchange_strong(&phase, &none, -1))
+	if (atomic_compare_exchange_strong(&state_phase_now, &none, -1))
 		start_with(NULL);
 	else
 		wait_for_start();
-}
-
-int registration_phase(void)
-{
-	return atomic_load(&phase);
-}
-
-int registration_current(void)
-{
-	return atomic_load(&current);
 }
 
 /* Whether a tool takes part. The core patches HSA's tables if someone listens. */
@@ -373,13 +344,13 @@ static bool has_tools(void)
 {
 	int nr;
 
-	registration_first_use();
+	state_first_use();
 	nr = atomic_load(&nr_clients);
 	for (int i = 0; i < nr; i++) {
 		if (!clients[i].takes_part)
 			continue;
 		code_object_listen();
-		operations_start();
+		events_start();
 		calls_on_runtime();
 		code_object_show();
 		return true;
@@ -403,7 +374,7 @@ static rocprofiler_status_t add_late(rocprofiler_configure_func_t fn)
 
 	if (!fn || is_known(fn))
 		return ROCPROFILER_STATUS_SUCCESS;
-	if (!atomic_compare_exchange_strong(&phase, &done, -1))
+	if (!atomic_compare_exchange_strong(&state_phase_now, &done, -1))
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	is_initialising = true;
 	from = atomic_load(&nr_clients);
@@ -420,16 +391,16 @@ EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_fu
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	int none = 0;
 
-	if (registration_is_over())
+	if (state_is_over())
 		return ROCPROFILER_STATUS_ERROR_FINALIZED;
-	sdk_core();
+	registration_attach();
 	if (is_searching) {
 		add(configure_func);
 		return ROCPROFILER_STATUS_SUCCESS;
 	}
 	if (is_initialising)
 		return status; /* a tool's own function called it */
-	if (atomic_compare_exchange_strong(&phase, &none, -1)) {
+	if (atomic_compare_exchange_strong(&state_phase_now, &none, -1)) {
 		start_with(configure_func);
 		has_tools();
 		return ROCPROFILER_STATUS_SUCCESS;
@@ -438,7 +409,7 @@ EXPORT rocprofiler_status_t rocprofiler_force_configure(rocprofiler_configure_fu
 	     i++) {
 		if (i)
 			sys_nap(&pause);
-		if (atomic_load(&phase) == 1)
+		if (atomic_load(&state_phase_now) == 1)
 			status = add_late(configure_func);
 	}
 	return status;
@@ -448,7 +419,7 @@ EXPORT rocprofiler_status_t rocprofiler_is_initialized(int *status)
 {
 	if (!status)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	*status = atomic_load(&phase);
+	*status = atomic_load(&state_phase_now);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
@@ -456,7 +427,7 @@ EXPORT rocprofiler_status_t rocprofiler_is_finalized(int *status)
 {
 	if (!status)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	*status = atomic_load(&registration_end);
+	*status = atomic_load(&state_end);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
@@ -479,12 +450,12 @@ static void show_hsa(const struct hsa_mirror_root *root)
 /* HSA's runtime is being initialised. Whether a tool takes part. */
 static bool on_runtime(void)
 {
-	bool before = is_in_runtime, has_any;
+	bool before = state_in_runtime, has_any;
 
-	is_in_runtime = true;
+	state_in_runtime = true;
 	has_any = has_tools();
 	code_object_listen();
-	is_in_runtime = before;
+	state_in_runtime = before;
 	return has_any;
 }
 
@@ -494,7 +465,7 @@ static bool install(const struct hsa_mirror_root *root)
 		show_hsa(root);
 	code_object_install(root);
 	dispatch_install(root);
-	count_install(root);
+	count_device_install(root);
 	scratch_install(root);
 	intercept_hsa(root);
 	return true;
@@ -502,44 +473,42 @@ static bool install(const struct hsa_mirror_root *root)
 
 static const struct table_layer layer = { .name = "rocprofiler-sdk",
 					  .install = install,
-					  .remove = count_remove };
+					  .remove = count_device_remove };
 
-static void start_once(void)
+static void attach_once(void)
 {
-	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
+	const struct rtl_core *core = state_core();
 
-	env_init();
-	log_init();
-	fork_guard_start();
+	state_on_first_use(start_tools);
 	if (!core || calls_start(core) < 0) {
+		state_drop_core();
 		log_warn(
 			"librtl.so.1 is of another build, or has too many subscribers; tools get no callbacks");
 		return;
 	}
-	the_core = core;
 	core->corr_keep_order();
 	markers_start(core);
 	core->table_add_layer(&layer);
 	core->hsa_init_as_tool(wants_tables);
 }
 
-const struct rtl_core *sdk_core(void)
+void registration_attach(void)
 {
-	pthread_once(&once, start_once);
-	return the_core;
+	pthread_once(&once, attach_once);
 }
 
 __attribute__((constructor)) static void start(void)
 {
 	const char *now = getenv("ROCPROFILER_LIBRARY_CTOR");
 
+	registration_attach();
 	/* the program's kernels are registered after this */
-	if (sdk_core()) {
-		sdk_core()->rebind();
-		host_functions_listen(sdk_core());
+	if (state_core()) {
+		state_core()->rebind();
+		host_functions_listen(state_core());
 	}
 	if (now && *now && strcmp(now, "0") != 0)
-		registration_first_use();
+		state_first_use();
 }
 
 EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
@@ -552,8 +521,10 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed)
 {
-	const struct rtl_core *core = sdk_core();
+	const struct rtl_core *core;
 
+	registration_attach();
+	core = state_core();
 	/* the major number alone: the version is asked for */
 	(void)runtime_version;
 	(void)nr_failed;
@@ -566,16 +537,24 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 
 EXPORT void OnUnload(void)
 {
-	if (sdk_core())
-		sdk_core()->on_unload();
+	if (state_core())
+		state_core()->on_unload();
+}
+
+static void take_rccl(const void *table, uint64_t version, uint64_t instance)
+{
+	rccl_take_table(table, version, instance);
+	calls_update();
 }
 
 /* For rocprofiler-register: the tables of HIP and HSA, from ROCm 6 on. */
 EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
 				     void **tables, uint64_t nr_tables)
 {
-	const struct rtl_core *core = sdk_core();
+	const struct rtl_core *core;
 
+	registration_attach();
+	core = state_core();
 	if (name && strcmp(name, "hsa") == 0) {
 		intercept_note_hsa(version, instance);
 		if (on_runtime())
@@ -586,7 +565,7 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 	if (name && strcmp(name, "hip") == 0)
 		effects_runtime(EFFECTS_HIP, version, instance);
 	if (name && strcmp(name, "rccl") == 0 && tables && nr_tables && tables[0])
-		rccl_take_table(tables[0], version, instance);
+		take_rccl(tables[0], version, instance);
 	/* first, since librtl's symbols of HIP call what is in the table when it gets it */
 	intercept_tables(name, version, instance, tables, nr_tables);
 	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;

@@ -8,10 +8,14 @@
  * Threads:  any, under any lock but those behind LOCK_SDK_RETIRE.
  * Fails:    without memory an id is not noted, and there is no record.
  */
+#include "retire.h"
+
 #include <stdlib.h>
 
 #include "../face/fork_guard.h"
-#include "sdk.h"
+#include "buffer.h"
+#include "context.h"
+#include "state.h"
 
 #define NR_BUCKETS 4096u
 
@@ -70,7 +74,7 @@ static void put(uint64_t id, uint64_t mask)
 	const rocprofiler_buffer_tracing_correlation_id_retirement_record_t r = {
 		.size = sizeof(r),
 		.kind = ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT,
-		.timestamp = mask ? sdk_core()->now_ns() : 0,
+		.timestamp = mask ? state_core()->now_ns() : 0,
 		.internal_correlation_id = id,
 	};
 

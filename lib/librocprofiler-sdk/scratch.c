@@ -8,7 +8,11 @@
  * Threads:  any; the runtime's own.
  * Fails:    without memory it is not shown.
  */
+#include "scratch.h"
+
 #include "operations.h"
+#include "context.h"
+#include "state.h"
 
 #include <unistd.h>
 
@@ -49,9 +53,9 @@ static void begin(const struct event_head *e, uint32_t operation)
 	uint64_t mask = context_mask(KIND, operation);
 	uint64_t records =
 		context_buffered_mask(ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY, operation);
-	struct op *op = registration_is_over() ? NULL :
-						 op_new(mask, mask, records,
-							ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY);
+	struct op *op = state_is_over() ? NULL :
+					  op_new(mask, mask, records,
+						 ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY);
 	const struct lane *l = op ? operations_lane_of((uintptr_t)e->queue) : NULL;
 
 	if (!op)
@@ -81,7 +85,7 @@ static void end(const struct event_head *e, uint32_t operation)
 	current = op->next;
 	set_args(op, e, true);
 	op->end_ns = core->now_ns();
-	if (!registration_is_over())
+	if (!state_is_over())
 		op_show_end(op);
 	op_free(op);
 }
@@ -112,7 +116,7 @@ EVENT(async_reclaim, ROCPROFILER_SCRATCH_MEMORY_ASYNC_RECLAIM)
 
 bool scratch_is_wanted(void)
 {
-	return context_has(KIND) || buffered_has(ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY);
+	return context_has(KIND) || context_has_records(ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY);
 }
 
 void scratch_install(const struct hsa_mirror_root *root)
@@ -126,7 +130,7 @@ void scratch_install(const struct hsa_mirror_root *root)
 		[HSA_TOOLS_scratch_event_async_reclaim_end] = async_reclaim_end,
 	};
 
-	core = sdk_core();
+	core = state_core();
 	if (!HSA_ROOT_HAS(root, tools) || !root->tools)
 		return;
 	for (uint32_t i = 0; i < HSA_TOOLS_NR; i++) {

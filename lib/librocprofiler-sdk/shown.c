@@ -7,12 +7,17 @@
  * Owns:     the thread's blocks, freed when it ends.
  * Threads:  each its own.
  */
+#include "shown.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk.h"
+#include "buffered.h"
+#include "context.h"
+#include "external.h"
+#include "retire.h"
 
 _Thread_local struct shown_call *shown_calls;
 static pthread_key_t key;

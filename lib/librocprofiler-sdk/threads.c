@@ -4,8 +4,10 @@
  * Owns:     the threads, which live until the process ends; the functions that are called when one is made.
  * Threads:  any.
  */
+#include "threads.h"
+
 #include "../face/buffer_thread.h"
-#include "sdk.h"
+#include "state.h"
 
 #define MAX_THREADS 256u
 #define MAX_LISTENERS 64u
@@ -44,7 +46,7 @@ static struct buffer_thread *start(void)
 	struct buffer_thread *t;
 
 	notify(false);
-	buffer_thread_start(sdk_core(), &t);
+	buffer_thread_start(state_core(), &t);
 	notify(true);
 	return t;
 }
@@ -77,7 +79,7 @@ rocprofiler_create_callback_thread(rocprofiler_callback_thread_t *cb_thread_id)
 
 	if (!cb_thread_id)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	if (registration_phase() == 1)
+	if (state_phase() == 1)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	index = atomic_fetch_add(&nr_threads, 1);
 	t = index < MAX_THREADS ? start() : NULL;

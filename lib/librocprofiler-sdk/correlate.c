@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* correlate.c - librocprofiler-sdk: the ids that what a call does has
+ *
+ * Threads:  any; the calls are the thread's own.
+ */
+#include "correlate.h"
+
+int correlate_index = -1;
+
+#if ROCPROFILER_SDK_ABI > 0
+void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *id)
+{
+	const struct live_call *shown = call->own[correlate_index] ? call : correlate_around(call);
+
+	id->internal = shown ? shown->correlation : call->correlation;
+	id->ancestor = shown ? correlate_ancestor(shown) : 0;
+}
+#endif
