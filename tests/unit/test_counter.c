@@ -96,6 +96,11 @@ TEST(what_is_no_expression_is_refused_with_its_column)
 		{ "sum(C)", EXPRESSION_ORDINARY, "the number of instances and ')'" },
 		{ "sum(,4)", EXPRESSION_ORDINARY, "a counter's name is expected" },
 		{ "C[x]", EXPRESSION_ORDINARY, "an instance's number and ']'" },
+		{ "C[-1]", EXPRESSION_ORDINARY, "an instance's number and ']'" },
+		{ "C[4097]", EXPRESSION_ORDINARY, "an instance's number and ']'" },
+		{ "C[99999999999999999999]", EXPRESSION_ORDINARY, "an instance's number and ']'" },
+		{ "sum(C,0)", EXPRESSION_ORDINARY, "the number of instances and ')'" },
+		{ "sum(C,4097)", EXPRESSION_ORDINARY, "the number of instances and ')'" },
 		{ "2x", EXPRESSION_ORDINARY, "a number or a name is expected" },
 		{ "0.5", EXPRESSION_V1, "a number or a name is expected" },
 		{ "1 +2", EXPRESSION_V1, "an operator is expected at column 2" },
@@ -107,6 +112,19 @@ TEST(what_is_no_expression_is_refused_with_its_column)
 
 		CHECK(!e);
 		CHECK_STR_HAS(error, all[i].error);
+	}
+}
+
+TEST(largest_numbers_of_instances_are_accepted)
+{
+	static const char *const all[] = { "C[4096]", "C[0]", "sum(C,4096)", "sum(C,1)" };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char error[EXPRESSION_ERROR_SIZE];
+		struct expression *e = expression_parse(all[i], EXPRESSION_ORDINARY, error);
+
+		CHECK_MSG(e != NULL, "%s: %s", all[i], error);
+		expression_free(e);
 	}
 }
 
@@ -163,6 +181,7 @@ TEST(unknown_names_are_refused_with_what_is_near)
 		{ "SQ_WAVE", "gfx900 has no counter 'SQ_WAVE'; did you mean 'SQ_WAVES'?" },
 		{ "ABCDEFGHIJ", "gfx900 has no counter 'ABCDEFGHIJ'" },
 		{ "TCC_HIT[16]", "block TCC has the instances 0 to 15" },
+		{ "SQ[1]:4", "block SQ has the instances 0 to 0" },
 		{ "SQX:4", "gfx900 has no block 'SQX'" },
 		{ "SQ:x", "behind ':' stands the number of an event" },
 		{ "TCC_HIT[", "is not NAME or NAME[INSTANCE]" },

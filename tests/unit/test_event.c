@@ -2,6 +2,7 @@
 /* test_event.c - correlation ids, threads, strings, the bus */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,47 @@ TEST(correlation_ids_are_unique_and_begin_at_one)
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	CHECK_EQ_UINT(atomic_load(&seen[0]), 0);
+}
+
+struct turns {
+	_Atomic int next; /* whose turn it is */
+	_Atomic uint64_t last;
+};
+
+static void take_in_turn(struct turns *turns, int who)
+{
+	struct thread *t = thread_get();
+
+	for (int i = 0; i < 2000; i++) {
+		uint64_t id;
+
+		while (atomic_load(&turns->next) != who)
+			sched_yield();
+		id = corr_new(t);
+		/* ids of blocks that were taken before are used up first */
+		if (i >= 1024)
+			CHECK(id > atomic_load(&turns->last));
+		atomic_store(&turns->last, id);
+		atomic_store(&turns->next, !who);
+	}
+}
+
+static void *take_second(void *arg)
+{
+	take_in_turn(arg, 1);
+	return NULL;
+}
+
+TEST(correlation_ids_are_in_order_of_time_when_asked)
+{
+	struct turns turns = { 0 };
+	pthread_t thread;
+
+	corr_new(thread_get());
+	corr_keep_order();
+	CHECK_OK(pthread_create(&thread, NULL, take_second, &turns));
+	take_in_turn(&turns, 0);
+	pthread_join(thread, NULL);
 }
 
 TEST(operation_within_call_gets_its_id)

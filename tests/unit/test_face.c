@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* test_face.c - the small parts of the kit for faces: slots, external ids, locks around forks, agents */
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../lib/face/agents.h"
 #include "../../lib/face/fork_guard.h"
+#include "../../lib/face/pending.h"
 #include "../../lib/face/per_thread.h"
 #include "../../lib/face/slot.h"
 #include "support/test.h"
@@ -41,6 +43,61 @@ static void *change(void *arg)
 		slot_set(&slot, NULL, NULL);
 	}
 	return arg;
+}
+
+#define NR_PENDING 100000
+
+static struct pending pending;
+static struct pending_item items[NR_PENDING], base_item = { .key = PENDING_BUCKETS };
+
+static _Atomic uint64_t nr_taken;
+
+static void *put_items(void *arg)
+{
+	for (uint64_t i = 0; i < NR_PENDING; i++) {
+		while (i > atomic_load(&nr_taken) + 2)
+			sched_yield();
+		pending_put(&pending, &items[i]);
+	}
+	return arg;
+}
+
+/* All keys are of one bucket: an item is taken while others are put in front of it. */
+TEST(item_is_taken_while_others_are_put_before_it)
+{
+	pthread_t thread;
+
+	pending_put(&pending, &base_item);
+	for (uint64_t i = 0; i < NR_PENDING; i++)
+		items[i].key = (i + 2) * PENDING_BUCKETS;
+	CHECK_OK(pthread_create(&thread, NULL, put_items, NULL));
+	for (uint64_t i = 0; i < NR_PENDING; i++) {
+		struct pending_item *item;
+
+		while (!(item = pending_take(&pending, (i + 2) * PENDING_BUCKETS)))
+			sched_yield();
+		CHECK(item == &items[i]);
+		CHECK_NULL(pending_take(&pending, (i + 2) * PENDING_BUCKETS));
+		atomic_store(&nr_taken, i + 1);
+	}
+	pthread_join(thread, NULL);
+	CHECK(pending_take(&pending, PENDING_BUCKETS) == &base_item);
+	for (uint64_t i = 0; i < 10; i++)
+		CHECK_NULL(pending_take(&pending, i * PENDING_BUCKETS));
+}
+
+TEST(item_behind_others_is_taken)
+{
+	pending_put(&pending, &base_item);
+	for (uint64_t i = 0; i < 3; i++) {
+		items[i].key = (i + 2) * PENDING_BUCKETS;
+		pending_put(&pending, &items[i]);
+	}
+	CHECK(pending_take(&pending, items[1].key) == &items[1]);
+	CHECK_NULL(pending_take(&pending, items[1].key));
+	CHECK(pending_take(&pending, items[0].key) == &items[0]);
+	CHECK(pending_take(&pending, items[2].key) == &items[2]);
+	CHECK(pending_take(&pending, base_item.key) == &base_item);
 }
 
 TEST(slot_gives_function_with_its_own_argument)

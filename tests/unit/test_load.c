@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/crc.h"
 #include "support/spool_make.h"
 #include "support/test.h"
 
@@ -256,6 +258,54 @@ TEST(damaged_chunk_is_skipped_counted_and_reported)
 	CHECK_EQ_UINT(bad_chunks(load), 1);
 	CHECK_STR_HAS(load_warning(load), "magic");
 	load_close(load);
+}
+
+/* A chunk whose CRC is right is still no chunk with a number or a size that none has. */
+static void patch_chunk(const char *path, uint64_t seq, uint32_t committed)
+{
+	static uint8_t bytes[SLOT_SIZE];
+	struct chunk_header head;
+	int fd = open(path, O_RDONLY);
+
+	CHECK_GE_INT(fd, 0);
+	CHECK_EQ_INT(pread(fd, bytes, sizeof(bytes), SPOOL_HEADER_SIZE) > (ssize_t)sizeof(head), 1);
+	close(fd);
+	memcpy(&head, bytes, sizeof(head));
+	head.seq = seq;
+	atomic_store(&head.committed, committed ? committed : atomic_load(&head.committed));
+	head.crc = 0;
+	head.crc = crc_add(crc_add(0, &head, sizeof(head)), bytes + sizeof(head),
+			   atomic_load(&head.committed));
+	overwrite(path, SPOOL_HEADER_SIZE, &head, sizeof(head));
+}
+
+TEST(chunk_with_impossible_number_or_size_is_skipped)
+{
+	static const struct {
+		uint64_t seq;
+		uint32_t committed;
+		const char *words;
+	} all[] = {
+		{ 0, 0, "has sequence number 0" },
+		{ 1, 44, "has an impossible size" },
+		{ 1, SLOT_SIZE, "has an impossible size" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const char *path = sample(false, true);
+		struct load *load;
+
+		patch_chunk(path, 1, 0);
+		load = open_ok(path);
+		CHECK_EQ_UINT(count(load, REC_DISPATCH), 9);
+		load_close(load);
+		patch_chunk(path, all[i].seq, all[i].committed);
+		load = open_ok(path);
+		CHECK_EQ_UINT(count(load, REC_DISPATCH), 4);
+		CHECK_EQ_UINT(bad_chunks(load), 1);
+		CHECK_STR_HAS(load_warning(load), all[i].words);
+		load_close(load);
+	}
 }
 
 TEST(cut_file_reports_offset)

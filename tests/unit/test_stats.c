@@ -73,6 +73,38 @@ TEST(quantile_beyond_memory_limit_is_exact)
 	stats_destroy(large);
 }
 
+/* Runs of more than 2048 values, whose span needs all bits: each is sorted by digits. */
+TEST(quantile_over_a_wide_span_is_exact)
+{
+	struct stats *small = stats_create(3000), *large = stats_create(0);
+	struct stats_group *g = stats_group(small, "k"), *h = stats_group(large, "k");
+	int64_t least = INT64_MAX, most = INT64_MIN, last = INT64_MIN;
+	uint64_t random = 99;
+
+	for (int i = 0; i < 9000; i++) {
+		int64_t value;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		value = (int64_t)(random >> 2 >> random % 60);
+		value = i % 3 ? value : -value;
+		least = value < least ? value : least;
+		most = value > most ? value : most;
+		stats_add_value(small, g, STATS_DELAY, value);
+		stats_add_value(large, h, STATS_DELAY, value);
+	}
+	for (int i = 0; i <= 1000; i++) {
+		int64_t value = stats_quantile(large, h, STATS_DELAY, i / 1000.0);
+
+		CHECK(value >= last);
+		last = value;
+		CHECK_EQ_INT(stats_quantile(small, g, STATS_DELAY, i / 1000.0), value);
+	}
+	CHECK_EQ_INT(stats_quantile(large, h, STATS_DELAY, 0), least);
+	CHECK_EQ_INT(stats_quantile(large, h, STATS_DELAY, 1), most);
+	stats_destroy(small);
+	stats_destroy(large);
+}
+
 TEST(negative_values_are_counted)
 {
 	struct stats *s = stats_create(0);

@@ -504,6 +504,112 @@ TEST(missing_operations_are_unaccounted_unless_counted_as_lost)
 					   "trace: of 8 operations of queue 0 5 are there");
 }
 
+/* Only what the process said that it submitted can be missing. */
+TEST(queue_without_count_of_submissions_misses_nothing)
+{
+	static const struct rec_submitted said = { .h.id = 3, .count = 5 };
+	struct flow one = { 0 }, two = { 0 };
+
+	CHECK_OK(flow_recorded(&one, 3, 2));
+	one.rows[0].submitted = 9;
+	CHECK(!one.rows[0].is_known);
+	CHECK_EQ_UINT(flow_missing(&one.rows[0]), 0);
+	CHECK_OK(flow_submitted(&one, &said));
+	CHECK(one.rows[0].is_known);
+	CHECK_EQ_UINT(flow_missing(&one.rows[0]), 12);
+	/* known in one of the parts of a trace */
+	CHECK_OK(flow_recorded(&two, 3, 1));
+	CHECK_OK(flow_recorded(&two, 4, 1));
+	CHECK_OK(flow_add(&two, &one));
+	CHECK(two.rows[0].is_known);
+	CHECK(!two.rows[1].is_known);
+	CHECK_EQ_UINT(flow_missing(&two.rows[0]), 11);
+	two.rows[1].recorded = 0;
+	two.rows[1].is_known = true;
+	CHECK_EQ_UINT(flow_missing(&two.rows[1]), 0);
+	flow_fini(&one);
+	flow_fini(&two);
+}
+
+/* 5 dispatches were submitted, and none is in the trace. */
+static void make_missing(const char *path, bool mem, enum spool_reason reason, uint64_t lost)
+{
+	struct rec_submitted said = {
+		.h = { .type = REC_SUBMITTED, .size8 = sizeof(said) / 8, .id = 0 }, .count = 5
+	};
+	static struct spool_make m;
+
+	spool_make_begin(&m, path, 7, mem);
+	spool_make_chunk(&m, 7);
+	spool_make_queue(&m, 0, 1, 0, 5);
+	spool_make_raw(&m, &said, sizeof(said));
+	spool_make_chunk_end(&m);
+	if (lost)
+		spool_make_loss(&m, reason, lost, 5, 9);
+	spool_make_end(&m, !mem);
+}
+
+TEST(missing_operations_are_explained_by_what_was_counted)
+{
+	const char *path = test_tmpfile("m.rtl");
+	static const enum spool_reason drops[] = { SPOOL_REASON_buffer_full, SPOOL_REASON_disk_full,
+						   SPOOL_REASON_late, SPOOL_REASON_paused,
+						   SPOOL_REASON_max_size };
+
+	make_missing(path, false, SPOOL_REASON_late, 0);
+	read_verdict(path);
+	CHECK_STR_EQ(verdict.line, "incomplete: 5 lost (unaccounted 5)");
+	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++) {
+		make_missing(path, false, drops[i], 5);
+		read_verdict(path);
+		CHECK_NULL(strstr(verdict.line, "unaccounted"));
+		make_missing(path, false, drops[i], 2);
+		read_verdict(path);
+		CHECK_STR_HAS(verdict.line, "unaccounted 3");
+	}
+	/* a memory half that is missing may have had any number of them */
+	make_missing(path, true, SPOOL_REASON_late, 0);
+	CHECK_OK(unlink(test_tmpfile("m.mem")));
+	read_verdict(path);
+	CHECK_STR_HAS(verdict.line, "memory_missing 1");
+	CHECK_NULL(strstr(verdict.line, "unaccounted"));
+}
+
+static int on_untimed(void *arg, const struct store_dispatch *op)
+{
+	CHECK_EQ_UINT(op->end_ns, 0);
+	CHECK_EQ_UINT(op->end_ticks, 0);
+	++*(int *)arg;
+	return 0;
+}
+
+/* The two short fields of a record hold lengths, which such an operation has not. */
+TEST(operation_without_times_has_no_end_in_ns_or_ticks)
+{
+	static const struct store_visitor visitor = { .dispatch = on_untimed };
+	static const uint32_t flags[] = { REC_F_NO_TIME, REC_F_UNFINISHED };
+	const char *path = test_tmpfile("u.rtl");
+	static struct spool_make m;
+	struct index *index;
+	int nr = 0;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_shape(&m, 0, 0, 64, 64);
+	for (size_t i = 0; i < 2; i++)
+		spool_make_dispatch(&m, &(struct spool_make_op){ .tid = 7,
+								 .flags = flags[i],
+								 .begin_ns = 10,
+								 .end_ns = 20,
+								 .ticks = 1000 });
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	index = open_ok(path);
+	CHECK_OK(index_visit(index, &visitor, &nr, &err));
+	CHECK_EQ_INT(nr, 2);
+	index_close(index);
+}
+
 TEST(each_reason_has_name_text_and_class)
 {
 	for (unsigned int i = 0; i < SPOOL_NR_REASONS; i++) {
