@@ -74,7 +74,7 @@ _rtl()
 	summary)
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap path" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap path collective" -- "$cur")); return ;;
 		--domain) COMPREPLY=($(compgen -W "hip hsa" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		--columns) COMPREPLY=($(compgen -W "rtl rocprof" -- "$cur")); return ;;
@@ -87,9 +87,10 @@ _rtl()
 		--gpus) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--metrics) COMPREPLY=($(compgen -W "compute memory roofline" -- "$cur")); return ;;
+		--collectives) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --metrics --critical-path --quiet --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --metrics --collectives --critical-path --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

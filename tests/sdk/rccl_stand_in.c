@@ -11,6 +11,10 @@ EXPORT int ncclGetUniqueId(void *id);
 EXPORT int ncclGroupStart(void);
 EXPORT int ncclGroupEnd(void);
 EXPORT int ncclCommInitAll(void **comms, int nr, const int *devices);
+struct unique_id {
+	char bytes[128];
+};
+EXPORT int ncclCommInitRank(void **comm, int nr, struct unique_id id, int rank);
 EXPORT int ncclCommCount(void *comm, int *count);
 EXPORT int ncclCommDestroy(void *comm);
 EXPORT int ncclCommShrink(void *comm, int *ranks, int nr, void **out, void *config, int flags);
@@ -46,6 +50,14 @@ int ncclCommInitAll(void **comms, int nr, const int *devices)
 	nr_gpus = nr;
 	for (int i = 0; !devices && i < nr; i++)
 		comms[i] = (char *)&nr_gpus + i;
+	return 0;
+}
+
+int ncclCommInitRank(void **comm, int nr, struct unique_id id, int rank)
+{
+	(void)id;
+	nr_gpus = nr;
+	*comm = (char *)&nr_gpus + rank;
 	return 0;
 }
 

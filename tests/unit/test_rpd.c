@@ -105,6 +105,9 @@ TEST(tables_and_views_have_names_and_order_of_rpd)
 		  "marker_id flags\n" },
 		{ "rtl_copy",
 		  "op_id kind bytes src dst begin_ns end_ns correlation_id marker_id\n" },
+		{ "rtl_collective",
+		  "op_id kernel pid rank agent queue number begin_ns end_ns correlation_id marker_id "
+		  "flags\n" },
 		{ "rtl_api",
 		  "api_id pid tid domain name begin_ns end_ns status correlation_id parent_id "
 		  "args\n" },

@@ -117,7 +117,7 @@ static void read_whole(struct diff *d, int side, struct summary *s)
 	const struct digest *digest = summary_digest(s);
 	const struct digest_lane none = { 0 }, *all = digest->nr_lanes ? digest->lanes : &none;
 
-	add_value(d, side, DIFF_RUN, DIFF_WALL, WHOLE, digest->wall_ns);
+	add_value(d, side, DIFF_RUN, DIFF_WALL, WHOLE, digest->wall.ns);
 	add_value(d, side, DIFF_RUN, DIFF_BUSY, WHOLE, all->busy_ns);
 	add_value(d, side, DIFF_RUN, DIFF_TOTAL, WHOLE, all->kernel_ns + all->copy_ns);
 	add_value(d, side, DIFF_RUN, DIFF_COUNT, WHOLE, all->kernels + all->copies);

@@ -34,6 +34,7 @@ enum {
 	O_GPUS,
 	O_RANKS,
 	O_METRICS,
+	O_COLLECTIVES,
 	O_PATH,
 	O_QUIET
 };
@@ -47,7 +48,7 @@ static const struct opt options[] = {
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = SUMMARY_CHOICES,
 		   .help = "tables instead of the overview: kernel, api, gpu, ...",
 		   .more = "Several, separated by commas, print several tables. counter: of each kernel. range: the ranges as a "
-			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. With "
+			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. collective: who comes last to the collectives of several GPUs, by how much and why. With "
 			   "csv and json it is kernel unless it is given.",
 		   .several = true },
 	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa",
@@ -102,6 +103,9 @@ static const struct opt options[] = {
 				"that its GPU can do. Units and clock are the agent's in the trace; the bandwidth of memory is that of a data "
 				"sheet, which is named. The peak of roofline is the lower one of the two that computing and memory "
 				"allow." },
+	[O_COLLECTIVES] = { 0, "collectives", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
+			    .help = "with --by collective: these kernels are collectives, too",
+			    .more = "Those of RCCL, MSCCL++, vLLM, SGLang and AITER are known." },
 	[O_PATH] = { 0, "critical-path", .help = "what the program's time consists of: --by path",
 		     .more = "The chain of calls, operations and waits from its begin to its end, along launches, streams, events and "
 			     "waiting calls: what is not on it does not make the program faster. kind is kernel, copy, call, host (outside of calls), launch "
@@ -235,6 +239,7 @@ static int run_summary(const struct opt_parsed *p)
 	s->width = s->wide ? 0 : ui_columns(STDOUT_FILENO, 0);
 	s->rows = v[O_ROWS].count ? v[O_ROWS].num : UINT64_MAX;
 	s->domain = v[O_DOMAIN].count ? (enum summary_domain)(v[O_DOMAIN].num + 1) : SUMMARY_ANY;
+	s->collectives = v[O_COLLECTIVES].text;
 	s->sort = v[O_SORT].text;
 	s->names = (enum names_form)v[O_NAMES].num;
 	if (v[O_PATH].count && by)

@@ -29,6 +29,7 @@ static const char *const what[SUMMARY_NR][2] = {
 	[SUMMARY_ERROR] = { "kind of failed call", "kinds of failed calls" },
 	[SUMMARY_GAP] = { "gap", "gaps" },
 	[SUMMARY_PATH] = { "part of the critical path", "parts of the critical path" },
+	[SUMMARY_COLLECTIVE] = { "rank of a collective", "ranks of collectives" },
 };
 
 struct grid *summary_grid(const struct summary *s, const struct grid_column *columns, size_t nr)
@@ -104,6 +105,9 @@ static void explain_empty_table(const struct summary *s)
 		       path);
 	else if (s->by == SUMMARY_COUNTER)
 		ui_say("%s: no counters were recorded; rtl trace --pmc counts", path);
+	else if (s->by == SUMMARY_COLLECTIVE)
+		ui_say("%s: no collective of several GPUs; of ranks with a trace each, give the merged one (rtl merge)",
+		       path);
 	else if (s->by == SUMMARY_RANGE || s->by == SUMMARY_MARKER)
 		ui_say("%s: the program set no %s (roctxRangePush)", path, what[s->by][1]);
 	else if (s->by == SUMMARY_KERNEL && s->metrics)
@@ -176,6 +180,7 @@ static size_t print_table(struct summary *s)
 		[SUMMARY_ERROR] = summary_more_errors,
 		[SUMMARY_GAP] = summary_more_gaps,
 		[SUMMARY_PATH] = summary_path_print,
+		[SUMMARY_COLLECTIVE] = summary_collective_print,
 	};
 	size_t nr;
 

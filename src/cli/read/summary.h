@@ -11,6 +11,7 @@
  *	summary_more.c	 processes, ranks, graphs, failed calls, gaps
  *	summary_range.c	 ranges as a tree
  *	summary_path.c	 the critical path
+ *	summary_collective.c collectives, and who is late
  *	summary_overview.c one screen of all of it
  *	summary_findings.c findings on a screen
  */
@@ -48,10 +49,11 @@ enum summary_by {
 	SUMMARY_ERROR,
 	SUMMARY_GAP,
 	SUMMARY_PATH,
+	SUMMARY_COLLECTIVE,
 	SUMMARY_NR
 };
 #define SUMMARY_CHOICES                                                                            \
-	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path"
+	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective"
 
 /* The domain of calls to count; from 1 in the order of the choices of --domain. */
 enum summary_domain { SUMMARY_ANY, SUMMARY_HIP, SUMMARY_HSA };
@@ -68,6 +70,7 @@ struct summary {
 	uint64_t rows;		       /* of a table; 0: all */
 	const char *metrics;	       /* of kernels: a view of counter/view.h; NULL: times */
 	const char *sort;	       /* NULL: the longest first */
+	const char *collectives;       /* names of kernels that are collectives, too; NULL: none */
 	struct slice filter;
 	struct stats *stats;
 	uint64_t nr_untimed, nr_joined, nr_errors;
@@ -114,6 +117,7 @@ size_t summary_more_processes(struct summary *s);
 size_t summary_more_graphs(struct summary *s);
 size_t summary_more_errors(struct summary *s);
 size_t summary_more_gaps(struct summary *s);
+size_t summary_collective_print(struct summary *s);
 size_t summary_path_print(struct summary *s);
 size_t summary_overview_print(struct summary *s);
 /* Why a database has no operation, and what to do: a line on stderr. */

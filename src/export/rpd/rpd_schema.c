@@ -6,6 +6,7 @@
  * docs/formats/database.md describes every view; a change here is a change there.
  */
 #include "export/rpd/rpd_internal.h"
+#include "query/collectives.h"
 #include "query/rowfile.h"
 #include "query/transfer.h"
 
@@ -102,6 +103,14 @@ static const char *const rtl_views[] = {
 			   "S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, R.correlation_id, R.marker_id, R.flags "
 			   "FROM rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id JOIN rtl_kernel_symbol Y ON Y.id = "
 			   "S.kernel_id",
+	"CREATE VIEW rtl_collective AS WITH collective AS MATERIALIZED (SELECT id, demangled AS name FROM "
+	"rtl_kernel_symbol WHERE " COLLECTIVES_IN_SYMBOLS
+	") SELECT K.op_id, C.name AS kernel, P.pid, P.rank, O.gpuId AS "
+	"agent, O.queueId AS queue, row_number() OVER (PARTITION BY P.id, O.gpuId, O.queueId ORDER BY O.start, "
+	"K.op_id) AS number, " NO_BEGIN("K.flags") "O.start END AS begin_ns, " NO_END(
+		"K.flags") "O.end END AS end_ns, O.correlation_id, O.roctxId AS marker_id, K.flags FROM rtl_op_kernel K JOIN "
+			   "rtl_shape S ON S.id = K.shape_id JOIN collective C ON C.id = S.kernel_id JOIN rocpd_op O ON O.id "
+			   "= K.op_id JOIN rtl_process P ON K.op_id BETWEEN P.id_first AND P.id_last",
 	"CREATE VIEW rtl_copy AS SELECT K.op_id, " KINDS_VIEW_OF(
 		"K.kind") " AS kind, K.bytes, coalesce(S.label, '') AS src, "
 			  "coalesce(D.label, '') AS dst, " NO_BEGIN("K.flags") "O.start END AS begin_ns, " NO_END(

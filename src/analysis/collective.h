@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* collective.h - collectives of several GPUs: the same one is found on all ranks, with who came last, by how much and why
+ *
+ * A lane is a GPU of a process: a rank of a job, or one of the GPUs of one process. A collective is a kernel whose name is in a table
+ * (query/collectives.h), or matches a pattern of the user's. Its channel on the lane is the communicator of RCCL's call that
+ * launched it, if RCCL's calls are in the trace, else its queue. The n-th collective of the k-th channel of a lane is the n-th of the
+ * k-th channel of the others: communicators and queues count in the order of their first use. The lanes of a channel
+ * are those of RCCL's communicator if its size says so; else channels whose kernels run at the same time, if those make equal sets; else all.
+ *
+ * The last lane to arrive waits for nobody, so that the duration of its kernel is the transfer. The others wait from their begin to that
+ * of the last one. Reads the operations twice; memory grows with lanes, names and the collectives that not all lanes have reached. One
+ * thread.
+ */
+#ifndef RTL_ANALYSIS_COLLECTIVE_H
+#define RTL_ANALYSIS_COLLECTIVE_H
+
+#include <regex.h>
+
+#include "query/query.h"
+
+enum collective_class {
+	COLLECTIVE_TRANSFER, /* transfer is at least twice the skew */
+	COLLECTIVE_SKEW,     /* the other way round */
+	COLLECTIVE_MIXED,
+	COLLECTIVE_INCONCLUSIVE, /* another name on another lane, times that are missing, lanes on hosts whose clocks differ */
+	COLLECTIVE_NR_CLASSES
+};
+extern const char *const collective_classes[COLLECTIVE_NR_CLASSES];
+
+/* What the last lane did, more than the others, since its collective before. */
+enum collective_cause {
+	COLLECTIVE_UNKNOWN, /* nothing explains half of it */
+	COLLECTIVE_KERNEL,
+	COLLECTIVE_COPY,
+	COLLECTIVE_HOST,  /* the GPU waited until the host launched */
+	COLLECTIVE_GRAPH, /* the same; it launched a graph */
+	COLLECTIVE_IDLE, /* the GPU had nothing to do; whether the host was late is not known without calls */
+	COLLECTIVE_NR_CAUSES
+};
+extern const char *const collective_causes[COLLECTIVE_NR_CAUSES];
+
+struct collective_lane {
+	const struct query_process *process; /* NULL: unknown (RPD) */
+	int64_t gpu;
+	char name[48]; /* "rank 3", "GPU 3", "rank 3 GPU 0" */
+};
+
+/* A lane in a group. */
+struct collective_member {
+	size_t lane;
+	uint64_t wait_ns; /* for later lanes, in all */
+	uint64_t
+		nr_last; /* times that it came last by more than the transfer or as much: those of class skew */
+	uint64_t late_ns; /* of these: behind the median of the others, in all */
+	uint64_t causes[COLLECTIVE_NR_CAUSES];
+	uint64_t worst_ns; /* of late_ns, and in that one: */
+	int64_t worst_begin, worst_kernel,
+		worst_marker; /* ids of the longest kernel before it and of the range of its launch; 0: none */
+	bool is_late; /* comes last more often than chance explains */
+};
+
+/* The collectives of one name on one channel. */
+struct collective_group {
+	char *name;	/* RCCL's function, or the kernel */
+	size_t channel; /* number of the channel on each lane, from 0 */
+	bool by_calls;	/* channel is a communicator, else a queue */
+	struct collective_member *members;
+	size_t nr_members;
+	uint64_t nr, nr_class[COLLECTIVE_NR_CLASSES];
+	uint64_t skew_ns, transfer_ns; /* in all, without those of class inconclusive */
+	uint64_t bytes;		       /* that the calls name, in all; 0: unknown */
+	double bus_bytes;	       /* bytes times the factor of the algorithm, in all */
+};
+
+/* Two lanes whose orders differ. */
+struct collective_order {
+	size_t lanes[2];
+	char *names[2];
+	uint64_t number; /* of the collective in the channel, from 0 */
+	uint64_t count;	 /* of such collectives in the channel */
+};
+
+struct collectives {
+	struct collective_lane *lanes;
+	size_t nr_lanes;
+	struct collective_group *groups;
+	size_t nr_groups;
+	struct collective_order *orders; /* at most one for each channel */
+	size_t nr_orders;
+	uint64_t nr_incomplete; /* that some lanes never reached */
+	uint64_t nr_alone;	/* kernels in a channel that no other lane has */
+	uint64_t nr_unclear;	/* kernels in channels whose lanes are not known */
+};
+
+/* One collective, when its last lane has it. */
+struct collective_arrival {
+	size_t lane;
+	int64_t begin, end; /* ns */
+	uint64_t bytes;
+};
+struct collective_one {
+	const char *name;
+	size_t channel;
+	uint64_t number; /* in the channel, from 0 */
+	const struct collective_arrival *arrivals;
+	size_t nr;
+	size_t last; /* of arrivals */
+	enum collective_class class;
+	enum collective_cause cause;
+};
+typedef int (*collective_fn)(void *arg, const struct collective_one *one);
+
+/* `more`: names of kernels that are collectives, too, and `each`: gets each one; both may be NULL. 0 or -errno with q->res->error, or
+ * what `each` returned. */
+int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
+		    struct collectives *out);
+void collective_fini(struct collectives *c);
+
+#endif

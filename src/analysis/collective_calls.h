@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* collective_calls.h - which call of RCCL launched a kernel: communicator, bytes, function
+ *
+ * RCCL launches in the call of a collective, or in the ncclGroupEnd that ends the outermost group, on the calling thread. Both
+ * are kept in a temporary table by thread and time, so that memory does not grow with them. A trace without calls of RCCL has none. One
+ * thread.
+ */
+#ifndef RTL_ANALYSIS_COLLECTIVE_CALLS_H
+#define RTL_ANALYSIS_COLLECTIVE_CALLS_H
+
+#include "query/query.h"
+
+struct collective_calls;
+
+struct collective_launch {
+	bool is_graph;		/* the call launched a graph */
+	bool is_point_to_point; /* sends and receives: no collective */
+	uint64_t comm; /* handle in its process; 0: not launched by a call of RCCL in the trace */
+	uint64_t
+		bytes; /* that the call names: of an all-gather, a reduce-scatter and an all-to-all, one lane's share; 0: unknown */
+	const char *
+		name; /* RCCL's function, "ncclGroupEnd" if it launched different ones; NULL: unknown. Lives as long as the process */
+};
+
+/* Reads the calls of RCCL. 0 or -errno with q->res->error. */
+int collective_calls_open(struct query *q, struct collective_calls **out);
+/* Of a kernel on a lane, by its call's id in rocpd_api (0: none), in the order of the lane's kernels. 0 or -errno. */
+int collective_calls_find(struct collective_calls *c, int64_t call, size_t lane,
+			  struct collective_launch *out);
+/* Kernels begin again. */
+void collective_calls_restart(struct collective_calls *c);
+/* The sizes of communicators that the trace has, if it has all of them; 0: they are not known. */
+size_t collective_calls_nr_sizes(const struct collective_calls *c);
+bool collective_calls_has_size(const struct collective_calls *c, size_t size);
+/* Bytes on a link of the ring for each byte that the call names, of one function among `nr` lanes: what RCCL's tests call bus bandwidth. Functions that
+ * are not known count once. */
+double collective_calls_bus_factor(const char *name, size_t nr);
+/* Accepts NULL. */
+void collective_calls_close(struct collective_calls *c);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* collectives.h - names of kernels that are collectives, for C and SQL */
+#ifndef RTL_QUERY_COLLECTIVES_H
+#define RTL_QUERY_COLLECTIVES_H
+
+/* Patterns of SQLite's GLOB, which fnmatch(3) understands the same way; `x` gets each one. */
+#define COLLECTIVES_EACH(x)                                                                        \
+	/* RCCL, also with MSCCL */                                                                \
+	x("nccl*Kernel*") x("void nccl*Kernel*") x("mscclKernel*")                                 \
+		x("void mscclKernel*") /* MSCCL++ */                                               \
+		x("*mscclpp::*")       /* vLLM, SGLang, AITER */                                   \
+		x("*cross_device_reduce_[12]stage*") x("*quickreduce::*")                          \
+			x("*allreduce_prototype_*shot*") x("*allreduce_fusion_kernel*")            \
+				x("*reduce_scatter_cross_device*")
+
+/* SQL: whether the column `demangled` of rtl_kernel_symbol is such a name. */
+#define COLLECTIVES_GLOB(pattern) " OR demangled GLOB '" pattern "'"
+#define COLLECTIVES_IN_SYMBOLS "(0" COLLECTIVES_EACH(COLLECTIVES_GLOB) ")"
+
+#endif

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl summary --by collective: ranks with a trace each and GPUs of one process, with RCCL's calls and without"""
+import csv
+import io
+import json
+import random
+import re
+import sqlite3
+
+from support import spool
+from support.cli import *
+
+RCCL = 3
+REDUCE, GROUP_START, GROUP_END, INIT = 1, 2, 3, 4
+LAUNCH = "function_address:p:kernel,numBlocks:d:grid,dimBlocks:d:block,args:p,sharedMemBytes:z:shared,stream:h:stream"
+
+
+class Rank:
+    """One process: its GPUs, the calls of RCCL that it makes, and its work."""
+
+    def __init__(self, pid, gpus, ranks, rank=None, calls=True, host="node1"):
+        s = self.s = spool.Spool(pid=pid)
+        self.calls, self.gpus, self.host_now = calls, gpus, s.start + 1000
+        for key, value in (("command", "./train"), ("host", host), ("mode", "standard"), ("version", "0.1.0")):
+            s.info(key, value)
+        if rank is not None:
+            s.info("rank", str(rank))
+            s.info("world_size", str(ranks))
+        s.thread(s.tid, "train")
+        s.agent(gpu=False, name="cpu")
+        agents = [s.agent() for _ in range(gpus)]
+        self.queues = [s.queue(agent) for agent in agents]
+        self.work = s.kernel("_Z4gemmPfS_i")
+        self.reduce = s.kernel("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)")
+        s.op(1, "hipLaunchKernel", LAUNCH)
+        for number, name, args in ((REDUCE, "ncclAllReduce", "sendbuff:p,recvbuff:p,count:z,datatype:i,op:i,comm:h,stream:h:stream"),
+                                   (GROUP_START, "ncclGroupStart", ""), (GROUP_END, "ncclGroupEnd", ""),
+                                   (INIT, "ncclCommInitRank", "newcomm:p,nranks:i,myrank:i")):
+            s.op(number, name, args, domain=RCCL)
+        if calls:
+            s.api(INIT, self.host_now, self.host_now + 100, (0x10, ranks, rank or 0), domain=RCCL)
+        self.now = [s.start + 100_000] * gpus
+
+    def launch(self, at, gpu):
+        return self.s.api(1, at, at + 3000, (0x5001, 1 | 1 << 32, 1, 64 | 1 << 32, 1, 0, 0, 0x700 + gpu))
+
+    def compute(self, gpu, ns, delay=0):
+        at = self.now[gpu] + delay
+        self.s.dispatch(self.work, self.queues[gpu], at, at + ns, correlation=self.launch(at - 10_000 if not delay else at - 500, gpu))
+        return at + ns + 2000
+
+    def collective(self, begins, end, count):
+        """On all GPUs of the process, in a group of RCCL's."""
+        at, s = min(begins) - 9000, self.s
+        if self.calls:
+            s.api(GROUP_START, at, at + 10, domain=RCCL)
+            for gpu in range(self.gpus):
+                s.api(REDUCE, at + 20 + gpu, at + 21 + gpu, (1, 2, count, 7, 0, 0xC0 + gpu, 0x700 + gpu), domain=RCCL)
+        for gpu, begin in enumerate(begins):
+            s.dispatch(self.reduce, self.queues[gpu], begin, end, correlation=self.launch(at + 100 + gpu, gpu))
+            self.now[gpu] = end + 30_000
+        if self.calls:
+            s.api(GROUP_END, at + 90, at + 8000, domain=RCCL)
+
+
+class Collectives(Case):
+    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1):
+        """A job of `ranks`; its trace, merged if it is of several processes. `late` comes 300 us later than the others."""
+        rng = random.Random(seed)
+        if in_one:
+            processes = [Rank(500, ranks, ranks, calls=calls)]
+        else:
+            processes = [Rank(500 + r, 1, ranks, r, calls, f"node{r * hosts // ranks}") for r in range(ranks)]
+        for n in range(rounds):
+            begins = []
+            for p in processes:
+                begins.append([p.compute(g, int(rng.gauss(200_000, 2000)) + (300_000 if (p.s.pid - 500 + g) == late and by == "kernel" else 0),
+                                         300_000 if (p.s.pid - 500 + g) == late and by == "host" else 0) for g in range(p.gpus)])
+            end = max(max(b) for b in begins) + 40_000
+            for p, b in zip(processes, begins):
+                p.collective(b, end, 1 << 20)
+        for p in processes:
+            p.s.write(self.path(f"{p.s.pid}.rtl"))
+        self.nr = getattr(self, "nr", 0) + 1
+        name = f"job{self.nr}.db"
+        self.rtl("merge", "-q", *[f"{p.s.pid}.rtl" for p in processes], "-o", name)
+        for p in processes:
+            os.remove(self.path(f"{p.s.pid}.rtl"))
+        return name
+
+    def rows(self, db, *args):
+        return json.loads(self.rtl("summary", db, "--by", "collective", "-f", "json", *args).stdout)
+
+    def test_late_rank_is_named_with_its_cause(self):
+        for in_one in (False, True):
+            for calls in (True, False):
+                for by, cause in (("kernel", "longer kernels"), ("host", "launched late")):
+                    db = self.job(late=2, by=by, calls=calls, in_one=in_one, seed=7)
+                    rows = self.rows(db)
+                    self.assertEqual([r["rank"] for r in rows if r["verdict"] == "late"], ["GPU 2" if in_one else "rank 2"], (in_one, calls, by))
+                    self.assertEqual((rows[0]["cause"], rows[0]["calls"], rows[0]["last"], rows[0]["ranks"]), (cause, 30, 30, 4))
+                    self.assertTrue(280_000 * 30 < rows[0]["late_ns"] < 320_000 * 30, rows[0])
+                    self.assertEqual({r["wait_ns"] for r in rows if r["rank"] == rows[0]["rank"]}, {0})
+                    self.assertEqual((rows[0]["skew"], rows[0]["transfer_mean_ns"], rows[0]["class"]), (30, 40_000, "skew"))
+
+    def test_calls_of_rccl_give_function_bytes_and_bandwidth(self):
+        row = self.rows(self.job())[0]
+        self.assertEqual((row["name"], row["channel"], row["bytes"]), ("ncclAllReduce", "communicator 0", 30 * 4 << 20))
+        # all-reduce: each byte crosses a link 2 (n - 1) / n times
+        self.assertAlmostEqual(row["bus_bandwidth"], (4 << 20) * 1.5 / 40e-6, delta=1)
+        row = self.rows(self.job(calls=False))[0]
+        self.assertEqual((row["name"], row["channel"], row["bytes"], row["bus_bandwidth"]),
+                         ("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", "queue 0", None, None))
+
+    def test_view_has_the_same_arrivals(self):
+        db = self.job(late=3, by="kernel", seed=11)
+        with sqlite3.connect(self.path(db)) as connection:
+            last = connection.execute("""WITH arrival AS (SELECT number, min(begin_ns) AS first, max(begin_ns) AS last, count(*) AS nr
+                FROM rtl_collective GROUP BY number) SELECT rank, last - first, nr FROM rtl_collective JOIN arrival USING (number)
+                WHERE begin_ns = last""").fetchall()
+            waits = connection.execute("""SELECT sum(M.last - C.begin_ns) FROM rtl_collective C JOIN (SELECT number, max(begin_ns) AS last
+                FROM rtl_collective GROUP BY number) M USING (number) WHERE rank = 0""").fetchone()[0]
+        self.assertEqual((len(last), {rank for rank, _, _ in last}, {nr for _, _, nr in last}), (30, {3}, {4}))
+        rows = {r["rank"]: r for r in self.rows(db)}
+        self.assertEqual((rows["rank 3"]["skew_mean_ns"], rows["rank 0"]["wait_ns"]), (sum(skew for _, skew, _ in last) // 30, waits))
+
+    def test_runs_without_a_plant_accuse_nobody(self):
+        for seed in range(6):
+            rows = self.rows(self.job(seed=seed, in_one=seed % 2 == 1))
+            self.assertEqual({(r["verdict"], r["class"]) for r in rows}, {("", "transfer")})
+
+    def test_hosts_whose_clocks_differ_are_not_compared(self):
+        rows = self.rows(self.job(late=1, hosts=2))
+        self.assertEqual({(r["inconclusive"], r["late_ns"], r["verdict"], r["skew_mean_ns"]) for r in rows}, {(30, 0, "", None)})
+
+    def test_forms_agree_and_traces_without_collectives_say_so(self):
+        db = self.job(late=0, by="host")
+        rows = self.rows(db)
+        table = list(csv.DictReader(io.StringIO(self.rtl("summary", db, "--by", "collective", "-f", "csv").stdout)))
+        self.assertEqual([(r["rank"], int(r["late_ns"])) for r in table], [(r["rank"], r["late_ns"]) for r in rows])
+        p = self.rtl("summary", db, "--by", "collective")
+        self.assertIn("rank 0 is late: last in 30 of 30 ncclAllReduce, by ", p.stderr)
+        self.assertEqual(self.rows(db, "--collectives", "^gemm")[0]["ranks"], 4)
+        self.assertIn("--collectives", self.rtl("summary", db, "--by", "collective", "--collectives", "(", status=2).stderr)
+        spool.sample(10).write(self.path("alone.rtl"))
+        self.assertIn("no collective of several GPUs", self.rtl("summary", "alone.rtl", "--by", "collective").stderr)
+
+    def test_page_shows_what_rtl_prints(self):
+        with open(os.path.join(SOURCE, "docs/which-rank-is-late.md"), encoding="utf-8") as file:
+            shown = re.search(r"```text\n\$ rtl summary job.db --by collective\n(.*?)```", file.read(), re.S).group(1)
+        os.rename(self.path(self.job(late=2, by="host", seed=3)), self.path("job.db"))
+        p = self.rtl("summary", "job.db", "--by", "collective", env={"COLUMNS": "100"})
+        self.assertEqual(p.stdout + p.stderr, shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* test_collective.c - collectives of made traces: all are matched, a planted lateness has its rank and its cause, clean runs accuse nobody */
+#include "analysis/collective.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare.h"
+#include "base/alloc.h"
+#include "support/db.h"
+#include "support/test.h"
+
+enum { KERNEL = 1, COPY, WORK, REDUCE, GATHER, EMPTY, LAUNCH, GRAPH };
+
+#define TEXTS                                                                                                           \
+	"INSERT INTO rocpd_string VALUES(1, 'KernelExecution'), (2, 'CopyHostToDevice'), (3, 'gemm'), (4, "             \
+	"'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)'), (5, 'void vllm::cross_device_reduce_1stage<__half, " \
+	"8>(vllm::RankData*)'), (6, ''), (7, 'hipLaunchKernel'), (8, 'hipGraphLaunch');"
+
+/* One process with `lanes` GPUs: in each round a kernel and a collective, which ends on all when the last one has come. */
+struct plan {
+	size_t lanes, rounds, late; /* late: SIZE_MAX: none is */
+	enum collective_cause cause;
+	bool has_calls, is_swapped; /* is_swapped: two collectives of lane 1 are in another order */
+	bool is_grouped;	    /* lanes in sets of two, which do not wait for each other */
+	uint64_t seed;
+};
+
+struct made {
+	sqlite3_str *sql;
+	int64_t op, now[16];
+	uint64_t state;
+	const struct plan *plan;
+};
+
+static void add_op(struct made *m, size_t lane, int name, int type, int64_t begin, int64_t end,
+		   int64_t launch, int call)
+{
+	int64_t id = ++m->op;
+
+	sqlite3_str_appendf(m->sql,
+			    "INSERT INTO rocpd_op VALUES(%lld, %d, %d, 0, %lld, %lld, %d, %d);", id,
+			    (int)lane, (int)lane + 3, begin, end, name, type);
+	if (m->plan->has_calls)
+		sqlite3_str_appendf(m->sql,
+				    "INSERT INTO rocpd_api VALUES(%lld, 1, %d, %lld, %lld, %d, 6);"
+				    "INSERT INTO rocpd_api_ops VALUES(%lld, %lld, %lld);",
+				    id, (int)lane, launch, launch + 3000, call, id, id, id);
+}
+
+/* The time at which the lane has done its work of a round. */
+static int64_t work(struct made *m, size_t lane, bool is_late)
+{
+	int64_t at = m->now[lane], launch = at - 20000, long_ns = is_late ? 500000 : 0;
+	int64_t ns = 100000 + (int64_t)(1000 * compare_normal(&m->state));
+
+	switch (m->plan->cause) {
+	case COLLECTIVE_KERNEL:
+		ns += long_ns;
+		break;
+	case COLLECTIVE_COPY:
+		if (is_late)
+			add_op(m, lane, EMPTY, COPY, at, at + long_ns, launch, LAUNCH);
+		at += long_ns;
+		break;
+	default:
+		at += long_ns;
+		launch += long_ns + (is_late ? 19000 : 0);
+		break;
+	}
+	add_op(m, lane, WORK, KERNEL, at, at + ns, launch, LAUNCH);
+	return at + ns + 2000;
+}
+
+static void add_round(struct made *m, size_t round)
+{
+	const struct plan *p = m->plan;
+	size_t in_set = p->is_grouped ? 2 : p->lanes;
+	int64_t begins[16];
+
+	for (size_t i = 0; i < p->lanes; i++)
+		begins[i] = work(m, i, i == p->late && round > 0);
+	for (size_t set = 0; set < p->lanes; set += in_set) {
+		int64_t last = 0;
+
+		for (size_t i = set; i < set + in_set; i++)
+			last = begins[i] > last ? begins[i] : last;
+		for (size_t i = set; i < set + in_set; i++) {
+			bool gather = round % 2 != (p->is_swapped && i == 1 && (round / 2 == 3));
+
+			add_op(m, i, gather ? GATHER : REDUCE, KERNEL, begins[i], last + 50000,
+			       begins[i] - 5000, p->cause == COLLECTIVE_GRAPH ? GRAPH : LAUNCH);
+			m->now[i] = last + 80000;
+		}
+	}
+}
+
+static const char *make(const struct plan *p)
+{
+	const char *path = test_tmpfile("made.db");
+	struct made m = { .sql = sqlite3_str_new(NULL), .state = p->seed, .plan = p };
+	char *sql;
+
+	for (size_t i = 0; i < p->lanes; i++)
+		m.now[i] = 1000000000 + (p->is_grouped ? (int64_t)(i / 2) * 130000 : 0);
+	sqlite3_str_appendall(m.sql, "BEGIN;" TEXTS);
+	for (size_t round = 0; round < p->rounds; round++)
+		add_round(&m, round);
+	sqlite3_str_appendall(m.sql, "COMMIT");
+	sql = sqlite3_str_finish(m.sql);
+	remove(path);
+	db_make_rpd(path, sql);
+	sqlite3_free(sql);
+	return path;
+}
+
+struct seen {
+	uint64_t nr, nr_wrong; /* wrong: arrivals that are not of one round */
+};
+
+static int see(void *arg, const struct collective_one *one)
+{
+	struct seen *seen = arg;
+
+	seen->nr++;
+	for (size_t i = 1; i < one->nr; i++)
+		seen->nr_wrong += one->arrivals[i].end != one->arrivals[0].end;
+	return 0;
+}
+
+static void read_made(const char *path, const char *more, struct seen *seen,
+		      struct collectives *out)
+{
+	static struct job_options opt;
+	static struct job_result res;
+	struct query *q;
+	regex_t regex;
+
+	memset(seen, 0, sizeof(*seen));
+	CHECK_OK(query_open(&q, &path, 1, NULL, &opt, &res));
+	if (more)
+		CHECK_OK(regcomp(&regex, more, REG_EXTENDED | REG_NOSUB));
+	CHECK_OK(collective_read(q, more ? &regex : NULL, see, seen, out));
+	if (more)
+		regfree(&regex);
+	query_close(q);
+}
+
+static size_t nr_late(const struct collectives *c, size_t *lane, enum collective_cause *cause)
+{
+	size_t nr = 0;
+
+	for (size_t g = 0; g < c->nr_groups; g++)
+		for (size_t i = 0; i < c->groups[g].nr_members; i++) {
+			const struct collective_member *m = &c->groups[g].members[i];
+
+			if (!m->is_late)
+				continue;
+			nr++;
+			*lane = (size_t)c->lanes[m->lane].gpu;
+			for (int k = 0; k < COLLECTIVE_NR_CAUSES; k++)
+				if (m->causes[k] > m->causes[*cause])
+					*cause = (enum collective_cause)k;
+		}
+	return nr;
+}
+
+TEST(planted_lateness_has_its_rank_and_its_cause)
+{
+	static const enum collective_cause causes[] = { COLLECTIVE_KERNEL, COLLECTIVE_COPY,
+							COLLECTIVE_HOST, COLLECTIVE_GRAPH,
+							COLLECTIVE_IDLE };
+	static const size_t lanes[] = { 2, 4, 8 };
+
+	for (size_t c = 0; c < 5; c++)
+		for (size_t n = 0; n < 3; n++)
+			for (uint64_t seed = 1; seed <= 4; seed++) {
+				const struct plan p = { .lanes = lanes[n],
+							.rounds = 31,
+							.late = seed % lanes[n],
+							.cause = causes[c],
+							.has_calls = causes[c] != COLLECTIVE_IDLE,
+							.seed = seed };
+				enum collective_cause cause = COLLECTIVE_UNKNOWN;
+				struct collectives found;
+				struct seen seen;
+				size_t lane = 99;
+
+				read_made(make(&p), NULL, &seen, &found);
+				CHECK_EQ_UINT(seen.nr, 31);
+				CHECK_EQ_UINT(seen.nr_wrong, 0);
+				CHECK_EQ_UINT(found.nr_groups, 2);
+				CHECK_EQ_UINT(nr_late(&found, &lane, &cause), 2);
+				CHECK_EQ_UINT(lane, p.late);
+				CHECK_STR_EQ(collective_causes[cause],
+					     collective_causes[causes[c]]);
+				collective_fini(&found);
+			}
+}
+
+TEST(clean_runs_accuse_nobody)
+{
+	size_t accused = 0;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		const struct plan p = { .lanes = seed % 2 ? 8 : 2,
+					.rounds = 30,
+					.late = SIZE_MAX,
+					.has_calls = true,
+					.seed = seed };
+		enum collective_cause cause = COLLECTIVE_UNKNOWN;
+		struct collectives found;
+		struct seen seen;
+		size_t lane;
+
+		read_made(make(&p), NULL, &seen, &found);
+		CHECK_EQ_UINT(seen.nr, 30);
+		for (size_t g = 0; g < found.nr_groups; g++)
+			CHECK_EQ_UINT(found.groups[g].nr_class[COLLECTIVE_TRANSFER],
+				      found.groups[g].nr);
+		accused += nr_late(&found, &lane, &cause);
+		collective_fini(&found);
+	}
+	CHECK_LE_UINT(accused, 1);
+}
+
+TEST(another_order_on_a_rank_is_found)
+{
+	const struct plan p = {
+		.lanes = 3, .rounds = 20, .late = SIZE_MAX, .is_swapped = true, .seed = 5
+	};
+	struct collectives found;
+	struct seen seen;
+
+	read_made(make(&p), NULL, &seen, &found);
+	CHECK_EQ_UINT(found.nr_orders, 1);
+	CHECK_EQ_UINT(found.orders[0].number, 6);
+	CHECK_EQ_UINT(found.orders[0].count, 2);
+	CHECK_EQ_UINT(found.lanes[found.orders[0].lanes[1]].gpu, 1);
+	CHECK_STR_HAS(found.orders[0].names[0], "AllReduce");
+	CHECK_STR_HAS(found.orders[0].names[1], "cross_device_reduce");
+	collective_fini(&found);
+}
+
+TEST(sets_of_gpus_that_do_not_wait_for_each_other_are_apart)
+{
+	const struct plan p = {
+		.lanes = 8, .rounds = 20, .late = SIZE_MAX, .is_grouped = true, .seed = 9
+	};
+	struct collectives found;
+	struct seen seen;
+
+	read_made(make(&p), NULL, &seen, &found);
+	CHECK_EQ_UINT(seen.nr, 4 * 20);
+	CHECK_EQ_UINT(seen.nr_wrong, 0);
+	for (size_t g = 0; g < found.nr_groups; g++)
+		CHECK_EQ_UINT(found.groups[g].nr_members, 2);
+	collective_fini(&found);
+}
+
+TEST(patterns_of_the_user_add_names)
+{
+	const struct plan p = { .lanes = 2, .rounds = 4, .late = SIZE_MAX, .seed = 3 };
+	struct collectives found;
+	struct seen seen;
+
+	read_made(make(&p), "^gemm$", &seen, &found);
+	CHECK_EQ_UINT(seen.nr, 8);
+	collective_fini(&found);
+}
+
+TEST(collective_that_a_rank_never_reached_is_counted)
+{
+	const struct plan p = { .lanes = 3, .rounds = 10, .late = SIZE_MAX, .seed = 4 };
+	const char *path = make(&p);
+	struct collectives found;
+	struct seen seen;
+
+	db_exec(path,
+		"DELETE FROM rocpd_op WHERE id = (SELECT max(id) FROM rocpd_op WHERE gpuId = 2)");
+	read_made(path, NULL, &seen, &found);
+	CHECK_EQ_UINT(seen.nr, 9);
+	CHECK_EQ_UINT(found.nr_incomplete, 1);
+	collective_fini(&found);
+	db_exec(path, "DELETE FROM rocpd_op WHERE gpuId > 0");
+	read_made(path, NULL, &seen, &found);
+	CHECK_EQ_UINT(seen.nr, 0);
+	CHECK_EQ_UINT(found.nr_alone, 10);
+	collective_fini(&found);
+}
+
+static uint64_t allocations_of(size_t rounds)
+{
+	const struct plan p = {
+		.lanes = 8, .rounds = rounds, .late = 3, .cause = COLLECTIVE_KERNEL, .seed = 2
+	};
+	const char *path = make(&p);
+	struct collectives found;
+	struct seen seen;
+	uint64_t nr;
+
+	alloc_fail_at(0);
+	read_made(path, NULL, &seen, &found);
+	nr = alloc_nr_calls();
+	CHECK_EQ_UINT(seen.nr, rounds);
+	collective_fini(&found);
+	return nr;
+}
+
+TEST(memory_does_not_grow_with_collectives)
+{
+	CHECK_EQ_UINT(allocations_of(200), allocations_of(2000));
+}
+
+TEST(failed_allocations_are_errors)
+{
+	const struct plan p = { .lanes = 3,
+				.rounds = 40,
+				.late = 1,
+				.has_calls = true,
+				.is_swapped = true,
+				.cause = COLLECTIVE_HOST,
+				.seed = 6 };
+	const char *path = make(&p);
+	static struct job_options opt;
+	static struct job_result res;
+	uint64_t n = 1;
+
+	for (;; n++) {
+		struct collectives found;
+		struct query *q;
+		int ret;
+
+		CHECK_OK(query_open(&q, &path, 1, NULL, &opt, &res));
+		alloc_fail_at(n);
+		ret = collective_read(q, NULL, NULL, NULL, &found);
+		alloc_fail_at(0);
+		query_close(q);
+		if (ret == 0) {
+			collective_fini(&found);
+			break;
+		}
+		CHECK_LT_INT(ret, 0);
+		CHECK_LT_UINT(n, 2000);
+	}
+	CHECK_GT_UINT(n, 20);
+}
