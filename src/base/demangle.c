@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/itanium.h"
 
-/* Bounds the demangler's recursion, some 100 bytes of stack for a byte of the name. */
+/* Bounds the time; the stack is bounded by itself (itanium.cpp). */
 #define NAME_SIZE 8192u
 /* The parser's tree: 20 to 100 bytes for a byte of the name. Pages that it does not touch cost nothing; less than a huge page. */
 #define WORK_SIZE (1u << 20)

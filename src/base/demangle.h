@@ -2,7 +2,7 @@
 /* demangle.h - readable kernel names: Itanium C++ demangling, ".kd" stripped
  *
  * Every name that is shown and every name that is compared with an expression is made here, so that --kernels selects by the
- * names that users see. A readable name identifies nothing: two kernels may have the same. Time and memory are bounded for every name.
+ * names that users see. A readable name identifies nothing: two kernels may have the same. Time, memory and stack (40 KiB) are bounded for every name: one that takes more stays mangled.
  */
 #ifndef RTL_BASE_DEMANGLE_H
 #define RTL_BASE_DEMANGLE_H

@@ -30,6 +30,9 @@ namespace
 
 /* Steps of printing: a node each. A kernel's name has hundreds. */
 constexpr size_t max_steps = 1000000;
+/* Bytes of stack from itanium_demangle() on, but for the last step's own: parsing and printing recurse with the depth of the name, on the
+ * thread that loads a kernel. */
+constexpr size_t max_stack = 32 * 1024;
 
 struct state {
 	jmp_buf stop;
@@ -37,6 +40,7 @@ struct state {
 	size_t out_size;
 	char *next, *end;
 	size_t steps;
+	const char *top; /* of the stack */
 };
 
 thread_local state *now;
@@ -44,6 +48,15 @@ thread_local state *now;
 [[noreturn]] void stop()
 {
 	longjmp(now->stop, 1);
+}
+
+/* In each function that recurses. */
+inline void check_stack()
+{
+	const char *here = static_cast<const char *>(__builtin_frame_address(0));
+
+	if (static_cast<size_t>(now->top - here) > max_stack)
+		stop();
 }
 
 void *take(size_t size)
@@ -141,23 +154,76 @@ struct output : OutputBuffer {
 	using OutputBuffer::OutputBuffer;
 	void printLeft(const Node &node) override
 	{
+		check_stack();
 		if (++now->steps > max_steps)
 			stop();
 		OutputBuffer::printLeft(node);
 	}
 	void printRight(const Node &node) override
 	{
+		check_stack();
 		if (++now->steps > max_steps)
 			stop();
 		OutputBuffer::printRight(node);
 	}
 };
 
+/* LLVM's parser calls these of its own, wherever it recurses. */
+struct parser : AbstractManglingParser<parser, allocator> {
+	using base = AbstractManglingParser<parser, allocator>;
+	using base::base;
+	Node *parseType()
+	{
+		check_stack();
+		return base::parseType();
+	}
+	Node *parseQualifiedType()
+	{
+		check_stack();
+		return base::parseQualifiedType();
+	}
+	Node *parseExpr()
+	{
+		check_stack();
+		return base::parseExpr();
+	}
+	Node *parseEncoding(bool parse_params = true)
+	{
+		check_stack();
+		return base::parseEncoding(parse_params);
+	}
+	Node *parseName(NameState *state = nullptr)
+	{
+		check_stack();
+		return base::parseName(state);
+	}
+	Node *parseTemplateArg()
+	{
+		check_stack();
+		return base::parseTemplateArg();
+	}
+	Node *parseBracedExpr()
+	{
+		check_stack();
+		return base::parseBracedExpr();
+	}
+	Node *parseConstraintExpr()
+	{
+		check_stack();
+		return base::parseConstraintExpr();
+	}
+	Node *parseTemplateParamDecl(TemplateParamList *params)
+	{
+		check_stack();
+		return base::parseTemplateParamDecl(params);
+	}
+};
+
 __attribute__((noinline)) size_t print(const char *mangled, size_t size)
 {
-	ManglingParser<allocator> parser(mangled, mangled + size);
+	parser whole(mangled, mangled + size);
 	output text(now->out, now->out_size);
-	Node *tree = parser.parse();
+	Node *tree = whole.parse();
 
 	if (!tree)
 		return 0;
@@ -178,6 +244,7 @@ size_t itanium_demangle(const char *mangled, size_t size, char *out, size_t out_
 	here.out_size = out_size;
 	here.next = static_cast<char *>(work);
 	here.end = here.next + work_size;
+	here.top = static_cast<const char *>(__builtin_frame_address(0));
 	now = &here;
 	if (setjmp(here.stop) == 0)
 		used = print(mangled, size);

@@ -2,6 +2,9 @@
 /* test_demangle.c - readable kernel names */
 #include "base/demangle.h"
 
+#include <sys/mman.h>
+#include <stdint.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -129,5 +132,116 @@ TEST(very_long_name_stays_mangled)
 	memset(name, 'N', 1000000);
 	memcpy(name, "_ZN", 3);
 	check(name, name);
+	free(name);
+}
+
+/* ---- stack ----------------------------------------------------------------------------------- */
+
+#define STACK_SIZE (256u * 1024u)
+#define STACK_MAX (48u * 1024u) /* demangle.h's bound, and the thread's own */
+
+static void *demangle_thread(void *name)
+{
+	return demangle_dup(name);
+}
+
+/* Demangles on a thread whose stack was painted before. Returns the bytes of it that were used; *out is the text. */
+static size_t stack_used(const char *name, char **out)
+{
+	unsigned char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	size_t untouched = 0;
+	pthread_attr_t attr;
+	pthread_t thread;
+	void *text;
+
+	CHECK(stack != MAP_FAILED);
+	memset(stack, 0xa5, STACK_SIZE);
+	pthread_attr_init(&attr);
+	CHECK_EQ_INT(pthread_attr_setstack(&attr, stack, STACK_SIZE), 0);
+	CHECK_EQ_INT(pthread_create(&thread, &attr, demangle_thread, (void *)(uintptr_t)name), 0);
+	CHECK_EQ_INT(pthread_join(thread, &text), 0);
+	pthread_attr_destroy(&attr);
+	*out = text;
+	while (untouched < STACK_SIZE && stack[untouched] == 0xa5)
+		untouched++;
+	munmap(stack, STACK_SIZE);
+	return STACK_SIZE - untouched;
+}
+
+/* `begin`, `nr` times `open`, `middle`, `nr` times `close`. To be freed. */
+static char *nested(const char *begin, const char *open, unsigned int nr, const char *middle,
+		    const char *close)
+{
+	char *name = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&name, &size);
+
+	CHECK_NOT_NULL(f);
+	fputs(begin, f);
+	for (unsigned int i = 0; i < nr; i++)
+		fputs(open, f);
+	fputs(middle, f);
+	for (unsigned int i = 0; i < nr; i++)
+		fputs(close, f);
+	fclose(f);
+	return name;
+}
+
+/* Each way in which names nest: the depth that fits is readable, a deeper one stays mangled. */
+TEST(stack_is_bounded_for_every_name)
+{
+	static const struct {
+		const char *begin, *open, *middle, *close, *end;
+	} ways[] = {
+		{ "_Z1f", "P", "i", "", "" },
+		{ "_Z1f", "1aI", "i", "E", "" },
+		{ "_Z1f", "A1_", "i", "", "" },
+		{ "_Z1f", "PFv", "i", "E", "" },
+		{ "_Z1f", "M1a", "i", "", "" },
+		{ "_ZN", "1a", "1fEv", "", "" },
+		{ "_Z1f", "Dp", "i", "", "" },
+		{ "_Z1fI", "J", "i", "E", "Evv" },
+		{ "_Z1fIX", "ng", "Li1E", "", "EEvv" },
+		{ "_Z1fIX", "plLi1E", "Li1E", "", "EEvv" },
+		{ "_Z1fIX", "ilLi1E", "Li1E", "E", "EEvv" },
+		{ "_Z", "Z", "1fvE1a", "E1a", "" },
+		{ "_Z1f", "DTng", "Li1E", "E", "" },
+		{ "_Z1f", "U3abc", "i", "", "" },
+		{ "_Z1f", "Dv1_", "i", "", "" },
+		{ "_Z1fIXtl1a", "tl1a", "Li1E", "E", "EEEvv" },
+		{ "_Z1f", "KVr", "i", "", "" },
+		{ "_Z1f", "NDTtlEE", "i", "E", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		for (unsigned int nr = 1; nr < 8000; nr = nr * 3 + 1) {
+			char *name = nested(ways[i].begin, ways[i].open, nr, ways[i].middle,
+					    ways[i].close);
+			char *whole = NULL, *text;
+
+			CHECK(asprintf(&whole, "%s%s", name, ways[i].end) > 0);
+			CHECK_LT_UINT(stack_used(whole, &text), STACK_MAX);
+			CHECK_NOT_NULL(text);
+			if (nr > 3000)
+				CHECK_STR_EQ(text, whole);
+			free(text);
+			free(whole);
+			free(name);
+		}
+}
+
+/* As deep as kernels of template libraries are, and more. */
+TEST(names_that_are_nested_as_in_template_libraries_are_read)
+{
+	char *name = nested("_Z6kernelI", "N2ck5TupleIJ", 24, "NS_6NumberILi4EEE", "EEE"),
+	     *whole = NULL;
+	char *text;
+
+	CHECK(asprintf(&whole, "%sEvPT_", name) > 0);
+	CHECK_LT_UINT(stack_used(whole, &text), STACK_MAX);
+	CHECK_EQ_UINT(strncmp(text, "void kernel<ck::Tuple<ck::Tuple<", 32), 0);
+	free(text);
+	free(whole);
 	free(name);
 }
