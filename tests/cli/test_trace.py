@@ -62,14 +62,35 @@ class Status(Case):
         def elf(kind, machine):
             return b"\x7fELF" + bytes([kind, 1, 1]) + bytes(9) + struct.pack("<HHI", 2, machine, 1) + bytes(100)
 
+        def loaded(kind, loader):
+            """A program of 32 or 64 bits with a loader, and one page of nothing."""
+            size, base = (52 + 2 * 32, 0x8048000) if kind == 1 else (64 + 2 * 56, 0x400000)
+            end = size + len(loader)
+            if kind == 1:
+                head = struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, base + size, 52, 0, 0, 52, 32, 2, 0, 0, 0)
+                parts = [struct.pack("<IIIIIIII", t, at, base + at, base + at, n, n, 5, 4096) for t, at, n in ((3, size, len(loader)), (1, 0, end))]
+            else:
+                head = struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, base + size, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+                parts = [struct.pack("<IIQQQQQQ", t, 5, at, base + at, base + at, n, n, 4096) for t, at, n in ((3, size, len(loader)), (1, 0, end))]
+            return b"\x7fELF" + bytes([kind, 1, 1]) + bytes(9) + head + b"".join(parts) + loader
+
         self.write("lost", b"#!/no/such/interpreter -x\n")
         self.write("windows", b"#!/bin/sh\r\necho\n")
         self.write("plain", b"echo\n", 0o644)
         self.write("plain.sh", b"#!/bin/sh\necho\n", 0o644)
         self.write("refused", f"#!{self.path('plain')}\n".encode())
+        self.write("loader32", loaded(1, b"/no/such/loader.so.2\0"))
+        self.write("loader64", loaded(2, b"/no/such/loader.so.2\0"))
+        for name in ("loader32", "loader64", "lost"):
+            self.write("by_" + name, f"#!{self.path(name)}\n".encode())
         for name, status, why in (
                 ("lost", 127, "its interpreter '/no/such/interpreter' does not exist"), ("windows", 127, "carriage return"),
                 ("plain", 126, "as in 'python3 ./plain'"), ("plain.sh", 126, "chmod +x './plain.sh'"),
+                ("loader32", 127, "it is a 32-bit program, whose loader '/no/such/loader.so.2' does not exist"),
+                ("loader64", 127, "its loader '/no/such/loader.so.2' does not exist"),
+                ("by_loader32", 127, f"the loader '/no/such/loader.so.2' of its interpreter '{self.path('loader32')}', a 32-bit program, does not"),
+                ("by_loader64", 127, f"the loader '/no/such/loader.so.2' of its interpreter '{self.path('loader64')}' does not exist"),
+                ("by_lost", 127, f"the interpreter of its interpreter '{self.path('lost')}' does not exist"),
                 ("refused", 126, "may not be executed"), ("", 126, "it is a directory")):
             p = self.trace("./" + name, status=status)
             self.assertIn(f"./{name}: can't be run: ", p.stderr)

@@ -219,10 +219,33 @@ void program_read(const char *command, struct program *out)
 	close_file(&f);
 }
 
+/* Of a script whose interpreter is there: what the interpreter itself lacks. false: it is not there. */
+static bool is_interpreter_incomplete(const struct file *script, char *text, size_t size)
+{
+	struct file f;
+	bool is_there = open_file(&f, script->interpreter);
+
+	if (!is_there)
+		return false;
+	if (f.form == SCRIPT)
+		snprintf(text, size, "the interpreter of its interpreter '%.3000s' does not exist",
+			 script->interpreter);
+	else
+		snprintf(
+			text, size,
+			"the loader '%.1500s' of its interpreter '%.1500s'%s does not exist on this machine",
+			f.interpreter, script->interpreter,
+			f.form == ELF_32 ? ", a 32-bit program," : "");
+	close_file(&f);
+	return true;
+}
+
 static const char *why_not_found(const struct file *f, char *text, size_t size)
 {
 	if (f->form == SCRIPT && f->has_return)
 		return "its first line ends in a carriage return, as files of Windows do: remove it (sed -i 's/\\r$//')";
+	if (f->form == SCRIPT && *f->interpreter && is_interpreter_incomplete(f, text, size))
+		return text;
 	if (f->form == SCRIPT && *f->interpreter)
 		snprintf(text, size, "its interpreter '%.3000s' does not exist (first line)",
 			 f->interpreter);
