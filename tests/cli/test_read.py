@@ -299,6 +299,28 @@ class Convert(Reader):
                          [("X", "step 1"), ("i", "tick")])
         self.assertEqual({e["ts"] for e in events if e["ph"] == "s"}, {0.5})
 
+    def test_kernels_of_two_processes_share_a_row_if_their_mangled_names_are_equal(self):
+        """`static` is no part of a readable name."""
+        for pid, kernels in ((1, ("_ZL1kPi", "_Z1gv.kd")), (2, ("_Z1kPi.kd", "_Z1gv")), (3, ("_Z1kPi", "_ZL1kPi"))):
+            s = spool.Spool(pid=pid)
+            s.thread(s.tid, "main")
+            s.agent(gpu=False, name="cpu")
+            queue = s.queue(s.agent())
+            for i, name in enumerate(kernels):
+                s.dispatch(s.kernel(name), queue, s.start + 1000 * (10 * pid + i), s.start + 1000 * (10 * pid + i) + 500)
+            s.write(self.path(f"{pid}.rtl"))
+            self.rtl("recover", "-q", f"{pid}.rtl", "-o", f"{pid}.db")
+        for ending in "rtl", "db":
+            self.rtl("merge", "-q", "--force", *(f"{pid}.{ending}" for pid in (1, 2, 3)), "-o", "m.db")
+            rows = json.loads(self.rtl("summary", "m.db", "--by", "kernel", "-f", "json").stdout)
+            self.assertEqual(sorted((r["name"], r["calls"]) for r in rows), [("g()", 2), ("k(int*)", 2), ("k(int*) [_Z1kPi]", 2)], ending)
+            with contextlib.closing(sqlite3.connect(self.path("m.db"))) as db:
+                self.assertEqual(db.execute("select distinct D.kernel, rtrim(replace(Y.name, '.kd', '')) from rtl_dispatch D join rtl_op_kernel K using "
+                                            "(op_id) join rtl_shape S on S.id = K.shape_id join rtl_kernel_symbol Y on Y.id = S.kernel_id order by 1").fetchall(),
+                                 [("g()", "_Z1gv"), ("k(int*)", "_ZL1kPi"), ("k(int*) [_Z1kPi]", "_Z1kPi")])
+                self.assertEqual(db.execute("select count(*) from rocpd_op O join rocpd_string T on T.id = O.description_id join rtl_dispatch D on "
+                                            "D.op_id = O.id where D.kernel <> T.string").fetchone(), (0,))
+
     def test_merged_processes_have_separate_rows(self):
         self.sample("a", pid=501)
         self.sample("b", pid=502)

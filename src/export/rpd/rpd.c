@@ -270,6 +270,8 @@ static int finish_database(struct rpd *r)
 				   (long long)r->next_block);
 	if (ret == 0 && r->has_merged)
 		ret = rpd_split_join(r);
+	if (ret == 0 && r->res->nr_processes > 1)
+		ret = rpd_meta_tell_apart(r);
 	RTL_TESTPOINT("rpd_indexes");
 	if (ret == 0)
 		ret = rpd_schema_finish(r);

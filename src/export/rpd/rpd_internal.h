@@ -340,6 +340,9 @@ void rpd_pinned_end_part(struct rpd_process *p);
 bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns);
 
 /* rpd_meta.c */
+/* Kernels of several processes that read alike, and are different ones by their mangled names, get names of their own, as those of one process
+ * have (store/index_meta.c): all but those of the first process. 0 or -errno. */
+int rpd_meta_tell_apart(struct rpd *r);
 /* Gives every kernel of this part that is known the string id of its name. */
 int rpd_meta_names(struct rpd_process *p);
 /* That of one kernel of this part. */

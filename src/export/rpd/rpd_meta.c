@@ -347,3 +347,23 @@ int rpd_meta_finish(struct rpd_process *p)
 	alloc_free(v);
 	return ret;
 }
+
+int rpd_meta_tell_apart(struct rpd *r)
+{
+#define BARE "CASE WHEN name LIKE '%.kd' THEN substr(name, 1, length(name) - 3) ELSE name END"
+	/* of a group the columns are those of its least id */
+	static const char sql[] =
+		"CREATE TEMP TABLE rpd_apart AS WITH named AS (SELECT id, process_id, demangled AS old, " BARE
+		" AS bare FROM main.rtl_kernel_symbol), kernels AS (SELECT id, process_id, old, bare, CASE WHEN old LIKE '%]' AND "
+		"substr(old, -length(bare) - 3) = ' [' || bare || ']' THEN substr(old, 1, length(old) - length(bare) - 3) ELSE old END AS "
+		"plain FROM named), alike AS (SELECT plain, bare, min(id) FROM kernels GROUP BY plain HAVING count(DISTINCT bare) > 1) "
+		"SELECT K.id, P.id_first, P.id_last, K.old, K.plain || CASE WHEN K.bare = A.bare THEN '' ELSE ' [' || K.bare || ']' END "
+		"AS new FROM alike A JOIN kernels K ON K.plain = A.plain JOIN main.rtl_process P ON P.id = K.process_id; "
+		"UPDATE main.rocpd_string SET string = coalesce((SELECT new FROM rpd_apart A WHERE A.old = rocpd_string.string AND "
+		"rocpd_string.id BETWEEN A.id_first AND A.id_last), string) WHERE string IN (SELECT old FROM rpd_apart WHERE new <> old); "
+		"UPDATE main.rtl_kernel_symbol SET demangled = (SELECT new FROM rpd_apart A WHERE A.id = rtl_kernel_symbol.id) WHERE id "
+		"IN (SELECT id FROM rpd_apart WHERE new <> old); "
+		"DROP TABLE rpd_apart";
+
+	return rpd_db_exec(r, sql);
+}
