@@ -171,12 +171,12 @@ static void find_slow_gpu(struct search *f)
 	if (slowest < 0)
 		return;
 	found = add_finding(
-			f, FINDINGS_MEDIUM,
-			"GPU %lld is slow: the same kernels take %.2f times as long as on the other %zu "
-			"GPU%s, %s more in all. Look at its clocks, power limit and temperature (rocm-smi), "
-			"and at its share of the work.",
-			(long long)slowest, worst, d->nr_lanes - 2, d->nr_lanes == 3 ? "" : "s",
-			figure_time(time, more));
+		f, FINDINGS_MEDIUM,
+		"GPU %lld is slow: the same kernels take %.2f times as long as on the other %zu "
+		"GPU%s, %s more in all. Look at its clocks, power limit and temperature (rocm-smi), "
+		"and at its share of the work.",
+		(long long)slowest, worst, d->nr_lanes - 2, d->nr_lanes == 3 ? "" : "s",
+		figure_time(time, more));
 	add_number(found, "gpu", "1", (double)slowest);
 	add_number(found, "times_as_long", "1", worst);
 	add_number(found, "more_ns", "ns", (double)more);
@@ -239,8 +239,8 @@ static void find_hidden_waits(struct search *f)
 		f, severity_of(f, worst->wait_ns),
 		"Hidden synchronisation: %s waited for the GPU %s times, %s in all, %s of the time: "
 		"the GPU worked meanwhile and had nothing left to do when it returned. %s",
-		worst->name, figure_count(count, worst->nr_waits), figure_time(time, worst->wait_ns),
-		figure_share(share, worst->wait_ns, f->active),
+		worst->name, figure_count(count, worst->nr_waits),
+		figure_time(time, worst->wait_ns), figure_share(share, worst->wait_ns, f->active),
 		copies ?
 			"Use its Async form with pinned memory, and wait where the result is needed." :
 			"Keep memory and objects for later use instead, or use hipMallocAsync and hipFreeAsync.");
@@ -256,8 +256,7 @@ static void find_tiny_launches(struct search *f)
 	const struct digest *d = f->d;
 	const struct digest_lane *all = &d->lanes[0];
 	uint64_t calls = 0, ns = 0, used = (uint64_t)(all->until - all->first);
-	char mean[FIGURE_SIZE], count[FIGURE_SIZE], launch[FIGURE_SIZE],
-		share[FIGURE_SIZE];
+	char mean[FIGURE_SIZE], count[FIGURE_SIZE], launch[FIGURE_SIZE], share[FIGURE_SIZE];
 	struct finding *found;
 	uint64_t mean_ns;
 
@@ -282,8 +281,8 @@ static void find_tiny_launches(struct search *f)
 		"Tiny launches: %s kernels take %s on average, a launch takes %s of the host, and the GPU is "
 		"busy for %s of the time. Join kernels, give each "
 		"more work, or launch them as a graph (hipGraphLaunch).",
-		figure_count(count, all->kernels), figure_time(mean, mean_ns), figure_time(launch, ns / calls),
-		figure_share(share, all->busy_ns, f->active));
+		figure_count(count, all->kernels), figure_time(mean, mean_ns),
+		figure_time(launch, ns / calls), figure_share(share, all->busy_ns, f->active));
 	add_number(found, "kernels", "1", (double)all->kernels);
 	add_number(found, "kernel_mean_ns", "ns", (double)mean_ns);
 	add_number(found, "launch_mean_ns", "ns", (double)(ns / calls));
@@ -340,7 +339,7 @@ static void find_unpinned(struct search *f)
 		figure_count(count, d->unpinned_calls), figure_bytes(bytes, d->unpinned_bytes),
 		figure_time(time, d->unpinned_ns), figure_share(share, d->unpinned_ns, f->active),
 		figure_bytes(rate,
-			 (uint64_t)((double)d->unpinned_bytes * 1e9 / (double)d->unpinned_ns)));
+			     (uint64_t)((double)d->unpinned_bytes * 1e9 / (double)d->unpinned_ns)));
 	add_number(found, "calls", "1", (double)d->unpinned_calls);
 	add_number(found, "bytes", "bytes", (double)d->unpinned_bytes);
 	add_number(found, "copy_ns", "ns", (double)d->unpinned_ns);
@@ -377,8 +376,7 @@ static void find_idle(struct search *f)
 	const struct digest *d = f->d;
 	const struct digest_sum *worst = NULL;
 	const char *who = d->nr_lanes > 2 ? "No GPU works for" : "The GPU is idle for";
-	char idle[FIGURE_SIZE], time[FIGURE_SIZE], outside[FIGURE_SIZE],
-		share[FIGURE_SIZE];
+	char idle[FIGURE_SIZE], time[FIGURE_SIZE], outside[FIGURE_SIZE], share[FIGURE_SIZE];
 	struct finding *found;
 
 	for (size_t i = 0; i < d->calls.nr; i++)
@@ -395,11 +393,12 @@ static void find_idle(struct search *f)
 			figure_time(idle, d->lanes[0].idle_ns), figure_time(outside, d->outside_ns),
 			worst->name, figure_time(time, worst->idle_ns));
 	else
-		found = add_finding(f, severity_of(f, d->lanes[0].idle_ns), "%s %s of the time (%s): %s takes %s of it, in %llu call%s.", who,
-			    figure_share(share, d->lanes[0].idle_ns, d->wall.work_ns),
-			    figure_time(idle, d->lanes[0].idle_ns), worst->name,
-			    figure_time(time, worst->idle_ns), (unsigned long long)worst->calls,
-			    worst->calls == 1 ? "" : "s");
+		found = add_finding(f, severity_of(f, d->lanes[0].idle_ns),
+				    "%s %s of the time (%s): %s takes %s of it, in %llu call%s.",
+				    who, figure_share(share, d->lanes[0].idle_ns, d->wall.work_ns),
+				    figure_time(idle, d->lanes[0].idle_ns), worst->name,
+				    figure_time(time, worst->idle_ns),
+				    (unsigned long long)worst->calls, worst->calls == 1 ? "" : "s");
 	add_number(found, "idle_ns", "ns", (double)d->lanes[0].idle_ns);
 	add_number(found, "share", "1", share_of(d->lanes[0].idle_ns, f->active));
 	add_number(found, "idle_outside_calls_ns", "ns", (double)d->outside_ns);
@@ -450,6 +449,7 @@ static void find_occupancy(struct search *f)
 __attribute__((format(printf, 3, 4))) static void append(struct search *f, char **text,
 							 const char *fmt, ...)
 {
+	size_t used = *text ? strlen(*text) : 0, size;
 	char *more, *grown;
 	va_list ap;
 
@@ -458,13 +458,12 @@ __attribute__((format(printf, 3, 4))) static void append(struct search *f, char 
 	va_end(ap);
 	if (!more)
 		return;
-	grown = alloc_resize(*text, (*text ? strlen(*text) : 0) + strlen(more) + 1, 1);
+	size = strlen(more) + 1;
+	grown = alloc_resize(*text, used + size, 1);
 	if (!grown) {
 		f->error = -ENOMEM;
 	} else {
-		if (!*text)
-			*grown = 0;
-		strcat(grown, more);
+		memcpy(grown + used, more, size);
 		*text = grown;
 	}
 	alloc_free(more);
@@ -551,8 +550,7 @@ static const struct {
 	const char *what, *reasons;
 } lacks[] = {
 	{ NEEDS_CALLS, "all calls of HIP", "'filtered_call'" },
-	{ NEEDS_KERNELS, "all operations",
-	  "'filtered_kernel', 'filtered_gpu', 'lite_signal'" },
+	{ NEEDS_KERNELS, "all operations", "'filtered_kernel', 'filtered_gpu', 'lite_signal'" },
 	{ NEEDS_WHOLE, "all of the time", "'paused', 'flight_recorder', 'max_size'" },
 };
 

@@ -21,7 +21,8 @@ struct finding {
 	char *text;	   /* sentences */
 	const char *query; /* options of rtl summary that list what is behind it */
 	struct finding_number {
-		const char *key, *unit; /* unit: "ns", "bytes", "bytes/s", "1": a number or a share */
+		const char *key,
+			*unit; /* unit: "ns", "bytes", "bytes/s", "1": a number or a share */
 		double value;
 	} numbers[FINDINGS_NUMBERS];
 	size_t nr_numbers;
