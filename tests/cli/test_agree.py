@@ -144,6 +144,17 @@ class Agree(Case):
                     self.assertRegex(text, "(?m)^ *" + re.escape(words[0]) + r" .* " + re.escape(words[-1]) + "$", (db, by))
             self.assert_shares(text)
 
+    def test_processes_and_ranks_add_up_to_the_whole(self):
+        for db in self.traces():
+            if db.startswith("rpd"):
+                continue  # RPD does not describe processes
+            kernels, copies, calls = (self.json(db, "--by", by) for by in ("kernel", "copy", "api"))
+            for by in ("process", "rank"):
+                rows = self.json(db, "--by", by)
+                self.assertEqual([sum(r[key] for r in rows) for key in ("kernels", "kernel_ns", "copies", "copy_ns", "calls")],
+                                 [sum(r["calls"] for r in kernels), sum(r["total_ns"] for r in kernels), sum(r["calls"] for r in copies),
+                                  sum(r["total_ns"] for r in copies), sum(r["calls"] for r in calls)], (db, by))
+
     def assert_shares(self, text):
         for share in re.findall(r"([0-9.]+)%", text):
             self.assertLessEqual(float(share), 100, text)

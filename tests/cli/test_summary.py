@@ -396,6 +396,11 @@ class Ranges(Read):
         self.rtl("merge", "-q", "0.rtl", "1.rtl", "-o", "m.db")
         rows = self.rows("m.db", "--by", "rank")
         self.assertEqual(sorted((r["rank"], r["processes"], r["kernels"], r["copies"]) for r in rows), [(0, 1, 10, 1), (1, 1, 20, 1)])
+        mean = sum(r["kernel_ns"] + r["copy_ns"] for r in rows) / 2
+        self.assertEqual([round(r["of_mean"], 9) for r in rows], [round((r["kernel_ns"] + r["copy_ns"]) / mean, 9) for r in rows])
+        most = max(rows, key=lambda r: r["of_mean"])
+        self.assertIn(f"rank {most['rank']} has the most work for GPUs: {most['of_mean']:.2f} times the mean of the 2 ranks",
+                      self.rtl("summary", "m.db", "--by", "rank").stderr)
         self.assertEqual(sum(r["calls"] for r in self.rows("m.db", "--by", "kernel", "--ranks", "1")), 20)
         self.assertEqual(sorted(p["pid"] for p in self.rows("m.db", "--by", "process")), [100, 101])
         self.assertIn("no process has a rank of --ranks 5; rtl summary --by rank lists them",

@@ -323,6 +323,7 @@ const struct command cmd_summary = {
 		"             that --time or --range selects; of a trace that was paused: by the time from the\n"
 		"             first record to the last, pauses in between too\n"
 		"  span       from its first to its last operation\n"
+		"  of_mean    of a rank or process: the time of its kernels and copies, divided by the mean of all (csv, json)\n"
 		"  untimed    calls whose times are missing or inverted; they are not in the times\n"
 		"\n"
 		"A copy or a fill is one, whatever did it: a copy engine, a kernel of ROCr, or a kernel of HIP "

@@ -22,6 +22,7 @@ enum {
 	P_CALL_TIME,
 	P_ERRORS,
 	P_NAME,
+	P_OF_MEAN,
 	P_NR
 };
 
@@ -37,7 +38,11 @@ static const struct grid_column process_columns[P_NR] = {
 	[P_CALL_TIME] = { "call_ns", "CALL TIME", GRID_TIME, 5 },
 	[P_ERRORS] = { "errors", "ERRORS", GRID_COUNT, 6 },
 	[P_NAME] = { "name", "COMMAND", GRID_NAME },
+	[P_OF_MEAN] = { "of_mean", NULL, GRID_REAL },
 };
+
+/* The time of a process' kernels and copies. */
+#define GPU_NS "sum(coalesce(kns, 0) + coalesce(cns, 0))"
 
 /* Columns of a process, in the order above. */
 static const char process_sql[] =
@@ -50,9 +55,19 @@ static const char process_sql[] =
 	"AS ns, sum(X.status <> 0) AS bad FROM rtl_api_data X JOIN rocpd_api A ON A.id = X.api_id GROUP BY 1) "
 	"SELECT %s, max(CASE WHEN P.end_ns > P.start_ns THEN P.end_ns - P.start_ns ELSE P.last_ns - "
 	"P.first_ns END), sum(coalesce(k, 0)), sum(coalesce(kns, 0)), sum(coalesce(c, 0)), sum(coalesce(cns, "
-	"0)), sum(coalesce(L.n, 0)), sum(coalesce(L.ns, 0)), sum(coalesce(L.bad, 0)), %s FROM rtl_process P "
+	"0)), sum(coalesce(L.n, 0)), sum(coalesce(L.ns, 0)), sum(coalesce(L.bad, 0)), %s, " GPU_NS
+	" / nullif(avg(" GPU_NS ") OVER (), 0) FROM rtl_process P "
 	"LEFT JOIN ops ON ops.block BETWEEN P.id_first >> 32 AND P.id_last >> 32 LEFT JOIN calls L ON L.block "
 	"BETWEEN P.id_first >> 32 AND P.id_last >> 32 GROUP BY %s ORDER BY 5 DESC, 1";
+
+/* How uneven the work is: the most that a rank or process has, of the mean. */
+static void say_slowest(bool ranks, size_t nr, int64_t slowest, double of_mean)
+{
+	if (nr > 1 && of_mean > 0)
+		ui_say("%s %lld has the most work for GPUs: %.2f times the mean of the %zu %s",
+		       ranks ? "rank" : "process", (long long)slowest, of_mean, nr,
+		       ranks ? "ranks" : "processes");
+}
 
 size_t summary_more_processes(struct summary *s)
 {
@@ -60,6 +75,8 @@ size_t summary_more_processes(struct summary *s)
 	struct grid_column chosen[P_NR];
 	struct grid *grid;
 	sqlite3_stmt *stmt;
+	int64_t slowest = 0;
+	double most = 0;
 	size_t nr = 0;
 	char *sql;
 
@@ -88,6 +105,12 @@ size_t summary_more_processes(struct summary *s)
 			cells[i].num = (uint64_t)sqlite3_column_int64(stmt, i);
 		cells[P_RANK].none = sqlite3_column_type(stmt, P_RANK) == SQLITE_NULL;
 		cells[P_NAME].text = query_text(stmt, P_NAME);
+		cells[P_OF_MEAN].real = sqlite3_column_double(stmt, P_OF_MEAN);
+		cells[P_OF_MEAN].none = sqlite3_column_type(stmt, P_OF_MEAN) == SQLITE_NULL;
+		if (cells[P_OF_MEAN].real > most && !(ranks && cells[P_RANK].none)) {
+			most = cells[P_OF_MEAN].real;
+			slowest = (int64_t)cells[ranks ? P_RANK : P_PID].num;
+		}
 		if (summary_adds(s, nr++))
 			grid_row(grid, cells);
 	}
@@ -96,6 +119,8 @@ size_t summary_more_processes(struct summary *s)
 	if (nr || s->format != GRID_TEXT)
 		grid_print(grid);
 	grid_destroy(grid);
+	if (s->format == GRID_TEXT)
+		say_slowest(ranks, nr, slowest, most);
 	return nr;
 }
 
