@@ -14,10 +14,10 @@ static struct kept_recent *recent_of(struct kept *k, uint64_t key)
 	return &k->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KEPT_RECENT_BITS)];
 }
 
-static void point_to(const struct kept *k, uint64_t place, struct kept_part *part)
+static void point_to(const struct kept *k, uint64_t location, struct kept_part *part)
 {
-	part->bytes = k->bytes + (place >> SIZE_BITS);
-	part->size = place & ((UINT64_C(1) << SIZE_BITS) - 1);
+	part->bytes = k->bytes + (location >> SIZE_BITS);
+	part->size = location & ((UINT64_C(1) << SIZE_BITS) - 1);
 }
 
 bool kept_get(struct kept *k, uint64_t key, struct kept_part *part)
@@ -25,13 +25,13 @@ bool kept_get(struct kept *k, uint64_t key, struct kept_part *part)
 	struct kept_recent *r = recent_of(k, key);
 
 	if (!r->is_set || r->key != key) {
-		uint64_t place;
+		uint64_t location;
 
-		if (!map_get(&k->index, key, &place))
+		if (!map_get(&k->index, key, &location))
 			return false;
-		*r = (struct kept_recent){ key, place, true };
+		*r = (struct kept_recent){ key, location, true };
 	}
-	point_to(k, r->place, part);
+	point_to(k, r->location, part);
 	return true;
 }
 
@@ -60,7 +60,7 @@ static bool make_space(struct kept *k, size_t size)
 
 int kept_put(struct kept *k, uint64_t key, struct kept_part *part)
 {
-	uint64_t place;
+	uint64_t location;
 
 	if (part->size >> SIZE_BITS) {
 		char *large = alloc_resize(k->large, part->size, 1);
@@ -73,14 +73,14 @@ int kept_put(struct kept *k, uint64_t key, struct kept_part *part)
 	}
 	if (!make_space(k, part->size))
 		return -ENOMEM;
-	place = (uint64_t)k->used << SIZE_BITS | part->size;
-	if (map_put(&k->index, key, place))
+	location = (uint64_t)k->used << SIZE_BITS | part->size;
+	if (map_put(&k->index, key, location))
 		return -ENOMEM;
 	if (part->size)
 		memcpy(k->bytes + k->used, part->bytes, part->size);
 	k->used += part->size;
-	*recent_of(k, key) = (struct kept_recent){ key, place, true };
-	point_to(k, place, part);
+	*recent_of(k, key) = (struct kept_recent){ key, location, true };
+	point_to(k, location, part);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ struct kept {
 	char *large; /* the last one that is too large to be kept */
 	/* those that were asked for last, by a hash of the key, which has a comparison less than the map */
 	struct kept_recent {
-		uint64_t key, place;
+		uint64_t key, location;
 		bool is_set;
 	} recent[1 << KEPT_RECENT_BITS];
 };

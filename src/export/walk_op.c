@@ -69,7 +69,7 @@ static int add_stream(struct walk *walk, const int64_t *row, struct walk_notes *
 }
 
 /* Its GPU and its process. */
-static int add_place(struct walk *walk, const int64_t *row, struct walk_notes *to)
+static int add_location(struct walk *walk, const int64_t *row, struct walk_notes *to)
 {
 	const struct query_process *p = walk->process;
 	uint64_t number = p ? (uint64_t)(p - walk->q->processes) + 1 : 0;
@@ -131,11 +131,12 @@ static int add_counters(struct walk *walk, int64_t id, struct walk_notes *to)
 		if (!grown)
 			return query_fail_memory(walk->q);
 		to->own = grown;
-		walk_add(to, (struct walk_note){
-				     .key = WALK_COUNTER,
-				     .type = WALK_REAL,
-				     .text = counter_name(walk, sqlite3_column_int64(walk->counter, 0)),
-				     .real = sqlite3_column_double(walk->counter, 1) });
+		walk_add(to,
+			 (struct walk_note){
+				 .key = WALK_COUNTER,
+				 .type = WALK_REAL,
+				 .text = counter_name(walk, sqlite3_column_int64(walk->counter, 0)),
+				 .real = sqlite3_column_double(walk->counter, 1) });
 	}
 	return 0;
 }
@@ -155,7 +156,7 @@ static int annotate(struct walk *walk, const int64_t *row, struct walk_notes *to
 	if (ret == 0 && is_copy)
 		ret = add_text(walk, &walk->targets, WALK_DST, walk->agent, row[OP_DST], to);
 	if (ret == 0)
-		ret = add_place(walk, row, to);
+		ret = add_location(walk, row, to);
 	if (ret == 0 && row[OP_STREAM])
 		ret = add_stream(walk, row, to);
 	if (ret == 0)
@@ -165,7 +166,8 @@ static int annotate(struct walk *walk, const int64_t *row, struct walk_notes *to
 
 		walk_add_int(to, WALK_BYTES, row[OP_BYTES]);
 		if (rate > 0)
-			walk_add(to, (struct walk_note){ .key = WALK_RATE, .type = WALK_REAL, .real = rate });
+			walk_add(to, (struct walk_note){
+					     .key = WALK_RATE, .type = WALK_REAL, .real = rate });
 	}
 	walk_add_int(to, WALK_QUEUE, row[OP_QUEUE]);
 	walk_add_int(to, WALK_PACKET, row[OP_SEQUENCE]);
@@ -188,9 +190,11 @@ static int name_op(struct walk *walk, const int64_t *row, struct kept_part *name
 	if (walk->kind == ROWS_BARRIERS)
 		return walk_name(walk, &walk->barrier, 0, WALK_BARRIER_NAME, NULL, name);
 	if (walk->kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
-		return walk_name(walk, &walk->symbols, row[OP_NAME], WALK_KERNEL_NAME, walk->symbol, name);
+		return walk_name(walk, &walk->symbols, row[OP_NAME], WALK_KERNEL_NAME, walk->symbol,
+				 name);
 	if (row[OP_COPY])
-		return walk_name(walk, &walk->types, row[OP_TYPE], WALK_COPY_NAME, walk->type, name);
+		return walk_name(walk, &walk->types, row[OP_TYPE], WALK_COPY_NAME, walk->type,
+				 name);
 	return walk_name(walk, &walk->kernels, row[OP_NAME], WALK_KERNEL_NAME, walk->string, name);
 }
 
@@ -270,13 +274,19 @@ bool walk_cause(struct walk *walk, const int64_t *op, struct walk_cause *cause)
 	bool found;
 
 	if (op[OP_CALL] && op[OP_CALL_END]) {
-		*cause = (struct walk_cause){ op[OP_CALL],	op[OP_CALL_PID], op[OP_CALL_TID], op[OP_CALL_START],
-					      op[OP_CALL_END], op[OP_CORRELATION], true };
+		*cause = (struct walk_cause){ op[OP_CALL],
+					      op[OP_CALL_PID],
+					      op[OP_CALL_TID],
+					      op[OP_CALL_START],
+					      op[OP_CALL_END],
+					      op[OP_CORRELATION],
+					      true };
 		return true;
 	}
 	found = op[OP_CALL] && find_cause(walk, op[OP_CALL], walk->call);
 	if (!found)
-		found = op[OP_MARKER] && walk->cause && find_cause(walk, op[OP_MARKER], walk->cause);
+		found = op[OP_MARKER] && walk->cause &&
+			find_cause(walk, op[OP_MARKER], walk->cause);
 	if (found)
 		*cause = walk->last;
 	return found;
