@@ -59,8 +59,9 @@ static int read_samples(struct walk *walk, const char *sql)
 	if (ret == 0)
 		query_bind_range(walk->q, row);
 	while (ret == 0 && (ret = query_step(walk->q, row)) == 1) {
-		struct walk_sample sample = { sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 3),
-					      query_text(row, 2), sqlite3_column_double(row, 5) };
+		struct walk_sample sample = { sqlite3_column_int64(row, 0),
+					      sqlite3_column_int64(row, 3), query_text(row, 2),
+					      sqlite3_column_double(row, 5) };
 		int64_t end = sqlite3_column_int64(row, 4);
 
 		ret = walk->ops->sample(walk->w, &sample);
@@ -91,10 +92,12 @@ static int read_names(struct walk *walk)
 {
 	struct query *q = walk->q;
 	sqlite3_stmt *row = NULL;
-	int64_t nr = query_number(q->db, "SELECT count(DISTINCT name_id) FROM temp.walk_counter", 0);
-	int ret = query_prepare(q, &row,
-				"SELECT DISTINCT C.name_id, N.string FROM temp.walk_counter C JOIN rocpd_string N ON "
-				"N.id = C.name_id ORDER BY 1");
+	int64_t nr =
+		query_number(q->db, "SELECT count(DISTINCT name_id) FROM temp.walk_counter", 0);
+	int ret = query_prepare(
+		q, &row,
+		"SELECT DISTINCT C.name_id, N.string FROM temp.walk_counter C JOIN rocpd_string N ON "
+		"N.id = C.name_id ORDER BY 1");
 
 	walk->counters = alloc_zero((size_t)nr + 1, sizeof(*walk->counters));
 	if (!walk->counters)
@@ -119,10 +122,11 @@ static int prepare_counters(struct walk *walk)
 	if (!query_has(q->db, "rocpd_counter") ||
 	    !query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rocpd_counter)", 0))
 		return 0;
-	ret = query_run(q,
-			"DROP TABLE IF EXISTS temp.walk_counter; CREATE TEMP TABLE walk_counter (op_id INTEGER, "
-			"name_id INTEGER, value REAL, PRIMARY KEY (op_id, name_id)) WITHOUT ROWID; INSERT INTO "
-			"walk_counter SELECT op_id, name_id, sum(value) FROM rocpd_counter GROUP BY op_id, name_id");
+	ret = query_run(
+		q,
+		"DROP TABLE IF EXISTS temp.walk_counter; CREATE TEMP TABLE walk_counter (op_id INTEGER, "
+		"name_id INTEGER, value REAL, PRIMARY KEY (op_id, name_id)) WITHOUT ROWID; INSERT INTO "
+		"walk_counter SELECT op_id, name_id, sum(value) FROM rocpd_counter GROUP BY op_id, name_id");
 	if (ret == 0)
 		ret = read_names(walk);
 	return ret ? ret :
@@ -150,14 +154,14 @@ static int prepare(struct walk *walk)
 		{ &walk->shape.stmt,
 		  "SELECT id, kernel_id, grid_x, grid_y, grid_z, group_x, group_y, group_z, "
 		  "group_size, private_size FROM rtl_shape WHERE id >= ?1 ORDER BY id" },
-		{ &walk->kernel,
-		  "SELECT demangled, name, kernel_id, vgpr_count, accum_vgpr_count, "
-		  "sgpr_count FROM rtl_kernel_symbol WHERE id = ?1" },
+		{ &walk->kernel, "SELECT demangled, name, kernel_id, vgpr_count, accum_vgpr_count, "
+				 "sgpr_count FROM rtl_kernel_symbol WHERE id = ?1" },
 		{ &walk->agent, "SELECT label FROM rtl_agent WHERE id = ?1" },
 		{ &walk->symbol, "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1" },
 		/* ranges of start and stop are not on a thread's track */
-		{ &walk->cause, "SELECT A.pid, A.tid, A.start, A.\"end\", 0 FROM rocpd_api A JOIN "
-				"rtl_marker_data M ON M.api_id = A.id WHERE A.id = ?1 AND M.kind <> 2" },
+		{ &walk->cause,
+		  "SELECT A.pid, A.tid, A.start, A.\"end\", 0 FROM rocpd_api A JOIN "
+		  "rtl_marker_data M ON M.api_id = A.id WHERE A.id = ?1 AND M.kind <> 2" },
 	};
 	int ret = query_prepare_all(q, all, q->ours ? sizeof(all) / sizeof(all[0]) : 5);
 
@@ -176,8 +180,10 @@ int walk_begin(struct walk **out, struct query *q, const struct walk_ops *ops, v
 	walk->q = q;
 	walk->ops = ops;
 	walk->w = w;
-	walk->op.notes.own = alloc_grow(NULL, 0, &walk->op.notes.max, WALK_NOTES, sizeof(struct walk_note));
-	walk->event.notes.own = alloc_grow(NULL, 0, &walk->event.notes.max, WALK_NOTES, sizeof(struct walk_note));
+	walk->op.notes.own =
+		alloc_grow(NULL, 0, &walk->op.notes.max, WALK_NOTES, sizeof(struct walk_note));
+	walk->event.notes.own =
+		alloc_grow(NULL, 0, &walk->event.notes.max, WALK_NOTES, sizeof(struct walk_note));
 	if (!walk->op.notes.own || !walk->event.notes.own)
 		return query_fail_memory(q);
 	return prepare(walk);
@@ -188,11 +194,14 @@ void walk_end(struct walk *walk)
 	if (!walk)
 		return;
 
-	sqlite3_stmt *const stmts[] = { walk->string, walk->symbol,  walk->type,  walk->kernel, walk->agent, walk->stream,
-					walk->graph,  walk->counter, walk->cause, walk->call };
-	struct kept *const kept[] = { &walk->kernels, &walk->symbols, &walk->types,	&walk->shapes, &walk->kinds,
-				      &walk->sources, &walk->targets, &walk->streams,	&walk->gpus,   &walk->flags,
-				      &walk->args,    &walk->barrier, &walk->functions };
+	sqlite3_stmt *const stmts[] = { walk->string, walk->symbol, walk->type,	 walk->kernel,
+					walk->agent,  walk->stream, walk->graph, walk->counter,
+					walk->cause,  walk->call };
+	struct kept *const kept[] = { &walk->kernels,  &walk->symbols, &walk->types,
+				      &walk->shapes,   &walk->kinds,   &walk->sources,
+				      &walk->targets,  &walk->streams, &walk->gpus,
+				      &walk->flags,    &walk->args,    &walk->barrier,
+				      &walk->functions };
 
 	for (size_t i = 0; i < sizeof(stmts) / sizeof(stmts[0]); i++)
 		sqlite3_finalize(stmts[i]);

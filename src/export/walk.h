@@ -91,19 +91,19 @@ struct walk_notes {
 };
 
 struct walk_operation {
-	const int64_t *row;	/* enum rows_op */
-	enum rows_order kind;	/* ROWS_BY_STREAM: shown once more, by its stream */
-	bool timed;		/* a slice, otherwise an instant */
-	int64_t begin, end;	/* for viewers: never before the first event; of an instant the same */
-	int64_t first;		/* id 0 of its process: what annotations count from */
+	const int64_t *row;   /* enum rows_op */
+	enum rows_order kind; /* ROWS_BY_STREAM: shown once more, by its stream */
+	bool timed;	      /* a slice, otherwise an instant */
+	int64_t begin, end; /* for viewers: never before the first event; of an instant the same */
+	int64_t first;	    /* id 0 of its process: what annotations count from */
 	struct kept_part name;
 	struct walk_notes notes;
 };
 
 struct walk_call {
-	const int64_t *row;   /* enum rows_call: a call or a marker */
-	const char *domain;   /* label_domain(); of a marker NULL */
-	const char *message;  /* of a marker */
+	const int64_t *row;  /* enum rows_call: a call or a marker */
+	const char *domain;  /* label_domain(); of a marker NULL */
+	const char *message; /* of a marker */
 	int64_t first;
 	struct kept_part name; /* of a call */
 	struct walk_notes notes;

@@ -25,9 +25,9 @@ static const struct walk_function *function_of(struct walk *walk, int64_t id)
 	if (!grown || map_put(&walk->function_index, (uint64_t)id, walk->nr_functions))
 		return NULL;
 	name = query_look_up(walk->string, id);
-	grown[walk->nr_functions] = (struct walk_function){
-		.domain = label_domain(name), .is_hsa = strncmp(name, "hsa_", 4) == 0
-	};
+	grown[walk->nr_functions] =
+		(struct walk_function){ .domain = label_domain(name),
+					.is_hsa = strncmp(name, "hsa_", 4) == 0 };
 	walk->function = walk->nr_functions++;
 	return &grown[walk->function];
 }
@@ -72,7 +72,8 @@ static int annotate(struct walk *walk, const int64_t *row, const struct walk_fun
 	walk_add_int(to, WALK_BEGIN_NS, row[CALL_START]);
 	walk_add_int(to, WALK_END_NS, row[CALL_END]);
 	if (row[CALL_UNCLOSED])
-		walk_add(to, (struct walk_note){ .key = WALK_UNCLOSED, .type = WALK_TRUE, .number = 1 });
+		walk_add(to, (struct walk_note){
+				     .key = WALK_UNCLOSED, .type = WALK_TRUE, .number = 1 });
 	return ret;
 }
 
@@ -96,8 +97,8 @@ static int pass_call(void *arg, const int64_t *row)
 	call->first = row[CALL_ID] - query_local_id(walk->q, row[CALL_ID]);
 	call->notes.nr_parts = call->notes.nr = 0;
 	if (f)
-		ret = walk_name(walk, &walk->functions, row[CALL_NAME], WALK_FUNCTION_NAME, walk->string,
-				&call->name);
+		ret = walk_name(walk, &walk->functions, row[CALL_NAME], WALK_FUNCTION_NAME,
+				walk->string, &call->name);
 	if (ret == 0)
 		ret = annotate(walk, row, f, &call->notes);
 	return ret ? ret : walk->ops->call(walk->w, call);

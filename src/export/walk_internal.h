@@ -22,11 +22,12 @@ struct walk {
 	void *w; /* of the writer */
 	enum rows_order kind;
 	/* parts */
-	struct kept kernels, symbols, types, shapes, kinds, sources, targets, streams, gpus, flags, functions,
-		args, barrier;
-	sqlite3_stmt *string, *symbol, *type, *kernel, *agent, *stream, *graph, *counter, *cause, *call;
+	struct kept kernels, symbols, types, shapes, kinds, sources, targets, streams, gpus, flags,
+		functions, args, barrier;
+	sqlite3_stmt *string, *symbol, *type, *kernel, *agent, *stream, *graph, *counter, *cause,
+		*call;
 	struct query_texts shape, texts;
-	int64_t kernel_id; /* of the statement's row; 0: none */
+	int64_t kernel_id;		     /* of the statement's row; 0: none */
 	const struct query_process *process; /* of the last operation */
 	struct walk_counter {
 		int64_t id;

@@ -49,6 +49,23 @@ class Viewers(Case):
         s.marker_end(s.start + 8000, b)
         return s
 
+    def traced(self):
+        """An event of each kind, counters, a process with a rank."""
+        s = spool.calls(rank=3, world_size=8)
+        s.copy(s.start + 100, s.start + 5000, 4096)
+        s.dispatch(1, 0, s.start + 9000, s.start + 8000)
+        db = self.database(s)
+        with sqlite3.connect(self.path(db)) as c:
+            c.execute("UPDATE rtl_kernel_symbol SET vgpr_count = 12, accum_vgpr_count = 4, sgpr_count = 96")
+            c.execute("INSERT INTO rocpd_string (id, string) VALUES (999999, 'SQ_WAVES')")
+            c.execute("INSERT INTO rocpd_counter (value, op_id, name_id) SELECT 64.5, id, 999999 FROM rocpd_op ORDER BY start LIMIT 9")
+            c.execute("INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value) VALUES ('gpu', 0, 'sclk', 5, 9, '1700')")
+        return db
+
+    def json(self, db, form, out):
+        with open(self.convert(db, form, out), encoding="utf-8") as file:
+            return [e for e in json.load(file)["traceEvents"] if e["ph"] in "XiC"]
+
 
 Slice = collections.namedtuple("Slice", "track category name begin end args flows")
 
@@ -262,23 +279,6 @@ class Annotations(PerfettoReader):
             return " ".join(value)
         return value
 
-    def traced(self):
-        """An event of each kind, counters, a process with a rank."""
-        s = spool.calls(rank=3, world_size=8)
-        s.copy(s.start + 100, s.start + 5000, 4096)
-        s.dispatch(1, 0, s.start + 9000, s.start + 8000)
-        db = self.database(s)
-        with sqlite3.connect(self.path(db)) as c:
-            c.execute("UPDATE rtl_kernel_symbol SET vgpr_count = 12, accum_vgpr_count = 4, sgpr_count = 96")
-            c.execute("INSERT INTO rocpd_string (id, string) VALUES (999999, 'SQ_WAVES')")
-            c.execute("INSERT INTO rocpd_counter (value, op_id, name_id) SELECT 64.5, id, 999999 FROM rocpd_op ORDER BY start LIMIT 9")
-            c.execute("INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, end, value) VALUES ('gpu', 0, 'sclk', 5, 9, '1700')")
-        return db
-
-    def json(self, db, form, out):
-        with open(self.convert(db, form, out), encoding="utf-8") as file:
-            return [e for e in json.load(file)["traceEvents"] if e["ph"] in "XiC"]
-
     def test_perfettos_formats_have_the_same(self):
         db, names = self.traced(), self.names()
         self.assertGreater(len(names), 35)
@@ -409,7 +409,7 @@ class Otf2(Viewers):
             last[location] = int(ns)
             nr[location] += 1
             if kind == "ENTER":
-                attributes = dict(re.findall(r'\("(\w+)" <\d+>; \w+; "?([^"<)]*?)"?(?: <\d+>)?\)', about))
+                attributes = {k: a or b for k, a, b in re.findall(r'\("(\w+)" <\d+>; \w+; (?:"([^"]*)" <\d+>|([^")]*))\)', about)}
                 stacks[location].append((region, int(ns), attributes))
             else:
                 name, begin, attributes = stacks[location].pop()
@@ -434,6 +434,30 @@ class Otf2(Viewers):
             ids = {a["correlation_id"] for *_, a in host if "correlation_id" in a}
             with_call = self.sql(db, f"SELECT count(*) {CAUSED} AND O.end >= O.start")[0][0]
             self.assertGreaterEqual(sum(a.get("correlation_id") in ids for *_, a in gpu), with_call)
+
+    def test_annotations_are_those_of_chromes_json(self):
+        db = self.traced()
+        found = self.read(self.convert(db, "otf2", "t.otf2"))
+        mine = {(name, begin, end): about for rows in found.values() for name, begin, end, about in rows}
+        seen = set()
+        for event in self.json(db, "perfetto", "t.json"):
+            args = event.get("args", {})
+            if "begin_ns" not in args or args["end_ns"] < args["begin_ns"]:
+                continue
+            about = mine[event["name"], args.pop("begin_ns"), args.pop("end_ns")]
+            args.pop("args", None)
+            for name, value in args.items():
+                if name in ("kernel", "mangled", "flags"):
+                    self.assertIn(name, about)
+                    continue
+                value = ",".join(map(str, value)) if isinstance(value, list) else value
+                shown = about["correlation_id" if name == "corr_id" else name]
+                if isinstance(value, float):  # otf2-print shows six digits
+                    self.assertAlmostEqual(float(shown) / value, 1, 5)
+                else:
+                    self.assertEqual(shown, str(value), (name, event))
+            seen |= set(args)
+        self.assertLessEqual({"kernel_id", "vgprs", "accum_vgprs", "sgprs", "rank", "agent", "grid", "SQ_WAVES", "bytes", "status", "error"}, seen)
 
     def test_locations_are_threads_and_lanes_of_queues(self):
         found = self.read(self.convert(self.database(self.odd()), "otf2", "t.otf2"))

@@ -21,12 +21,14 @@ struct writer {
 	struct nest nest;
 	struct lanes apart; /* their ids are locations + 1 */
 	struct track track;
-	enum rows_order order;
 	int64_t pid, tid;
 	bool open;
 	uint64_t nr_untimed;
 	struct apart apart_names;
-	sqlite3_stmt *label, *symbol, *type, *stream, *call, *args;
+	struct walk *walk;
+	sqlite3_stmt *stream;
+	struct otf2_attribute made[OTF2_NOTES_MAX]; /* the part that was encoded last */
+	uint32_t region;			    /* the name that was encoded last */
 };
 
 static int end_lanes(struct writer *w, const struct lanes *lanes, size_t nr)
@@ -40,9 +42,9 @@ static int end_lanes(struct writer *w, const struct lanes *lanes, size_t nr)
 }
 
 static int put_region(struct writer *w, size_t location, int64_t begin, int64_t end,
-		      uint32_t region, const struct otf2_about *about)
+		      uint32_t region, const char *category, const struct walk_notes *notes)
 {
-	int ret = otf2_archive_enter(&w->archive, location, begin, region, about);
+	int ret = otf2_archive_enter(&w->archive, location, begin, region, category, notes);
 
 	return ret ? ret : otf2_archive_leave(&w->archive, location, end, region);
 }
@@ -96,7 +98,7 @@ static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 }
 
 static int put_apart(struct writer *w, int64_t begin, int64_t end, uint32_t region,
-		     const struct otf2_about *about)
+		     const char *category, const struct walk_notes *notes)
 {
 	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
 	char name[96];
@@ -114,61 +116,47 @@ static int put_apart(struct writer *w, int64_t begin, int64_t end, uint32_t regi
 			return ret;
 		lane->id = location + 1;
 	}
-	return put_region(w, lane->id - 1, begin, end, region, about);
+	return put_region(w, lane->id - 1, begin, end, region, category, notes);
 }
 
-static int take_call(void *arg, const int64_t *row)
+/* The region of an encoded name. */
+static uint32_t region_of(const struct kept_part *name)
+{
+	uint32_t region;
+
+	memcpy(&region, name->bytes, sizeof(region));
+	return region;
+}
+
+static int take_call(void *arg, const struct walk_call *call)
 {
 	struct writer *w = arg;
-	const char *name = row[CALL_MARKER] ? query_look_up(w->args, row[CALL_ARGS]) :
-					      query_look_up(w->call, row[CALL_NAME]);
-	int64_t first = row[CALL_ID] - query_local_id(w->q, row[CALL_ID]);
-	const struct otf2_about about = {
-		.category = row[CALL_MARKER] ? "marker_api" : label_domain(name),
-		.correlation = row[CALL_CORRELATION] ? (uint64_t)(row[CALL_CORRELATION] - first) :
-						       0,
-	};
+	const int64_t *row = call->row;
+	const char *category = row[CALL_MARKER] ? "marker_api" : call->domain;
 	enum track_shape shape;
 	uint32_t region;
 	int64_t begin;
-	int ret;
+	int ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
 
-	if (!rows_has_call(w->q, row, about.category))
-		return 0;
-	ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
 	shape = tracks_shape_of(w->q, row, &begin);
 	if (ret == 0)
 		ret = tracks_until(&w->nest, begin, end_slice, w);
-	if (ret == 0)
-		ret = otf2_archive_region(&w->archive, name,
-					  row[CALL_MARKER] ? OTF2_REGION_ROLE_CODE :
-							     OTF2_REGION_ROLE_FUNCTION,
+	if (row[CALL_MARKER] && ret == 0)
+		ret = otf2_archive_region(&w->archive, call->message, OTF2_REGION_ROLE_CODE,
 					  &region);
+	else
+		region = region_of(&call->name);
 	if (ret)
 		return ret;
 	if (shape == TRACK_INSTANT)
-		return put_region(w, w->location, begin, begin, region, &about);
+		return put_region(w, w->location, begin, begin, region, category, &call->notes);
 	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], (int64_t)region))
-		return otf2_archive_enter(&w->archive, w->location, begin, region, &about);
-	return put_apart(w, begin, row[CALL_END], region, &about);
+		return otf2_archive_enter(&w->archive, w->location, begin, region, category,
+					  &call->notes);
+	return put_apart(w, begin, row[CALL_END], region, category, &call->notes);
 }
 
 /* ---- operations ---- */
-
-static int region_of_op(struct writer *w, const int64_t *op, uint32_t *region)
-{
-	char label[LABEL_SIZE];
-
-	if (op[OP_COPY] && w->order == ROWS_BY_QUEUE)
-		return otf2_archive_region(&w->archive, query_look_up(w->type, op[OP_TYPE]),
-					   OTF2_REGION_ROLE_DATA_TRANSFER, region);
-	return otf2_archive_region(&w->archive,
-				   apart_label(&w->apart_names, label,
-					       query_look_up(w->order == ROWS_RUNTIME ? w->symbol :
-											w->label,
-							     op[OP_NAME])),
-				   OTF2_REGION_ROLE_FUNCTION, region);
-}
 
 /* `nr`: of the lanes of the track before, which are still in memory. */
 static int begin_track(struct writer *w, size_t nr)
@@ -182,37 +170,27 @@ static int begin_track(struct writer *w, size_t nr)
 					&w->group);
 }
 
-static int take_op(void *arg, const int64_t *op)
+static int take_op(void *arg, const struct walk_operation *op)
 {
 	struct writer *w = arg;
-	const struct query_process *process = query_process_of(w->q, op[OP_ID]);
-	int64_t first = process ? process->id_first : 0;
-	const struct otf2_about about = {
-		.category = op[OP_COPY] ? "memory_copy" : "kernel_dispatch",
-		.correlation = op[OP_CORRELATION] ? (uint64_t)(op[OP_CORRELATION] - first) : 0,
-		.bytes = op[OP_COPY] ? (uint64_t)op[OP_BYTES] : 0,
-	};
+	const int64_t *row = op->row;
 	struct lanes *lanes = &w->track.lanes;
+	size_t location, nr_before = lanes->nr;
 	char name[TRACK_NAME];
 	struct lane *lane;
-	uint32_t region;
-	size_t location, nr_before;
 	int ret = 0;
 
-	if (!rows_has_op(w->q, op))
-		return 0;
-	if (!rows_timed(op[OP_START], op[OP_END], op[OP_FLAGS]) || op[OP_START] <= 0) {
+	if (!op->timed) {
 		w->nr_untimed++;
 		return 0;
 	}
-	nr_before = lanes->nr;
-	if (tracks_begins(&w->track, op, w->order))
+	if (tracks_begins(&w->track, row, op->kind))
 		ret = begin_track(w, nr_before);
-	lane = tracks_find_lane(lanes, op[OP_START], op[OP_END]);
+	lane = tracks_find_lane(lanes, row[OP_START], row[OP_END]);
 	if (ret || !lane)
 		return ret ? ret : query_fail_memory(w->q);
 	if (!lane->id) {
-		tracks_name(w->q, &w->track, op, lanes->nr - 1, w->stream, name);
+		tracks_name(w->q, &w->track, row, lanes->nr - 1, w->stream, name);
 		ret = otf2_archive_location(&w->archive, name,
 					    OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, w->group,
 					    &location);
@@ -220,16 +198,14 @@ static int take_op(void *arg, const int64_t *op)
 			return ret;
 		lane->id = location + 1;
 	}
-	ret = region_of_op(w, op, &region);
-	return ret ? ret : put_region(w, lane->id - 1, op[OP_START], op[OP_END], region, &about);
+	return put_region(w, lane->id - 1, row[OP_START], row[OP_END], region_of(&op->name),
+			  row[OP_COPY] ? "memory_copy" : "kernel_dispatch", &op->notes);
 }
 
 static int write_ops(struct writer *w, enum rows_order order)
 {
-	int ret;
+	int ret = walk_operations_by(w->walk, order);
 
-	w->order = order;
-	ret = rows_ops(w->q, order, take_op, w);
 	if (ret == 0)
 		ret = end_lanes(w, &w->track.lanes, w->track.lanes.nr);
 	w->track.lanes.nr = 0;
@@ -237,33 +213,59 @@ static int write_ops(struct writer *w, enum rows_order order)
 	return ret;
 }
 
+/* ---- names and annotations, which are encoded once ---- */
+
+static int encode_name(void *arg, enum walk_what what, const char *text, struct kept_part *to)
+{
+	struct writer *w = arg;
+	char label[LABEL_SIZE];
+
+	*to = (struct kept_part){ (const char *)&w->region, sizeof(w->region) };
+	return otf2_archive_region(&w->archive,
+				   what == WALK_KERNEL_NAME ?
+					   apart_label(&w->apart_names, label, text) :
+					   text,
+				   what == WALK_COPY_NAME ? OTF2_REGION_ROLE_DATA_TRANSFER :
+							    OTF2_REGION_ROLE_FUNCTION,
+				   &w->region);
+}
+
+static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, struct kept_part *to)
+{
+	struct writer *w = arg;
+	size_t made;
+	int ret = otf2_archive_convert(&w->archive, notes, nr, w->made, &made);
+
+	*to = (struct kept_part){ (const char *)w->made, made * sizeof(w->made[0]) };
+	return ret;
+}
+
 /* ---- the archive ---- */
 
 static int write_events(struct writer *w)
 {
-	int ret = rows_calls(w->q, take_call, w);
+	static const struct walk_ops ops = {
+		.operation = take_op, .call = take_call, .name = encode_name, .encode = encode_notes
+	};
+	int ret = walk_begin(&w->walk, w->q, &ops, w);
 
+	if (ret == 0)
+		ret = walk_calls(w->walk);
 	if (ret == 0)
 		ret = end_thread(w);
 	if (ret == 0)
 		ret = write_ops(w, ROWS_BY_QUEUE);
-	return ret ? ret : write_ops(w, ROWS_RUNTIME);
+	if (ret == 0)
+		ret = write_ops(w, ROWS_RUNTIME);
+	walk_end(w->walk);
+	return ret;
 }
 
 int otf2_write(struct query *q, const char *out)
 {
 	struct writer w = { .q = q };
 	struct otf2_files files = { .tmp = "" };
-	const struct query_sql all[] = {
-		{ &w.label, QUERY_STRING },
-		{ &w.type, ROWS_TYPE_NAME },
-		{ &w.call, QUERY_STRING },
-		{ &w.stream, ROWS_STREAM_NAME },
-		{ &w.args, query_args_sql(q) },
-		{ &w.symbol,
-		  q->ours ? "SELECT demangled FROM rtl_kernel_symbol WHERE id = ?1" : NULL },
-	};
-	int ret = query_prepare_all(q, all, sizeof(all) / sizeof(all[0]));
+	int ret = query_prepare(q, &w.stream, ROWS_STREAM_NAME);
 
 	if (ret == 0)
 		ret = apart_read(&w.apart_names, q);
@@ -276,8 +278,7 @@ int otf2_write(struct query *q, const char *out)
 		ret = otf2_archive_close(&w.archive, ret);
 	}
 	ret = otf2_files_publish(&files, q, ret);
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		sqlite3_finalize(*all[i].stmt);
+	sqlite3_finalize(w.stream);
 	q->res->nr_ops = w.archive.nr_events;
 	if (w.nr_untimed)
 		job_warn(q->res, "%llu operations without valid times were left out",

@@ -17,8 +17,6 @@
 #define EVENT_CHUNK (UINT64_C(2) << 20)
 #define DEFINITION_CHUNK (UINT64_C(8) << 20)
 
-enum { ATTRIBUTE_CATEGORY, ATTRIBUTE_CORRELATION, ATTRIBUTE_BYTES };
-
 static OTF2_FlushType flush(void *arg, OTF2_FileType type, OTF2_LocationRef location, void *caller,
 			    bool final)
 {
@@ -34,7 +32,7 @@ static OTF2_ErrorCode be_silent(void *arg, const char *file, uint64_t line, cons
 	return error;
 }
 
-static int check(struct otf2_archive *a, OTF2_ErrorCode error)
+int otf2_archive_check(struct otf2_archive *a, OTF2_ErrorCode error)
 {
 	int number = errno ? -errno : -EIO;
 
@@ -55,11 +53,13 @@ static int define_valid(struct otf2_archive *a, const char *text, uint32_t *ref)
 	if (!number || number > UINT32_MAX - 1)
 		return query_fail_memory(a->q);
 	*ref = (uint32_t)number - 1;
-	return is_new ? check(a, otf2_lib.GlobalDefWriter_WriteString(a->defs, *ref, text)) : 0;
+	return is_new ? otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteString(a->defs, *ref,
+										   text)) :
+			0;
 }
 
 /* Texts of OTF2 are UTF-8. Of our own databases they are; RPD's have what the program had. */
-static int define_text(struct otf2_archive *a, const char *text, uint32_t *ref)
+int otf2_archive_text(struct otf2_archive *a, const char *text, uint32_t *ref)
 {
 	char *valid = text_valid(text);
 	int ret = define_valid(a, valid ? valid : text, ref);
@@ -68,17 +68,27 @@ static int define_text(struct otf2_archive *a, const char *text, uint32_t *ref)
 	return ret;
 }
 
-static int define_attribute(struct otf2_archive *a, OTF2_AttributeRef self, const char *name,
-			    const char *description, OTF2_Type type)
+int otf2_archive_attribute(struct otf2_archive *a, const char *name, const char *description,
+			   OTF2_Type type, OTF2_AttributeRef *self)
 {
 	uint32_t texts[2];
-	int ret = define_text(a, name, &texts[0]);
+	uint64_t known;
+	int ret = otf2_archive_text(a, name, &texts[0]);
 
-	if (ret == 0)
-		ret = define_text(a, description, &texts[1]);
+	if (ret)
+		return ret;
+	if (map_get(&a->named, texts[0], &known)) {
+		*self = (OTF2_AttributeRef)known;
+		return 0;
+	}
+	*self = a->nr_attributes++;
+	if (map_put(&a->named, texts[0], *self))
+		return query_fail_memory(a->q);
+	ret = otf2_archive_text(a, description, &texts[1]);
 	return ret ? ret :
-		     check(a, otf2_lib.GlobalDefWriter_WriteAttribute(a->defs, self, texts[0],
-								      texts[1], type));
+		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteAttribute(a->defs, *self,
+										   texts[0],
+										   texts[1], type));
 }
 
 /* The host is the root of the system's tree. */
@@ -92,15 +102,17 @@ static int define_system(struct otf2_archive *a)
 
 	if (ret)
 		return ret;
-	ret = define_text(a,
-			  host && sqlite3_step(host) == SQLITE_ROW ? query_text(host, 0) : "host",
-			  &name);
+	ret = otf2_archive_text(a,
+				host && sqlite3_step(host) == SQLITE_ROW ? query_text(host, 0) :
+									   "host",
+				&name);
 	sqlite3_finalize(host);
 	if (ret == 0)
-		ret = define_text(a, "node", &class);
+		ret = otf2_archive_text(a, "node", &class);
 	return ret ? ret :
-		     check(a, otf2_lib.GlobalDefWriter_WriteSystemTreeNode(
-				      a->defs, 0, name, class, OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteSystemTreeNode(
+						   a->defs, 0, name, class,
+						   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
 }
 
 int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id, const char *name,
@@ -118,14 +130,14 @@ int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id,
 		*group = (uint32_t)known;
 		return 0;
 	}
-	ret = define_text(a, name, &text);
+	ret = otf2_archive_text(a, name, &text);
 	*group = a->nr_groups++;
 	if (ret == 0 && map_put(&a->groups[kind], (uint64_t)id, *group))
 		ret = query_fail_memory(a->q);
 	return ret ? ret :
-		     check(a, otf2_lib.GlobalDefWriter_WriteLocationGroup(
-				      a->defs, *group, text, types[kind], 0,
-				      OTF2_UNDEFINED_LOCATION_GROUP));
+		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteLocationGroup(
+						   a->defs, *group, text, types[kind], 0,
+						   OTF2_UNDEFINED_LOCATION_GROUP));
 }
 
 int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRole role,
@@ -133,7 +145,7 @@ int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRol
 {
 	uint64_t known;
 	uint32_t text;
-	int ret = define_text(a, *name ? name : "unnamed", &text);
+	int ret = otf2_archive_text(a, *name ? name : "unnamed", &text);
 
 	if (ret)
 		return ret;
@@ -145,9 +157,11 @@ int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRol
 	if (map_put(&a->regions, text, *region))
 		return query_fail_memory(a->q);
 	/* the description and the file are the empty text, which is the first */
-	return check(a, otf2_lib.GlobalDefWriter_WriteRegion(a->defs, *region, text, text, 0, role,
-							     OTF2_PARADIGM_HIP,
-							     OTF2_REGION_FLAG_NONE, 0, 0, 0));
+	return otf2_archive_check(a,
+				  otf2_lib.GlobalDefWriter_WriteRegion(a->defs, *region, text, text,
+								       0, role, OTF2_PARADIGM_HIP,
+								       OTF2_REGION_FLAG_NONE, 0, 0,
+								       0));
 }
 
 /* ---- locations and their events ---- */
@@ -165,13 +179,13 @@ int otf2_archive_location(struct otf2_archive *a, const char *name, OTF2_Locatio
 	*location = a->nr_locations;
 	grown += *location;
 	*grown = (struct otf2_location){ .group = group, .type = type };
-	ret = define_text(a, name, &grown->name);
+	ret = otf2_archive_text(a, name, &grown->name);
 	if (ret)
 		return ret;
 	errno = 0;
 	grown->writer = otf2_lib.Archive_GetEvtWriter(a->handle, *location);
 	if (!grown->writer)
-		return check(a, OTF2_ERROR_FILE_INTERACTION);
+		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
 	a->nr_locations++;
 	return 0;
 }
@@ -189,32 +203,7 @@ int otf2_archive_end(struct otf2_archive *a, size_t location)
 	error = otf2_lib.EvtWriter_GetNumberOfEvents(writer, &l->nr_events);
 	if (error == OTF2_SUCCESS)
 		error = otf2_lib.Archive_CloseEvtWriter(a->handle, writer);
-	return check(a, error);
-}
-
-int otf2_archive_enter(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region,
-		       const struct otf2_about *about)
-{
-	uint32_t category;
-	OTF2_ErrorCode error;
-	int ret = define_text(a, about->category, &category);
-
-	if (ret)
-		return ret;
-	errno = 0;
-	error = otf2_lib.AttributeList_AddStringRef(a->attributes, ATTRIBUTE_CATEGORY, category);
-	if (error == OTF2_SUCCESS && about->correlation)
-		error = otf2_lib.AttributeList_AddUint64(a->attributes, ATTRIBUTE_CORRELATION,
-							 about->correlation);
-	if (error == OTF2_SUCCESS && about->bytes)
-		error = otf2_lib.AttributeList_AddUint64(a->attributes, ATTRIBUTE_BYTES,
-							 about->bytes);
-	/* the list is empty afterwards */
-	if (error == OTF2_SUCCESS)
-		error = otf2_lib.EvtWriter_Enter(a->locations[location].writer, a->attributes,
-						 (uint64_t)ns, region);
-	a->nr_events++;
-	return check(a, error);
+	return otf2_archive_check(a, error);
 }
 
 int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region)
@@ -222,8 +211,8 @@ int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint
 	if ((uint64_t)ns > a->last_ns)
 		a->last_ns = (uint64_t)ns;
 	errno = 0;
-	return check(a, otf2_lib.EvtWriter_Leave(a->locations[location].writer, NULL, (uint64_t)ns,
-						 region));
+	return otf2_archive_check(a, otf2_lib.EvtWriter_Leave(a->locations[location].writer, NULL,
+							      (uint64_t)ns, region));
 }
 
 /* ---- the archive ---- */
@@ -247,7 +236,7 @@ int otf2_archive_open(struct otf2_archive *a, struct query *q, const char *folde
 					  OTF2_COMPRESSION_NONE);
 	a->attributes = otf2_lib.AttributeList_New();
 	if (!a->handle || !a->attributes)
-		return check(a, OTF2_ERROR_FILE_INTERACTION);
+		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
 	error = otf2_lib.Archive_SetFlushCallbacks(a->handle, &callbacks, NULL);
 	if (error == OTF2_SUCCESS)
 		error = otf2_lib.Archive_SetSerialCollectiveCallbacks(a->handle);
@@ -256,23 +245,13 @@ int otf2_archive_open(struct otf2_archive *a, struct query *q, const char *folde
 						    "rocm-trace-lite " RTL_VERSION_STRING);
 	if (error == OTF2_SUCCESS)
 		error = otf2_lib.Archive_OpenEvtFiles(a->handle);
-	ret = check(a, error);
+	ret = otf2_archive_check(a, error);
 	if (ret)
 		return ret;
 	a->defs = otf2_lib.Archive_GetGlobalDefWriter(a->handle);
 	if (!a->defs)
-		return check(a, OTF2_ERROR_FILE_INTERACTION);
-	ret = define_text(a, "", &empty);
-	if (ret == 0)
-		ret = define_attribute(a, ATTRIBUTE_CATEGORY, "category",
-				       "kind of call or operation", OTF2_TYPE_STRING);
-	if (ret == 0)
-		ret = define_attribute(a, ATTRIBUTE_CORRELATION, "correlation_id",
-				       "of a call, and of the operations that it caused",
-				       OTF2_TYPE_UINT64);
-	if (ret == 0)
-		ret = define_attribute(a, ATTRIBUTE_BYTES, "bytes", "of a copy or fill",
-				       OTF2_TYPE_UINT64);
+		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
+	ret = otf2_archive_text(a, "", &empty);
 	return ret ? ret : define_system(a);
 }
 
@@ -290,7 +269,7 @@ static int define_locations(struct otf2_archive *a)
 		error = otf2_lib.GlobalDefWriter_WriteLocation(a->defs, i, l->name, l->type,
 							       l->nr_events, l->group);
 	}
-	return check(a, error);
+	return otf2_archive_check(a, error);
 }
 
 /* Readers expect a file of definitions for each location: an empty one. */
@@ -306,7 +285,7 @@ static int write_local_definitions(struct otf2_archive *a)
 	}
 	if (error == OTF2_SUCCESS)
 		error = otf2_lib.Archive_CloseDefFiles(a->handle);
-	return check(a, error);
+	return otf2_archive_check(a, error);
 }
 
 int otf2_archive_close(struct otf2_archive *a, int ret)
@@ -318,14 +297,14 @@ int otf2_archive_close(struct otf2_archive *a, int ret)
 	}
 	errno = 0;
 	if (ret == 0)
-		ret = check(a, otf2_lib.Archive_CloseEvtFiles(a->handle));
+		ret = otf2_archive_check(a, otf2_lib.Archive_CloseEvtFiles(a->handle));
 	if (ret == 0)
 		ret = write_local_definitions(a);
 	if (ret == 0)
 		ret = define_locations(a);
 	if (a->handle) {
 		/* the file that names the others is written last */
-		int error = check(a, otf2_lib.Archive_Close(a->handle));
+		int error = otf2_archive_check(a, otf2_lib.Archive_Close(a->handle));
 
 		ret = ret ? ret : error;
 	}
@@ -333,6 +312,7 @@ int otf2_archive_close(struct otf2_archive *a, int ret)
 		otf2_lib.AttributeList_Delete(a->attributes);
 	texts_fini(&a->texts);
 	map_fini(&a->regions);
+	map_fini(&a->named);
 	map_fini(&a->groups[OTF2_GROUP_OF_PROCESS]);
 	map_fini(&a->groups[OTF2_GROUP_OF_GPU]);
 	alloc_free(a->locations);

@@ -3,6 +3,7 @@
  *
  *	otf2.c		calls, ranges and operations of a trace, as events
  *	otf2_archive.c	the archive: locations, and definitions, each once
+ *	otf2_note.c	annotations as attributes
  *	otf2_files.c	the files, which get their names when all are complete
  *	otf2_lib.c	the library
  */
@@ -11,6 +12,7 @@
 
 #include "export/otf2/otf2_lib.h"
 #include "export/texts.h"
+#include "export/walk.h"
 #include "query/query.h"
 #include "store/map.h"
 
@@ -30,8 +32,10 @@ struct otf2_archive {
 	OTF2_Archive *handle;
 	OTF2_GlobalDefWriter *defs;
 	OTF2_AttributeList *attributes;
-	struct texts texts;   /* a text's reference is its number - 1 */
-	struct map regions;   /* text -> region */
+	struct texts texts; /* a text's reference is its number - 1 */
+	struct map regions; /* text -> region */
+	struct map named;   /* text -> attribute */
+	OTF2_AttributeRef nr_attributes;
 	struct map groups[2]; /* by enum otf2_group: id of a process, or a GPU -> group */
 	struct otf2_location *locations;
 	size_t nr_locations, max_locations;
@@ -51,18 +55,31 @@ int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id,
 int otf2_archive_location(struct otf2_archive *a, const char *name, OTF2_LocationType type,
 			  uint32_t group, size_t *location);
 int otf2_archive_end(struct otf2_archive *a, size_t location);
+/* A text's reference. */
+int otf2_archive_text(struct otf2_archive *a, const char *text, uint32_t *ref);
+/* An attribute of that name; all of one name have one type. */
+int otf2_archive_attribute(struct otf2_archive *a, const char *name, const char *description,
+			   OTF2_Type type, OTF2_AttributeRef *self);
+/* The library's answer as 0 or -errno with a message. */
+int otf2_archive_check(struct otf2_archive *a, OTF2_ErrorCode error);
 int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRole role,
 			uint32_t *region);
 
-/* Of the call of a thread, and of the operations that it caused. */
-struct otf2_about {
-	const char *category; /* "hip_api", "kernel_dispatch", ... as rocprofv3 has them */
-	uint64_t correlation; /* 0: none */
-	uint64_t bytes;	      /* 0: none */
+/* Annotations as attributes, of which an archive defines each once. */
+struct otf2_attribute {
+	OTF2_AttributeRef self;
+	OTF2_Type type;
+	OTF2_AttributeValue value;
 };
-/* Times of a location must not decrease. */
+#define OTF2_NOTES_MAX 64
+/* Converts at most OTF2_NOTES_MAX annotations; what the archive says itself is left out. 0 or -errno. */
+int otf2_archive_convert(struct otf2_archive *a, const struct walk_note *notes, size_t nr,
+			 struct otf2_attribute *out, size_t *nr_out);
+
+/* Times of a location must not decrease. `category`: "hip_api", "kernel_dispatch", ... as rocprofv3 has them. Parts are arrays of
+ * struct otf2_attribute. */
 int otf2_archive_enter(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region,
-		       const struct otf2_about *about);
+		       const char *category, const struct walk_notes *notes);
 int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region);
 
 /* ---- the files ---- */

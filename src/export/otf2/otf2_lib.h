@@ -25,8 +25,7 @@
 	X(EvtWriter_GetNumberOfEvents)                                                             \
 	X(AttributeList_New)                                                                       \
 	X(AttributeList_Delete)                                                                    \
-	X(AttributeList_AddStringRef)                                                              \
-	X(AttributeList_AddUint64)                                                                 \
+	X(AttributeList_AddAttribute)                                                              \
 	X(GlobalDefWriter_WriteClockProperties)                                                    \
 	X(GlobalDefWriter_WriteString)                                                             \
 	X(GlobalDefWriter_WriteAttribute)                                                          \

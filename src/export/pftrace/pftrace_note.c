@@ -67,7 +67,8 @@ static void put_counter(struct pftrace *t, struct proto *p, const struct walk_no
 			   note->real);
 }
 
-static void put_note(struct pftrace *t, struct proto *p, const struct walk_note *note, bool interned)
+static void put_note(struct pftrace *t, struct proto *p, const struct walk_note *note,
+		     bool interned)
 {
 	enum pftrace_name name = PFTRACE_OF(note->key);
 
