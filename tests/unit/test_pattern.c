@@ -102,6 +102,20 @@ TEST(variables_of_every_launcher_give_rank)
 	check_rank(ENV("SLURM_PROCID", "7", "SLURM_STEP_NUM_TASKS", "8", "SLURM_NTASKS", "9",
 		       "SLURM_LOCALID", "3", "SLURM_JOB_ID", "1234"),
 		   7, 8, 3, "1234");
+	check_rank(ENV("FLUX_TASK_RANK", "2", "FLUX_JOB_SIZE", "4", "FLUX_TASK_LOCAL_ID", "0"), 2,
+		   4, 0, "");
+	check_rank(ENV("PALS_RANKID", "9", "PALS_SIZE", "16", "PALS_LOCAL_RANKID", "1"), 9, 16, 1,
+		   "");
+	check_rank(ENV("JAX_PROCESS_ID", "1", "JAX_NUM_PROCESSES", "2", "JAX_COORDINATOR_ADDRESS",
+		       "a:1", "JAX_LOCAL_PROCESS_ID", "0"),
+		   1, 2, 0, "");
+	/* srun --mpi=pmix; Open MPI 6 on nodes of which each has more than one rank */
+	check_rank(ENV("PMIX_RANK", "3", "SLURM_PROCID", "3", "SLURM_STEP_NUM_TASKS", "4",
+		       "SLURM_LOCALID", "1", "SLURM_STEP_ID", "0"),
+		   3, 4, 1, "");
+	check_rank(ENV("PMIX_RANK", "1", "OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "3",
+		       "OMPI_COMM_WORLD_LOCAL_RANK", "2"),
+		   1, 3, 2, "");
 	check_rank(ENV("PBS_JOBID", "12.host"), -1, -1, -1, "12.host");
 }
 
@@ -113,6 +127,16 @@ TEST(inner_launcher_has_precedence)
 	check_rank(ENV("SLURM_PROCID", "1", "SLURM_NTASKS", "2", "RANK", "12", "WORLD_SIZE", "16",
 		       "LOCAL_RANK", "4"),
 		   12, 16, 4, "");
+}
+
+TEST(script_of_slurm_has_no_rank)
+{
+	check_rank(ENV("SLURM_PROCID", "0", "SLURM_LOCALID", "0", "SLURM_STEP_ID", "-5",
+		       "SLURM_NTASKS", "4", "SLURM_JOB_ID", "8"),
+		   -1, -1, -1, "8");
+	check_rank(ENV("SLURM_PROCID", "0", "SLURM_STEP_ID", "4294967291"), -1, -1, -1, "");
+	check_rank(ENV("SLURM_PROCID", "0", "SLURM_STEP_ID", "0", "SLURM_STEP_NUM_TASKS", "2"), 0,
+		   2, -1, "");
 }
 
 TEST(incomplete_or_invalid_rank_is_ignored)
