@@ -236,7 +236,8 @@ def processes_of_other_ranks_are_not_traced():
         r = run("capture", "launches=2", trace=RTL, env={variable: 1}, rtl_args=("--ranks", "0,2-3", "--fail-on-empty"))
         equal("database", os.path.exists(r.output), False)
         contains("stderr", r.err, "rank 1 is not traced (--ranks)")
-    r = capture("--ranks", "5", args=("launches=2",))
+    r = run("capture", "launches=2", trace=RTL, rtl_args=("--ranks", "5"), status=125)
+    contains("stderr", r.err, "--ranks 5: no process has a rank, so that all were traced")
     equal("kernels of a process without a rank", kernels(r), {"app::alpha<int>": 2, "capture_beta": 4})
 
 

@@ -195,4 +195,23 @@ def ranks_of_one_rtl_trace_have_databases_of_their_own():
         contains("stderr", done.err, f"run-{n}.db: 41 dispatches")
 
 
+@case
+def ranks_behind_a_launcher_have_databases_of_their_own_without_a_pattern():
+    folder = new_dir("own")
+    troubled = program("troubled")
+    trace = f"'{RTL_BIN}' trace --virtual-gpu"
+    for options, name in (("", "trace-rank{}.db"), ("-o a.b/run.db", "a.b/run-rank{}.db"), ("-o run", "run-rank{}"), ("-o p%rx.db", "p{}x.db")):
+        os.makedirs(os.path.join(folder, "a.b"), exist_ok=True)
+        line = " & ".join(f"OMPI_COMM_WORLD_RANK={n} OMPI_COMM_WORLD_SIZE=2 {trace} {options} -- '{troubled}'" for n in (0, 1)) + "; wait"
+        done = run("/bin/sh", "-c", line, cwd=folder)
+        ended(done, 0)
+        for n in (0, 1):
+            db = open_db(os.path.join(folder, name.format(n)))
+            equal("ranks", db.execute("select rank from rtl_process").fetchall(), [(n,)])
+        equal(f"said once, {options}", done.err.count("each of the 2 ranks writes its own database"), 0 if "%r" in options else 1)
+    # one rank alone keeps the name
+    ended(run("/bin/sh", "-c", f"OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 {trace} -o alone.db -- '{troubled}'", cwd=folder), 0)
+    equal("alone", os.path.exists(os.path.join(folder, "alone.db")), True)
+
+
 main()

@@ -43,12 +43,14 @@
 #include "cli/trace/vgpu.h"
 #include "cli/trace/watch.h"
 #include "export/rpd/rpd.h"
+#include "query/query.h"
 #include "store/load.h"
 
 #define LEFT_MS 1000 /* as long as rtl waits for a traced process that outlives the program */
 
 struct trace {
 	bool splits_ranks; /* a database for each rank */
+	char *own_pattern; /* of the output, of a rank of several; NULL: as it was given */
 	const struct opt_parsed *parsed;
 	struct paths paths;
 	struct session session;
@@ -71,6 +73,8 @@ static const struct opt_value *value(const struct trace *t, int option)
 
 static const char *output_pattern(const struct trace *t)
 {
+	if (t->own_pattern)
+		return t->own_pattern;
 	return value(t, TRACE_OUTPUT)->text ? value(t, TRACE_OUTPUT)->text : env_str(ENV_OUTPUT);
 }
 
@@ -378,12 +382,39 @@ static void report_running(const struct trace *t, const struct drainer *d)
 }
 
 /* Whether this process, and so the program, has a rank that is not to be traced. */
-static bool is_other_rank(const struct trace *t, struct rank *rank)
+static const char *rank_list(const struct trace *t)
 {
 	const char *list = value(t, TRACE_RANKS)->text;
 
-	if (!list && env_is_set(ENV_RANKS))
-		list = env_str(ENV_RANKS);
+	return !list && env_is_set(ENV_RANKS) ? env_str(ENV_RANKS) : list;
+}
+
+/* --ranks chooses nothing where no process has a rank: more was recorded than was asked for. 0, or the status. */
+static int check_ranks(const struct trace *t)
+{
+	const char *list = rank_list(t);
+	sqlite3 *db = NULL;
+	bool has_rank = true;
+
+	if (!list)
+		return 0;
+	if (query_open_file(&db, t->session.output) == SQLITE_OK)
+		has_rank = query_number(
+			db, "SELECT EXISTS (SELECT 1 FROM rtl_process WHERE rank IS NOT NULL)", 1);
+	sqlite3_close(db);
+	if (has_rank)
+		return 0;
+	ui_error(
+		"--ranks %s: no process has a rank, so that all were traced; ranks are in the variables of a "
+		"launcher (mpirun, srun, flux, torchrun): start the program with one, or leave --ranks out",
+		list);
+	return STATUS_TRACE;
+}
+
+static bool is_other_rank(const struct trace *t, struct rank *rank)
+{
+	const char *list = rank_list(t);
+
 	rank_read(rank, NULL);
 	return list && rank->rank != RANK_NONE && !capture_list_has(list, (uint64_t)rank->rank);
 }
@@ -637,6 +668,7 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 		failed = t->splits_ranks ? write_databases(t, paths, &again) :
 					   write_database(t, paths, &again);
 		keep |= again;
+		failed = failed ? failed : check_ranks(t);
 		/* a database that could not be written is worse than what the program returned */
 		status = again || !status ? failed : status;
 	}
@@ -689,6 +721,20 @@ static void set_triggers(struct trace *t)
 	};
 }
 
+/* Behind a launcher each rank has an rtl trace, which can't write the database of another one. */
+static void separate_ranks(struct trace *t)
+{
+	struct rank rank;
+
+	rank_read(&rank, NULL);
+	t->own_pattern = ranks_own_pattern(output_pattern(t), &rank);
+	if (t->own_pattern && rank.rank == 0)
+		ui_say("each of the %lld ranks writes its own database, %s (%%r is the rank); 'rtl merge' joins "
+		       "them",
+		       (long long)rank.world_size, t->own_pattern);
+	ui_keep(t->own_pattern);
+}
+
 static int run_trace(const struct opt_parsed *p)
 {
 	static struct trace trace;
@@ -702,6 +748,7 @@ static int run_trace(const struct opt_parsed *p)
 	t->quiet = value(t, TRACE_QUIET)->count > 0;
 	t->verbose = value(t, TRACE_VERBOSE)->count > 0 && !t->quiet;
 	ui_quiet(t->quiet);
+	separate_ranks(t);
 	if (value(t, TRACE_NO_CONVERT)->count &&
 	    (value(t, TRACE_FAIL_LOSS)->count || value(t, TRACE_FAIL_EMPTY)->count))
 		ui_die(STATUS_TRACE, "--fail-on-loss and --fail-on-empty check the database, which "

@@ -14,7 +14,8 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 	[TRACE_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
 			   .help = "the database (trace.db); %p pid, %h host, %r rank",
 			   .more = "Further patterns: %j job, %q{VAR} an environment variable, %% a percent sign; "
-				   "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Variable: RTL_OUTPUT." },
+				   "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Behind a launcher a name that is the same for "
+				   "all ranks gets the rank: trace-rank0.db. Variable: RTL_OUTPUT." },
 	[TRACE_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
 			 .choices = "lite|standard|default|full|hip",
 			 .help = "what to record: hip (default), lite, standard, full",
@@ -106,7 +107,7 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 	[TRACE_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 			  .help = "do not trace processes of other ranks",
 			  .more = "Of a job of MPI, Slurm, Flux, PALS or torchrun, from the variables of the launcher. A process "
-				  "without a rank is traced. rocprofv3: --profile-mpi-ranks. Variable: RTL_RANKS.",
+				  "without a rank is traced; if none has one, the status is 125. rocprofv3: --profile-mpi-ranks. Variable: RTL_RANKS.",
 			  .in_manual = true },
 #define COUNTER_OPTION(name) TRACE_##name
 	PMC_TRACE_OPTIONS(COUNTER_OPTION),
