@@ -43,6 +43,7 @@ static const unsigned needed[] = {
 	SYS_set_robust_list,
 	SYS_restart_syscall,
 	SYS_close,
+	SYS_prlimit64, /* at the end, of the device simulator's library that HIP 7.2 uses the virtual GPU by */
 };
 
 static void install(bool all_threads, unsigned action, const char *allow)
