@@ -309,7 +309,7 @@ class Bench:
         for t in tools[1:]:
             value = self.quiet(values[t]) / self.quiet(base)
             low = min(values[t]) / min(base)
-            # three calls: the configuration is pushed and popped
+            # three calls, of which one has a record: the configuration is pushed and popped
             self.add(f"launch-bound program, {t} to untraced", value, "x", low=low)
 
     def roctracer(self):
@@ -359,6 +359,7 @@ class Bench:
             ("a dispatch", "dispatch", ["do=submit"], {"standard": 160, "hip": 160}, "timed_block", nr),
             ("a dispatch with a signal", "dispatch", ["do=submit", "kind=signal"], {"standard": None}, "timed_block", nr),
             ("hipLaunchKernel()", "launch", ["kind=call"], {"standard": 160, "hip": 320, compat.BUFFERED: None}, "timed_block", nr),
+            ("a launch <<<>>>", "launch", ["kind=plain"], {"hip": 480}, "timed_block", nr),
             ("a store to a signal that is no doorbell", "dispatch", ["do=store"], {"standard": 6}, "timed_stores", blocks * 256),
         ]  # fmt: skip
         for what, program, args, budgets, function, each in cases[: 1 if self.quick else None]:

@@ -58,6 +58,8 @@ class Function:
         self.symbol = proto.get("symbol", name)
         self.shown = proto.get("shown", False)  # to subscribers alone: it has no record
         self.quick = False  # has a wrapper as in source/api/quick.h
+        self.part = False  # prepares a launch; `pops`: the last one that does
+        self.pops = self.prepared = False  # prepared: such a launch
         self.status = proto["returns"] in STATUS
         self.uses_return = any(w.name.split(".")[0] == "return" for w in words)
 
@@ -150,6 +152,8 @@ def functions(merged, extra, planner):
         if called == name:
             add_variants(merged, f, planner, release or merged.releases[0])
             f.quick = name in planner.roles["quick"]
+            f.part, f.prepared = name in planner.roles["parts"], name in planner.roles["prepared"]
+            f.pops = name == planner.roles["parts"][-1]
         out += [f] + f.variants
     return out
 
@@ -360,6 +364,7 @@ def seen_function(f):
     if f.params():
         out.append(wrapped("\tstruct hip_args_%s call_args = {" % f.ident, f.names(), " };"))
     out += ["\tstruct live_frame *call = hip_begin_seen(%s, %s, frame);" % (op, "&call_args" if f.params() else "NULL"), ""]
+    out += ["\tif (call)", "\t\tcall->record.flags = thread_take_configured();"] if f.prepared else []
     out += before_call(f) if f.shown else []
     out += ["\t%sreal(%s);" % ("" if void else "ret = ", ", ".join(f.names()))] + after_call(f)
     out += fill_words(f, "live_wants_words(call)")
@@ -415,7 +420,11 @@ def frame_body(f, at=""):
     enter, leave = ("hip_enter_at(wanted_by, %s, &call, %s)" % (op, at), "api_pass_at(%s)" % at) if at else \
         ("hip_enter(wanted_by, %s, &call)" % op, "api_pass()")
     out += ["\tif (!%s) {" % enter, "\t\t%s%s;" % (result, call), "\t\t%s;" % leave]
+    out += ["\t\thip_quicken_part(%s);" % op] if f.part else []
+    # behind the call: where the runtime's callbacks record it, they take the flag
+    out += ["\t\tthread_take_configured();"] if f.prepared else []
     out += ["\t" + x for x in after] + ["\t\treturn;" if void else "\t\treturn ret;", "\t}"]
+    out += ["\tcall.flags = thread_take_configured();"] if f.prepared else []
     out += ["\t%s%s;" % (result, call)] + after + fill_words(f, "api_args")
     out.append("\thip_leave(%s, &call, %s);" % ("op" if f.variants else op, result_of(f)))
     if at:
@@ -429,10 +438,10 @@ def late_function(f):
     """late_NAME() of source/api/quick.h."""
     ret, nr = declare(f.proto["returns"], "ret"), len(f.words)
     out = [wrapped("static RTL_COLD %s(" % declare(f.proto["returns"], "late_" + f.ident),
-                   ["uint64_t begin", "uint64_t correlation", ret] + f.params(), ")"), "{"]
+                   ["uint64_t begin", "uint64_t correlation", "uint16_t marks", ret] + f.params(), ")"), "{"]
     if nr:
         out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", ""] + record(f, f)[1:]
-    out.append("\tapi_quick_late(API_HIP, HIP_OP_%s, begin, correlation, (int32_t)ret, %s);" % (
+    out.append("\tapi_quick_late(API_HIP, HIP_OP_%s, begin, correlation, marks, (int32_t)ret, %s);" % (
         f.ident, "words, nr" if nr else "NULL, 0"))
     return out + ["\treturn ret;", "}", ""]
 
@@ -450,9 +459,10 @@ def quick_function(f):
     out.append("\tret = real(%s);" % ", ".join(f.names()))
     # before the record begins: it may call the runtime
     out += ["\tname = %s;" % w.expr for w in names]
-    out += ["\tword = api_quick_leave(API_HIP, HIP_OP_%s, &call, (int32_t)ret, %d);" % (f.ident, nr),
+    flags = "thread_take_configured()" if f.prepared else "0"
+    out += ["\tword = api_quick_leave(API_HIP, HIP_OP_%s, &call, %s, (int32_t)ret, %d);" % (f.ident, flags, nr),
             "\tif (RTL_UNLIKELY(!word))",
-            wrapped("\t\treturn late_%s(" % f.ident, ["call.begin", "call.correlation", "ret"] + f.names(), ");")]
+            wrapped("\t\treturn late_%s(" % f.ident, ["call.begin", "call.correlation", "call.flags", "ret"] + f.names(), ");")]
     if nr:
         out += ["\tif (RTL_UNLIKELY(!api_args)) {", "\t\tapi_quick_bare(call.lane, word);", "\t\treturn ret;", "\t}"]
     out += ["\t" + line for line in words]
@@ -470,12 +480,48 @@ def quick_wrapper(f):
             + late_function(f) + quick_function(f))
 
 
+def registers_of(p):
+    """The declarations and the values of a parameter in registers, and the expression of it from them."""
+    name = p["name"]
+    if p["type"] != "dim3":
+        return [declare(p["type"], name)], name
+    return ["uint64_t %s_xy" % name, "uint64_t %s_z" % name], \
+        "(dim3){ (uint32_t)%s_xy, (uint32_t)(%s_xy >> 32), (uint32_t)%s_z }" % (name, name, name)
+
+
+def part_wrapper(f):
+    """any_NAME(), and the exported function: a load and a branch where nobody wants the call.
+
+    A dim3 is passed in two registers. The exported function has them as its parameters: gcc stores a structure to the stack, and loads
+    it again for the call.
+    """
+    flat = [registers_of(p) for p in f.proto["params"]]
+    params = [d for declarations, _ in flat for d in declarations]
+    names = ", ".join(re.split(r"[ *]", d)[-1] for d in params)
+    returns = f.proto["returns"]
+    out = [heading(f, "static RTL_NOINLINE ", "any_" + f.ident, ")")] + frame_body(f)
+    out += [wrapped("static RTL_NOINLINE %s(" % declare(returns, "flat_" + f.ident), params, ")"), "{",
+            wrapped("\treturn any_%s(" % f.ident, [value for _, value in flat], ");"), "}", ""]
+    out += [wrapped("EXPORT %s(" % declare(returns, f.ident), params, ")"), "{",
+            wrapped("\t%s(" % declare(returns, "(*real)"), params, ") = hip_quick(HIP_OP_%s);" % f.ident), ""]
+    out += ["\tthread_self.configured = REC_F_CONFIGURED;"] if f.pops else []
+    return out + ["\tif (RTL_LIKELY(real != NULL))", "\t\treturn real(%s);" % names, "\treturn flat_%s(%s);" % (f.ident, names), "}", ""]
+
+
+def prototype(f):
+    """The declaration of the exported function."""
+    if not f.part:
+        return heading(f, "EXPORT ", f.ident, ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");")
+    return wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), [d for p in f.proto["params"] for d in registers_of(p)[0]], ");")
+
+
 def wrapper(f):
     """The exported function and its parts."""
-    tail = ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");"
-    out = [heading(f, "EXPORT ", f.ident, tail)] + seen_function(f)
+    out = [prototype(f)] + seen_function(f)
     if f.quick:
         return out + quick_wrapper(f)
+    if f.part:
+        return out + part_wrapper(f)
     return out + [heading(f, "EXPORT ", f.ident, ")")] + (shown_body(f) if f.shown else frame_body(f))
 
 

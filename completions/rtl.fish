@@ -22,6 +22,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l range -x -d 'record wh
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l kernels -x -d 'record dispatches of these kernels only'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l not-kernels -x -d 'leave out dispatches of these kernels'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l calls -x -d 'record calls of these API functions only'
+complete -c rtl -n '__fish_seen_subcommand_from trace' -l internal -d 'record the calls that prepare a launch <<<>>>, too'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l gpus -x -d 'record operations of these GPUs only: 0,2,4-7'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l ranks -x -d 'do not trace processes of other ranks'
 complete -c rtl -n '__fish_seen_subcommand_from trace' -l pmc -x -d 'count hardware events for each dispatch: SQ_WAVES,TCC_HIT_sum'

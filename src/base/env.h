@@ -55,6 +55,8 @@
 	X(NOT_KERNELS, "RTL_NOT_KERNELS", REGEX, "", "",                                                 \
 	  "no dispatches of kernels whose name matches")                                                 \
 	X(CALLS, "RTL_CALLS", REGEX, "", "", "only calls of API functions whose name matches")           \
+	X(INTERNAL, "RTL_INTERNAL", BOOL, "0", "0|1",                                                    \
+	  "the calls by which the compiler's code prepares a launch <<<...>>> have records, too")        \
 	X(GPUS, "RTL_GPUS", LIST, "", "", "only operations of these GPUs: 0,2,4-7")                      \
 	X(PMC, "RTL_PMC", STR, "", "",                                                                   \
 	  "hardware events to count for each dispatch; `rtl trace --pmc` sets it")                       \

@@ -51,6 +51,8 @@ struct thread {
 	uint32_t name_id, name_generation; /* its name, and when */
 	/* source/api: the domain of the call that call_left_out is the frame of, if a filter left it out; 0: a pause */
 	uint32_t domain_left_out;
+	/* source/hip: REC_F_CONFIGURED if the thread's last call popped a launch's configuration: the launch follows */
+	uint16_t configured;
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
 	/* source/api: by domain, the frame of that call's wrapper */
 	uintptr_t api_frame[REC_API_NR_DOMAINS];
@@ -77,10 +79,20 @@ static inline void thread_leave_out(struct thread *t, uintptr_t frame)
 	t->submitter = t->tid | (frame ? THREAD_LEFT_OUT : 0);
 }
 
+/* HOT: the flag of the launch that begins, or 0. Takes it away. */
+static inline uint16_t thread_take_configured(void);
 /* HOT: this thread's block; a thread's first call gets its tid (one system call) and registers the
  * thread's end. */
 static inline struct thread *thread_get(void);
 struct thread *thread_get_slow(void);
+
+static inline uint16_t thread_take_configured(void)
+{
+	uint16_t flag = thread_self.configured;
+
+	thread_self.configured = 0;
+	return flag;
+}
 
 static inline struct thread *thread_get(void)
 {

@@ -36,8 +36,8 @@ class Reported:
 def client(*args, name="hip_client", trace=PLAIN, env=None, **kwargs):
     path = built(name)
     full = {**EXACT, **(env or {})}
-    if trace == PLAIN:
-        full.update(RUNTIME)
+    # the trace has all calls that the client has
+    full.update(RUNTIME if trace == PLAIN else {"RTL_INTERNAL": 1})
     r = run(path, *args, trace=trace, env=full, **kwargs)
     equal("stderr", r.err, "")
     return Reported(r)

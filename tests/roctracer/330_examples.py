@@ -10,7 +10,7 @@ ENV = {"LD_LIBRARY_PATH": f"{VGPU_DIR}:{os.path.join(BUILD, 'lib')}", "VGPU_EXEC
 
 def transpose(mode, iterations, trace=PLAIN):
     path = built("matrix_transpose")
-    env = ENV if trace == PLAIN else {"VGPU_EXEC": "on"}
+    env = ENV if trace == PLAIN else {"VGPU_EXEC": "on", "RTL_INTERNAL": 1}
     r = run(path, mode, iterations, trace=trace, env=env, timeout=120)
     equal("stderr", r.err, "")
     equal("results", [l for l in r.out.splitlines() if l in ("PASSED!",) or l.startswith("FAILED")],

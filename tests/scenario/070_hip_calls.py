@@ -80,6 +80,34 @@ def calls_have_no_arguments_when_switched_off():
     equal("arguments", r.count("rtl_api", "args != ''"), 0)
 
 
+def launches_and_parts(internal, *rtl_args, **env):
+    """Each launch <<<...>>> says that it is one; the two calls that prepare it have rows on request, and are counted otherwise."""
+    r = run_account("hipmix", "rounds=1", "parts=kb", trace=RTL, rtl_args=("-q", *rtl_args), env=env)
+    if "--calls" not in rtl_args and "RTL_HIP_BACKEND" not in env:
+        same_calls(r, read_account(r, parts=internal))
+    written = len([c for c in read_account(r, parts=True) if c.api == PARTS[0]])
+    marked = r.rows("select N.string, count(*) from rocpd_api A join rocpd_string C on C.id = A.category_id join rocpd_string N on "
+                    "N.id = A.apiName_id where C.string = '<<<>>>' group by 1")
+    equal("launches that are marked as <<<>>>", marked, [("hipLaunchKernel", written)])
+    for name in PARTS:
+        equal(name, r.count("rtl_api", f"name = '{name}'"), written if internal else 0)
+    equal("calls of launches without a row", [n for n, in r.rows("select value from rtl_info where key = 'launch_calls'")],
+          [] if internal else [str(2 * written)])
+    equal("reasons of losses", list(r.losses()), ["filtered_call"] if "--calls" in rtl_args else [])
+
+
+add_case("launch_is_one_call", functools.partial(launches_and_parts, False))
+add_case("calls_that_prepare_a_launch_have_rows_with_internal", functools.partial(launches_and_parts, True, "--internal"))
+add_case("calls_that_prepare_a_launch_have_rows_where_a_variable_says_so", functools.partial(launches_and_parts, True, RTL_INTERNAL=1))
+add_case("calls_that_prepare_a_launch_have_rows_where_calls_names_them",
+         functools.partial(launches_and_parts, True, "--calls", "CallConfiguration|^hipLaunch"))
+add_case("calls_that_prepare_a_launch_are_no_calls_that_a_filter_leaves_out",
+         functools.partial(launches_and_parts, False, "--calls", "^hipLaunch"))
+
+
+add_case("launch_is_one_call_by_callbacks", functools.partial(launches_and_parts, False, RTL_HIP_BACKEND="callback"))
+
+
 @case
 def mode_full_records_no_calls():
     r = run_account("hipmix", "rounds=1", trace=RTL, rtl_args=("-q", "-m", "full"))

@@ -54,7 +54,7 @@ LAUNCH = ("__hipPopCallConfiguration", "__hipPushCallConfiguration", "hipLaunchK
 
 
 def client(abi, *args, trace=PLAIN):
-    r = run(program(f"sdk_buffer_client_{abi}"), *args, trace=trace, env=RUNTIME if trace == PLAIN else {})
+    r = run(program(f"sdk_buffer_client_{abi}"), *args, trace=trace, env=RUNTIME if trace == PLAIN else {"RTL_INTERNAL": 1})
     equal("stderr", r.err, "")
     contains("stdout", r.out, "wrong 0\n")
     return r

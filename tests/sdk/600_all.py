@@ -50,7 +50,7 @@ def traced(abi, name, *args, **more):
     tool = os.path.join(BUILD, "tests", f"libsdk_all_tool_{abi}.so")
     env = {"ROCP_TOOL_LIBRARIES": tool, "ALL_TOOL_OUT": "seen.txt", "LD_LIBRARY_PATH": f"{VGPU_DIR}:{LIB}", "VGPU_EXEC": "auto",
            "LD_PRELOAD": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}"), **more}
-    r = run(program, *args, trace=RTL, gpus=2, rtl_args=("-q", "--hsa"), env=env)
+    r = run(program, *args, trace=RTL, gpus=2, rtl_args=("-q", "--hsa", "--internal"), env=env)
     ended(r, 0)
     seen = Seen(os.path.join(r.dir, "seen.txt"))
     equal("lost", seen.lost, 0)

@@ -32,8 +32,12 @@ Api = collections.namedtuple("Api", "api_id tid name begin end status correlatio
 Op = collections.namedtuple("Op", "op_id key begin end tid correlation")
 
 
-def read_account(r):
-    """The program's calls by thread, in each thread's order."""
+# what the compiler makes of a launch <<<...>>>, beside hipLaunchKernel(): part of it, unless asked for
+PARTS = ("__hipPushCallConfiguration", "__hipPopCallConfiguration")
+
+
+def read_account(r, parts=False):
+    """The program's calls by thread, in each thread's order; `parts`: with those that are part of a launch."""
     with open(os.path.join(r.dir, "account"), encoding="ascii") as f:
         calls = []
         for line in f:
@@ -41,7 +45,7 @@ def read_account(r):
             calls.append(
                 Call(c["tid"], c["api"], c["status"], int(c["stream"], 16), int(c["exec"], 16), c["ops"])
             )
-    return calls
+    return [c for c in calls if parts or c.api not in PARTS]
 
 
 def run_account(name, *args, env=None, **kwargs):

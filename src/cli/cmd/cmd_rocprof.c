@@ -252,6 +252,9 @@ static void make_line(struct rocprof *r)
 	front_add(l, is_given(r, O_VERBOSE) ? "-v" : "-q", NULL);
 	front_add(l, "-o", r->database);
 	front_add(l, "--mode", r->choice.hip ? "hip" : "standard");
+	/* AMD's files have those calls */
+	if (r->choice.hip)
+		front_add(l, "--internal", NULL);
 	if (r->choice.hsa)
 		front_add(l, "--hsa", NULL);
 	if (v[O_INPUT].text) {

@@ -318,6 +318,8 @@ static void make_trace_line(struct front *f)
 	add_arg(f, "-o", f->database);
 	if (f->choice.domains & ROCPROFV3_HSA)
 		add_arg(f, "--hsa", NULL);
+	if (f->choice.domains & ROCPROFV3_HIP_COMPILER)
+		add_arg(f, "--internal", NULL);
 	if (is_on(f, ROCPROFV3_O_REGIONS))
 		add_arg(f, "--trace-start", "off");
 	add_list(f, ROCPROFV3_O_MPI_RANKS, "--ranks", ",");

@@ -99,6 +99,12 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 				  "--hsa of HSA's functions. Operations of calls that are left out are recorded, without their "
 				  "call. Variable: RTL_CALLS.",
 			  .in_manual = true },
+	[TRACE_INTERNAL] = { 0, "internal",
+			     .help = "record the calls that prepare a launch <<<>>>, too",
+			     .more = "The compiler makes three calls of a launch <<<...>>>: __hipPushCallConfiguration(), "
+				     "__hipPopCallConfiguration() and hipLaunchKernel(). The first two belong to the launch and are "
+				     "counted, but have no rows, unless this option or --calls asks for them. Variable: RTL_INTERNAL.",
+			     .in_manual = true },
 	[TRACE_GPUS] = { 0, "gpus", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
 			 .help = "record operations of these GPUs only: 0,2,4-7",
 			 .more = "The numbers that rtl info shows. A copy between GPUs is recorded if one of them is "

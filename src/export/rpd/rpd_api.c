@@ -73,6 +73,7 @@ struct rpd_fn {
 	uint32_t in;  /* the tables of its calls, beside RPD_IN_API */
 	int32_t kind; /* hipMemcpyKind that the name implies, or -1 */
 	bool async;
+	bool is_part;		 /* prepares a launch <<<...>>> */
 	uint8_t scale;		 /* bytes of one unit of ROLE_BYTES and ROLE_WIDTH */
 	int16_t words[NR_ROLES]; /* index of the word, -1: no such argument */
 };
@@ -158,6 +159,8 @@ static void find_roles(struct rpd_fn *fn, const struct store_op *op)
 	fn->in = tables_of(fn, op);
 	fn->kind = kind_of(op->name);
 	fn->async = strstr(op->name, "Async") != NULL;
+	fn->is_part = strcmp(op->name, "__hipPushCallConfiguration") == 0 ||
+		      strcmp(op->name, "__hipPopCallConfiguration") == 0;
 }
 
 /* As in the records of calls. */
@@ -435,16 +438,35 @@ static int note_launch(struct rpd_process *p, const struct rpd_fn *fn, const str
 			     fn->in == RPD_IN_KERNELAPI && succeeded, api->begin_ns);
 }
 
+/* The string id of the call's category. */
+static int category_of(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
+		       int64_t *id)
+{
+	int ret = 0;
+
+	*id = p->empty_string;
+	p->nr_parts += fn->is_part;
+	if (!(api->flags & REC_F_CONFIGURED))
+		return 0;
+	p->nr_configured++;
+	if (!p->configured)
+		ret = rpd_spool_string(p, RPD_CONFIGURED, &p->configured);
+	*id = p->configured;
+	return ret;
+}
+
 int rpd_api_call(void *arg, const struct store_api *api)
 {
 	struct rpd_process *p = arg;
 	struct rpd_fn *fn = &p->fns[api->op - p->ops];
 	struct rpd_row *row;
-	int64_t args = 0;
+	int64_t args = 0, category = 0;
 	int ret = args_of(p, api, &args);
 
 	if (ret == 0 && !fn->name)
 		ret = name_fn(p, api->op, &fn->name);
+	if (ret == 0)
+		ret = category_of(p, fn, api, &category);
 	if (ret == 0)
 		ret = rpd_spool_row(p, &row);
 	if (ret < 0)
@@ -457,7 +479,7 @@ int rpd_api_call(void *arg, const struct store_api *api)
 	row->start = (int64_t)api->begin_ns;
 	row->end = (int64_t)api->end_ns;
 	row->name = fn->name;
-	row->category = p->empty_string;
+	row->category = category;
 	row->domain = p->domain_api[api->domain < REC_API_NR_DOMAINS ? api->domain : 0];
 	row->args = args;
 	row->status = api->flags & REC_F_NO_STATUS ? RPD_NO_STATUS : api->status;

@@ -142,6 +142,8 @@ enum {
 
 /* No handle: the column is ''. Not a valid address. */
 #define RPD_NO_HANDLE ROWFILE_NONE
+/* rocpd_api.category of a launch <<<...>>> */
+#define RPD_CONFIGURED "<<<>>>"
 #define RPD_NO_STATUS ROWFILE_NONE
 
 struct rpd_row {
@@ -252,12 +254,15 @@ struct rpd_process {
 	size_t cap_pin_events;
 	struct map pin_addrs; /* addresses allocated or registered so far */
 	bool pins_full;
-	uint8_t *pin_ops;      /* parallel to ops, private to rpd_pinned.c */
-	uint64_t nr_unnamed;   /* launches without the name of their kernel */
-	struct map names;      /* hash of a name to the index of its kernel */
-	struct map call_names; /* string id of a kernel's name in a call to its string's id */
-	struct map open;       /* marker id to thread, for ranges without an end so far */
-	struct map early;      /* marker id to end time, for ends without a begin so far */
+	uint8_t *pin_ops;	/* parallel to ops, private to rpd_pinned.c */
+	uint64_t nr_unnamed;	/* launches without the name of their kernel */
+	uint64_t nr_configured; /* launches <<<...>>>, */
+	uint64_t nr_parts;	/* and the calls that prepare them and have rows of their own */
+	int64_t configured;	/* string id of their category; 0: none so far */
+	struct map names;	/* hash of a name to the index of its kernel */
+	struct map call_names;	/* string id of a kernel's name in a call to its string's id */
+	struct map open;	/* marker id to thread, for ranges without an end so far */
+	struct map early;	/* marker id to end time, for ends without a begin so far */
 	struct launches launches;
 	struct rpd_counters *counters; /* NULL: none so far */
 	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;

@@ -238,6 +238,27 @@ static int write_infos(struct rpd_process *p, sqlite3_stmt *stmt)
 	return ret;
 }
 
+/* Calls that are part of a launch and have no row: they are counted here. */
+static int write_parts(struct rpd_process *p)
+{
+	uint64_t all = 2 * p->nr_configured;
+	sqlite3_stmt *stmt = NULL;
+	char count[24];
+	size_t nr;
+	int ret;
+
+	if (all <= p->nr_parts)
+		return 0;
+	index_infos(p->index, &nr);
+	snprintf(count, sizeof(count), "%" PRIu64, all - p->nr_parts);
+	ret = rpd_db_prepare(p->r, &stmt, "INSERT INTO rtl_info VALUES (?, ?, ?, ?)");
+	if (ret == 0)
+		ret = rpd_db_insert(p->r, stmt, "iitt", p->base + (int64_t)nr + 1, p->base + 1,
+				    "launch_calls", count);
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
 int rpd_meta_write(struct rpd_process *p)
 {
 	static const struct {
@@ -332,6 +353,8 @@ int rpd_meta_finish(struct rpd_process *p)
 				     p->launches.nr_submits);
 	}
 	ret = write_process(p);
+	if (ret == 0)
+		ret = write_parts(p);
 	if (ret == 0)
 		ret = rpd_db_prepare(p->r, &stmt,
 				     "INSERT INTO rtl_loss_data VALUES (?, ?, ?, ?, ?, ?, ?, ?)");

@@ -167,6 +167,9 @@ static void both_process(struct state *s, struct rpd_process *p)
 	FIELD(next_api);
 	FIELD(last_ns);
 	FIELD(nr_unnamed);
+	FIELD(nr_configured);
+	FIELD(nr_parts);
+	FIELD(configured);
 	FIELD(pins_full);
 #undef FIELD
 	both_past(s, &p->past);

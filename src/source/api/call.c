@@ -42,7 +42,8 @@ _Atomic uint16_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
 bool api_args = true;
 static struct domain domains[REC_API_NR_DOMAINS];
 /* atomic; a second thread that defines the domain stores the same */
-static _Atomic uint8_t left_out[API_NR_DOMAINS][API_MAX_OPERATIONS];
+enum choice { RECORDED, LEFT_OUT, PART };
+static _Atomic uint8_t choices[API_NR_DOMAINS][API_MAX_OPERATIONS];
 static struct quick quick_fns[API_NR_DOMAINS];
 
 void api_init(void)
@@ -50,17 +51,23 @@ void api_init(void)
 	api_args = env_bool(ENV_ARGS);
 }
 
-bool api_is_left_out(enum api_domain domain, uint32_t operation)
+static bool is_chosen(enum api_domain domain, uint32_t operation, enum choice choice)
 {
 	return operation < API_MAX_OPERATIONS &&
-	       atomic_load_explicit(&left_out[domain][operation], memory_order_relaxed);
+	       atomic_load_explicit(&choices[domain][operation], memory_order_relaxed) == choice;
 }
 
-static bool has_record(enum api_domain domain, uint32_t operation)
+bool api_is_left_out(enum api_domain domain, uint32_t operation)
+{
+	return is_chosen(domain, operation, LEFT_OUT);
+}
+
+bool api_has_record(enum api_domain domain, uint32_t operation)
 {
 	const struct domain *d = (uint32_t)domain < REC_API_NR_DOMAINS ? &domains[domain] : NULL;
 
-	return !d || operation >= d->nr || d->ops[operation].signature;
+	return (!d || operation >= d->nr || d->ops[operation].signature) &&
+	       !is_chosen(domain, operation, PART);
 }
 
 /* Records calls of the function from now on, or counts them, if the user leaves them out. */
@@ -68,7 +75,7 @@ static void record(enum api_domain domain, uint32_t operation, bool on)
 {
 	bool out = api_is_left_out(domain, operation);
 
-	if (on && !has_record(domain, operation))
+	if (on && !api_has_record(domain, operation))
 		return;
 	api_want(domain, operation, API_RECORDED, on && !out);
 	if (RTL_UNLIKELY(filter_has_calls))
@@ -79,13 +86,15 @@ void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_
 		_Atomic(void *) *quick, uint32_t nr)
 {
 	domains[domain] = (struct domain){ ops, named, nr };
-	for (uint32_t i = 0; i < nr; i++)
-		if (!ops[i].signature)
+	for (uint32_t i = 0; i < nr && i < API_MAX_OPERATIONS; i++) {
+		enum choice choice = filter_is_part(ops[i].name)	 ? PART :
+				     filter_leaves_out_call(ops[i].name) ? LEFT_OUT :
+									   RECORDED;
+
+		atomic_store_explicit(&choices[domain][i], choice, memory_order_relaxed);
+		if (!api_has_record(domain, i))
 			api_want(domain, i, API_RECORDED, false);
-	for (uint32_t i = 0; filter_has_calls && i < nr && i < API_MAX_OPERATIONS; i++) {
-		atomic_store_explicit(&left_out[domain][i], filter_leaves_out_call(ops[i].name),
-				      memory_order_relaxed);
-		if (api_is_left_out(domain, i) && api_wanted(domain, i) & API_RECORDED)
+		else if (choice == LEFT_OUT && api_wanted(domain, i) & API_RECORDED)
 			record(domain, i, true);
 	}
 	/* relaxed: a constant; release: pairs with leave_quick_way() */
@@ -93,7 +102,7 @@ void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_
 	atomic_store_explicit(&quick_fns[domain].real, quick, memory_order_release);
 }
 
-/* A subscriber wants the operation: its quick wrapper takes the other way. */
+/* The operation is wanted: its quick wrapper takes the other way, at least once. */
 static void leave_quick_way(enum api_domain domain, uint32_t operation)
 {
 	struct quick *q = &quick_fns[domain];
@@ -116,7 +125,7 @@ void api_want(enum api_domain domain, uint32_t operation, uint16_t bits, bool on
 		atomic_fetch_or(mask, bits);
 	else
 		atomic_fetch_and_explicit(mask, (uint16_t)~bits, memory_order_relaxed);
-	if (on && bits & API_SUBSCRIBERS)
+	if (on && bits)
 		leave_quick_way(domain, operation);
 }
 
@@ -182,6 +191,7 @@ static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, u
 	c->correlation = corr_new(t);
 	if (!c->parent && is_origin)
 		t->corr_current = c->correlation;
+	c->flags = 0;
 	c->begin_ns = clock_now_ns();
 	return true;
 }
@@ -202,6 +212,7 @@ bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame)
 	t->api_frame[domain] = frame;
 	c->thread = t;
 	c->parent = 0;
+	c->flags = 0;
 	c->correlation = t->corr_current = corr_new(t);
 	c->begin_ns = clock_now_inline_ns();
 	return true;
@@ -266,6 +277,7 @@ static RTL_NOINLINE void emit_call(enum api_domain domain, uint32_t op, const st
 	ev.api.parent = c->parent;
 	ev.api.tid = c->thread->tid;
 	ev.api.status = status;
+	ev.api.flags = c->flags;
 	ev.api.op = (uint16_t)op;
 	ev.api.domain = (uint8_t)domain;
 	ev.api.nr_words = (uint8_t)nr_words;
@@ -295,7 +307,7 @@ void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t 
 		return;
 	}
 	r = (struct rec_api *)(void *)t->lane->pos;
-	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), 0, t->tid };
+	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), c->flags, t->tid };
 	r->begin_ns = c->begin_ns;
 	r->end_ns = end_ns;
 	r->correlation = c->correlation;
@@ -319,10 +331,10 @@ void api_quick_bare(struct lane *l, uint64_t *word)
 }
 
 void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
-		    int32_t status, const uint64_t *words, uint32_t nr_words)
+		    uint16_t flags, int32_t status, const uint64_t *words, uint32_t nr_words)
 {
 	struct clock_span span = clock_span_ns(begin, RTL_TICKS());
-	struct api_call c = { thread_get(), span.begin_ns, correlation, 0 };
+	struct api_call c = { thread_get(), span.begin_ns, correlation, 0, flags };
 
 	emit_call(domain, op, &c, span.end_ns, status, words, nr_words);
 }

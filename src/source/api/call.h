@@ -31,6 +31,7 @@ struct api_op {
 struct api_call {
 	struct thread *thread;
 	uint64_t begin_ns, correlation, parent;
+	uint16_t flags; /* REC_F_*; 0 at first */
 };
 
 /* The API that a call belongs to. Each domain numbers its operations. */
@@ -83,6 +84,8 @@ void api_switch(enum api_domain domain, bool on);
 void api_leave_out(enum api_domain domain, uintptr_t frame);
 /* Whether the user leaves out calls of the function. */
 bool api_is_left_out(enum api_domain domain, uint32_t operation);
+/* Whether calls of the function have records, unless the user leaves them out. After api_define(). */
+bool api_has_record(enum api_domain domain, uint32_t operation);
 
 /* HOT: `frame`: the address of the wrapper's frame. */
 bool api_enter_slow(enum api_domain domain, struct api_call *c, uintptr_t frame);

@@ -15,9 +15,9 @@
  *		if (!real || !api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call))
  *			return any_hipFoo(a, RTL_FRAME());
  *		ret = real(a);
- *		word = api_quick_leave(API_HIP, HIP_OP_hipFoo, &call, ret, 1);
+ *		word = api_quick_leave(API_HIP, HIP_OP_hipFoo, &call, 0, ret, 1);
  *		if (!word)
- *			return late_hipFoo(call.begin, call.correlation, ret, a);
+ *			return late_hipFoo(call.begin, call.correlation, call.flags, ret, a);
  *		if (!api_args) {
  *			api_quick_bare(call.lane, word);
  *			return ret;
@@ -50,6 +50,7 @@ struct api_quick {
 	uint64_t begin; /* RTL_TICKS() */
 	uint64_t correlation;
 	struct lane *lane;
+	uint16_t flags; /* REC_F_*, from api_quick_leave() on */
 };
 
 /* HOT: false: the call needs any_NAME(), and nothing was changed. Otherwise api_quick_leave() follows. `bits`: the special
@@ -71,10 +72,11 @@ static RTL_INLINE bool api_quick_enter(enum api_domain domain, enum special bits
 	return true;
 }
 
-/* HOT: the real function has returned. Returns where its `nr_words` words are to be written; api_quick_done() follows.
+/* HOT: the real function has returned. `flags`: REC_F_*. Returns where its `nr_words` words are to be written; api_quick_done() follows.
  * NULL: the lane is full, and api_quick_late() records the call. */
 static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
-					    struct api_quick *c, int32_t status, uint32_t nr_words)
+					    struct api_quick *c, uint16_t flags, int32_t status,
+					    uint32_t nr_words)
 {
 	uint32_t size = (uint32_t)sizeof(struct rec_api) + nr_words * 8u;
 	struct thread *t = &thread_self;
@@ -84,11 +86,12 @@ static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
 
 	t->api_inside = 0;
 	t->corr_current = 0;
+	c->flags = flags;
 	c->lane = t->lane;
 	if (RTL_UNLIKELY(!lane_begin(c->lane, size)))
 		return NULL;
 	r = (struct rec_api *)(void *)c->lane->pos;
-	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), 0, t->tid };
+	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), flags, t->tid };
 	r->begin_ns = span.begin_ns;
 	r->end_ns = span.end_ns;
 	r->correlation = c->correlation;
@@ -111,6 +114,6 @@ void api_quick_bare(struct lane *l, uint64_t *word);
 
 /* After api_quick_leave() returned NULL; the arguments are those of api_leave(). Preserves errno. */
 void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
-		    int32_t status, const uint64_t *words, uint32_t nr_words);
+		    uint16_t flags, int32_t status, const uint64_t *words, uint32_t nr_words);
 
 #endif

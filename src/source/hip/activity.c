@@ -135,10 +135,11 @@ static RTL_INLINE struct hip_data *show(struct live_frame *f, void *data)
 	return to;
 }
 
-/* Whether calls are recorded, or operations need the ids of the calls that submit them. */
-static bool needs_all(void)
+/* Whether the call is recorded, or operations need the ids of the calls that submit them. */
+static bool is_needed(const struct hip_callback *c)
 {
-	return callback_is_on() || atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
+	return (callback_is_on() && !callback_passes(c)) ||
+	       atomic_load_explicit(&ops_mask, memory_order_relaxed) != 0;
 }
 
 static struct hip_data *begin_any(uint32_t id, uint32_t mask, uintptr_t height, void *data)
@@ -150,7 +151,7 @@ static struct hip_data *begin_any(uint32_t id, uint32_t mask, uintptr_t height, 
 	struct live_frame *f, *same;
 	const struct live_frame *outer;
 
-	if ((!mask && !hip_mask && !needs_all() && !(joins && t->corr_current)) ||
+	if ((!mask && !hip_mask && !is_needed(c) && !(joins && t->corr_current)) ||
 	    RTL_UNLIKELY(thread_kept_out(t)))
 		return NULL;
 	f = push(t, id, mask, hip_mask, height);
@@ -158,7 +159,7 @@ static struct hip_data *begin_any(uint32_t id, uint32_t mask, uintptr_t height, 
 		return NULL;
 	same = same_call(f, c);
 	outer = same ? same->outer : f->outer;
-	if (callback_is_on())
+	if (callback_is_on() && !callback_passes(c))
 		callback_begin(id, f);
 	/* after an inner call that is shown, the runtime would use its number for the rest of the outer call */
 	f->is_joined = joins && !outer && f->outer_correlation &&
@@ -207,7 +208,7 @@ static RTL_NOINLINE struct hip_data *begin_in_hip(uint32_t id, uintptr_t height,
 	struct thread *t = &thread_self;
 	struct live_frame *in_hip = t->live_first, *f = in_hip ? in_hip->inner : NULL;
 
-	if (!wanted && !needs_all() && !atomic_load_explicit(&join_calls, memory_order_relaxed))
+	if (!wanted && !is_needed(c) && !atomic_load_explicit(&join_calls, memory_order_relaxed))
 		return NULL;
 	if (RTL_UNLIKELY(!mask || !f || t->live_top || (t->corr_current | t->kept_out) ||
 			 special_any(SPECIAL_PAUSED) || callback_is_on()))

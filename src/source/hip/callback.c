@@ -43,8 +43,12 @@ void callback_begin(uint32_t id, struct live_frame *f)
 {
 	const struct hip_callback *c = release_callback(id);
 
+	uint16_t flags = 0;
+
 	/* refuses calls within a recorded one */
 	f->is_recorded = false;
+	if (c && (c->op == HIP_OP_hipLaunchKernel || c->op == HIP_OP_hipLaunchKernel_spt))
+		flags = thread_take_configured();
 	if (c && api_is_left_out(API_HIP, c->op)) {
 		api_leave_out(API_HIP, f->height);
 		/* its end may not be seen: the next call is not within it */
@@ -54,6 +58,7 @@ void callback_begin(uint32_t id, struct live_frame *f)
 	}
 	if (!f->is_recorded)
 		return;
+	f->record.flags = flags;
 	callback_status_before(c->op, f);
 	if (RTL_UNLIKELY(unloads(c->op)))
 		hip_forget_names();
@@ -124,6 +129,15 @@ static bool submits_from_threads(void)
 	if (direct && !direct[0])
 		return hip_find("hipRegisterTracerCallback") != NULL;
 	return direct && strcmp(direct, "true") != 0 && (int)strtol(direct, NULL, 10) == 0;
+}
+
+bool callback_passes(const struct hip_callback *c)
+{
+	if (!c || api_has_record(API_HIP, c->op))
+		return false;
+	if (c->op == HIP_OP___hipPopCallConfiguration)
+		thread_self.configured = REC_F_CONFIGURED;
+	return true;
 }
 
 bool callback_on_runtime(void)

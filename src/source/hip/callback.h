@@ -30,6 +30,9 @@ static inline bool callback_is_on(void)
 void callback_begin(uint32_t id, struct live_frame *f);
 void callback_end(uint32_t id, struct live_frame *f);
 
+/* HOT: a call begins that has no record of its own, as part of another one (event/filter.h); it is noted for that one. */
+bool callback_passes(const struct hip_callback *c);
+
 /* HOT: a call of this op whose status is needed begins: it may take the last error away, which is its status. */
 static inline void callback_status_before(uint32_t op, struct live_frame *f)
 {

@@ -127,8 +127,21 @@ static inline void hip_quicken(uint32_t op)
 		atomic_store(&hip_quick_fns[op], NULL);
 }
 
+/* A part of another call (filter.h) was passed on: nobody wants it, and later calls go straight to the runtime's function. */
+static inline void hip_quicken_part(uint32_t op);
+
 /* Whether the first HIP call has decided if HIP calls are recorded. */
 extern _Atomic bool hip_started;
+static inline void hip_quicken_part(uint32_t op)
+{
+	if (!atomic_load_explicit(&hip_started, memory_order_relaxed))
+		return;
+	/* seq_cst: as in hip_quicken() */
+	atomic_store(&hip_quick_fns[op], hip_real(op));
+	if (atomic_load(&api_masks[API_HIP][op]))
+		atomic_store(&hip_quick_fns[op], NULL);
+}
+
 /* The first HIP call: starts the trace if HIP calls are to be recorded. */
 bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame);
 
