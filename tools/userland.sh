@@ -25,7 +25,7 @@ set -eu
 tree=$(cd "$(dirname "$0")/.." && pwd)
 . "$tree/tools/setup.sh"
 base='base-files bash coreutils dash diffutils findutils grep libasan8 libc-bin libc6 libc6-dbg libexpat1 libsqlite3-0 libstdc++6
-	libubsan1 mawk mount procps python3 sed sqlite3 util-linux valgrind zlib1g'
+	libubsan1 mawk mount patchelf procps python3 sed sqlite3 util-linux valgrind zlib1g'
 
 usage() {
 	sed -n 's/^# \{0,1\}//; 3,18p' "$0"
