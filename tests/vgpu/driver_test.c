@@ -142,7 +142,7 @@ static void requests(void)
 	      longer.later == 5);
 	/* unknown ones: the debugger's, AMD's own driver's, later ones, another device's */
 	CHECK(request(kfd, KFD(0x26, v), &v) == EINVAL);
-	CHECK(request(kfd, KFD(0x80, v), &v) == EINVAL);
+	CHECK(request(kfd, KFD(0x82, v), &v) == EINVAL);
 	CHECK(request(kfd, KFD(0xff, v), &v) == EINVAL);
 	CHECK(request(kfd, TCGETS, &v) == ENOTTY);
 	CHECK(request(render, KFD(KFD_GET_VERSION, v), &v) == ENOTTY);
@@ -398,9 +398,12 @@ static void elsewhere(void)
 	uint32_t *vram, *ring, *end, *fence;
 	uint64_t *pointers, *doorbell, page, at, handle;
 	struct kfd_create_queue q = { 0 };
+	struct kfd_smi_events smi;
+	char text[64] = "", wanted[64];
 	uint32_t id;
 
 	open_gpu();
+	smi = (struct kfd_smi_events){ .gpu_id = gpu_id };
 	first = (char *)(((uintptr_t)first + PAGE - 1) & ~(PAGE - 1));
 	second = (char *)(((uintptr_t)second + PAGE - 1) & ~(PAGE - 1));
 	va = reserve(2 * PAGE);
@@ -439,26 +442,45 @@ static void elsewhere(void)
 	CHECK(first[PAGE - 65] == 1 && first[PAGE - 64] == 3 && first[PAGE - 1] == 3);
 	CHECK(second[0] == 3 && second[63] == 3 && second[64] == 2);
 	CHECK(first[255] == 1 && first[256] == 2 && first[511] == 2 && first[512] == 1);
-	/* not any more */
+	/* not any more; a management program learns of it */
+	CHECK(!request(kfd, KFD(KFD_SMI_EVENTS, smi), &smi));
+	CHECK(write((int)smi.fd, &(uint64_t){ 1 }, 8) == 8);
 	CHECK(!map_at(KFD_UNMAP_MEMORY, handle) && !release(handle));
 	end = put_linear_copy(end, at, (uintptr_t)vram, 64);
 	__atomic_store_n(doorbell, (uint64_t)(end - ring) * 4, __ATOMIC_RELEASE);
 	CHECK(wait_for(id, UINT32_MAX, NULL) == KFD_WAIT_COMPLETE && first[0] == 1);
+	CHECK(read((int)smi.fd, text, sizeof(text) - 1) > 0);
+	snprintf(wanted, sizeof(wanted), "1 %x:driver_test\n", getpid());
+	CHECK(!strcmp(text, wanted));
+	CHECK(recv((int)smi.fd, text, sizeof(text), MSG_DONTWAIT) == -1 && errno == EAGAIN);
 }
 
-/* A child has its parent's descriptors, and the kernel refuses its requests; after exec it opens the device itself. */
+/* A child has its parent's descriptors, and the kernel refuses its requests. It opens the device itself, at once and after exec. */
 static void forks(const char *self)
 {
 	struct kfd_get_version v = { 0 };
+	uint64_t handle, before;
 	int status;
 	pid_t pid;
 
 	open_gpu();
+	visible(SIZE, KFD_MEMORY_VRAM, &handle);
+	before = available();
 	pid = fork();
 	CHECK(pid >= 0);
 	if (!pid) {
-		if (request(kfd, KFD(KFD_GET_VERSION, v), &v) != EBADF)
+		if (request(kfd, KFD(KFD_GET_VERSION, v), &v) != EBADF ||
+		    syscall(SYS_ioctl, kfd, KFD(KFD_GET_VERSION, v), &v) != -1)
 			_exit(1);
+		/* all of the GPU's memory is free, and the parent's is not the child's */
+		open_gpu();
+		if (available() != before + SIZE || map_at(KFD_MAP_MEMORY, handle) != EINVAL)
+			_exit(3);
+		queues();
+		if (fork() == 0)
+			_exit(request(kfd, KFD(KFD_GET_VERSION, v), &v) != EBADF);
+		if (wait(&status) < 0 || status)
+			_exit(4);
 		execl(self, self, "requests", (char *)NULL);
 		_exit(2);
 	}

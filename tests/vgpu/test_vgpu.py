@@ -3,6 +3,7 @@
 """test_vgpu.py - tests of the virtual GPU: real ROCm runtimes, real hipcc programs, no GPU
 """
 import ctypes
+import tempfile
 
 from support.vgpu import *
 
@@ -73,12 +74,54 @@ for n in sorted(os.listdir("{nodes}")):
     for arch in ("gfx900", "gfx90a"):
         text, err = shown(sys.executable, "-c", count, tmp=new_dir("parts"), devices=2, arch=arch)
         equal(f"parts of nodes, {arch}", (len(text.splitlines()), [l for l in text.splitlines() if " True " not in l], err), (9, [], ""))
-    # what was removed is made again; a folder that can't be made is named
-    (folder,) = [f for f in os.listdir(tmp) if shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2)[0] and
-                 len(os.listdir(os.path.join(tmp, f, "class/kfd/topology/nodes"))) == 3]
-    os.unlink(os.path.join(tmp, folder, "class/kfd/topology/nodes/2/gpu_id"))
-    equal("a file that was removed", shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2), ("30210\n", ""))
+    # the last program removes the folder, also one that a killed program left; one that can't be made is named
+    equal("folders that programs left", os.listdir(tmp), [])
+    look = f"import os, signal; os.listdir('{nodes}'); os.kill(os.getpid(), signal.SIGKILL)"
+    shown(sys.executable, "-c", look, tmp=tmp, devices=3)
+    equal("folders of a killed program", len(os.listdir(tmp)), 1)
+    equal("a file", shown("cat", f"{nodes}/2/gpu_id", tmp=tmp, devices=2), ("30210\n", ""))
+    equal("folders that programs left", os.listdir(tmp), [])
     check("vgpu: the driver's files in /sys are not shown: /none/" in shown("cat", nodes, tmp="/none")[1], "no message")
+
+
+@case
+def a_thousand_programs_leave_nothing():
+    # in memory: a program makes some 60 files and removes them
+    tmp = tempfile.mkdtemp(dir="/dev/shm")
+    memory = set(os.listdir("/dev/shm"))
+    loop = "n=0; while [ $n -lt 1000 ]; do cat /sys/class/kfd/kfd/topology/nodes/1/gpu_id; n=$((n + 1)); done"
+    text, err = shown("sh", "-c", loop, tmp=tmp)
+    equal("what they read", (text, err), ("30209\n" * 1000, ""))
+    equal("files that they left", os.listdir(tmp), [])
+    equal("shared memory that they left", {f for f in set(os.listdir("/dev/shm")) - memory if "vgpu" in f}, set())
+    os.rmdir(tmp)
+
+
+def on_amds_thunk(program, *args, **knobs):
+    """The program with the thunk that is installed, on the driver."""
+    return run(program, *args, environ={"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so"), "LD_LIBRARY_PATH": None}, **knobs)
+
+
+@case
+def amds_own_thunk_runs_on_the_driver():
+    for n in (1, 2, 8):
+        r = on_amds_thunk("hip_test", "devices", devices=n)
+        equal("gfx900 devices", len(re.findall(r"device \d gfx900", r.out)), n)
+        equal("GPUs with dispatches", {e["gpu"] for e in of_kind(r, "dispatch")}, set(range(n)))
+    on_amds_thunk("exec_test_o2", exec="on", devices=2)
+    on_amds_thunk("reduce_o2", exec="on")
+
+
+@case
+def amds_own_thunk_shares_memory_of_the_driver_with_other_processes():
+    r = on_amds_thunk("share_test", exec="on", devices=2)
+    check("ok ipc_memory\nok ipc_event\n" in r.out, r.out)
+
+
+@case
+def child_that_was_forked_after_the_close_uses_the_driver():
+    r = on_amds_thunk("hsa_test", "child_opens", 50, kernel_ns=0)
+    equal("dispatches that each completed", [n for n, in numbers(r, r"completed (\d+)")], [50, 50, 50])
 
 
 def driver(scenario):
@@ -118,7 +161,7 @@ def queue_of_the_driver_completes_a_packet_with_an_interrupt():
 
 
 @case
-def forked_child_is_refused_and_opens_the_driver_after_exec():
+def forked_child_is_refused_and_opens_the_driver_itself():
     driver("forks")
 
 

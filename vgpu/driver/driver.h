@@ -26,12 +26,8 @@ static inline const char *driver_behind(const char *path, const char *start)
 
 /* ---- process.c ------------------------------------------------------------------------------ */
 
-/* Before any other function of the engine's library; the first call reads the settings. Any thread. */
+/* Before a process has a descriptor of a device; the first call reads the settings. Any thread. */
 void driver_start(void);
-
-/* Whether this is a child that was forked while a GPU was in use: the kernel refuses requests on the descriptors that it has from
- * its parent. */
-bool driver_is_inert(void);
 
 /* The GPU with this number of the kernel's; -1: none has. */
 int driver_gpu(uint32_t gpu_id);
@@ -54,6 +50,12 @@ int node_open(struct node node, int flags);
 /* What a descriptor is; it may have been duplicated, inherited or received. Cheap while no device was opened. */
 struct node node_of_fd(int fd);
 
+/* Whether a descriptor that node_of_fd() does not know is of a device that another process opened: its parent, say. */
+bool node_is_foreign(int fd);
+
+/* In a forked child: what it has is its parent's. */
+void nodes_forget(void);
+
 /* The path of a device, as /proc/self/fd shows it. */
 void node_path(struct node node, char *out, size_t size);
 
@@ -72,6 +74,7 @@ int node_file(struct node node);
 struct driver_front {
 	int (*node_file)(struct node node);
 	struct node (*node_of_fd)(int fd);
+	void (*forget_nodes)(void);
 };
 
 /* What the preloaded library asks of the engine's. */
@@ -81,6 +84,8 @@ struct driver_engine {
 	int (*drm_request)(unsigned int gpu, unsigned int number, void *arg, size_t size);
 	/* The file and the offset in it behind an offset of mmap() that is not in the render node's file; false: it is there. */
 	bool (*mmap)(uint64_t offset, int *fd, uint64_t *at);
+	/* Before a device is opened. */
+	void (*start)(void);
 };
 
 /* The one function that libvgpu_engine.so exports. `front` is constant. */
@@ -90,9 +95,16 @@ const struct driver_engine *vgpu_engine(const struct driver_front *front);
 
 int kfd_request(unsigned int number, void *arg, size_t size);
 int drm_request(unsigned int gpu, unsigned int number, void *arg, size_t size);
+void kfd_forked(void);
 
-/* From here on an offset is not in the file of a render node: memory_mmap(). */
+/* From here on an offset is not one in the file of the descriptor: memory_mmap(). */
 #define FOREIGN_AT (1ull << 60)
+
+/* The offset of a GPU's doorbells for mmap(), as the kernel makes it: thunks take the offset in the page from its low bits, some with a mask that
+ * is larger than the page. */
+#define DOORBELLS_TYPE (3ull << 62)
+#define DOORBELLS_OFFSET(gpu) (DOORBELLS_TYPE | (uint64_t)kmt_topology_gpu_id((gpu) + 1u) << 46)
+#define OFFSET_GPU(offset) ((uint32_t)((offset) >> 46 & 0xffff))
 
 /* Where in the file of /dev/kfd a GPU's doorbells are, a slot of 8 bytes for each queue; a page that takes stores behind them. */
 #define DOORBELLS_SIZE 8192ull
@@ -100,12 +112,18 @@ int drm_request(unsigned int gpu, unsigned int number, void *arg, size_t size);
 #define DOORBELLS_AT(gpu) ((uint64_t)(gpu)*DOORBELLS_SIZE)
 #define MMIO_AT DOORBELLS_AT(KNOBS_DEVICES_MAX)
 
+/* smi.c: a descriptor of a GPU's events, or -errno; a memory fault by a GPU; in a forked child. */
+int smi_open(unsigned int gpu);
+void smi_fault(unsigned int gpu);
+void smi_forked(void);
+
 /* queue.c */
 struct kfd_create_queue;
 struct kfd_update_queue;
 int queue_request_create(struct kfd_create_queue *args);
 int queue_request_update(const struct kfd_update_queue *args);
 int queue_request_destroy(uint32_t id);
+void queue_forked(void);
 
 /* event.c */
 struct kfd_create_event;
@@ -125,6 +143,8 @@ struct kfd_svm;
 struct kfd_dmabuf_info;
 struct kfd_import_dmabuf;
 struct kfd_export_dmabuf;
+struct kfd_ipc_import;
+struct kfd_ipc_export;
 int memory_request_alloc(struct kfd_alloc_memory *args);
 int memory_request_free(uint64_t handle);
 int memory_request_map(struct kfd_map_memory *args);
@@ -133,6 +153,8 @@ int memory_request_svm(struct kfd_svm *args, size_t size);
 int memory_request_dmabuf_info(struct kfd_dmabuf_info *args);
 int memory_request_import(struct kfd_import_dmabuf *args);
 int memory_request_export(struct kfd_export_dmabuf *args);
+int memory_request_ipc_import(struct kfd_ipc_import *args);
+int memory_request_ipc_export(struct kfd_ipc_export *args);
 uint64_t memory_available(unsigned int gpu);
 uint64_t memory_used(unsigned int gpu);
 

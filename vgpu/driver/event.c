@@ -91,17 +91,11 @@ bool kmt_event_blocks(uint32_t id)
 	return blocks;
 }
 
-/* The event's page is memory of the program, with a range of its own. */
-bool kmt_event_mailboxes(uint64_t addr, uint64_t *lo, uint64_t *hi)
-{
-	(void)addr, (void)lo, (void)hi;
-	return false;
-}
-
 void kmt_event_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type)
 {
 	bool handled = false;
 
+	smi_fault(gpu);
 	pthread_mutex_lock(&lock);
 	if (memory_event) {
 		memory_event->fault = (struct kfd_memory_exception){
@@ -360,6 +354,11 @@ void event_lock(void)
 
 void event_unlock(bool child)
 {
-	(void)child;
+	/* the records are not freed: the stacks of the parent's threads have links to them */
+	if (child) {
+		memset(table, 0, sizeof(table));
+		nr_events = 1;
+		free_head = free_tail = memory_event = NULL;
+	}
 	pthread_mutex_unlock(&lock);
 }

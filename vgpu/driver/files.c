@@ -49,7 +49,9 @@ static void make_root(void)
 	errno = kept;
 }
 
-static const struct driver_front front = { .node_file = node_file, .node_of_fd = node_of_fd };
+static const struct driver_front front = { .node_file = node_file,
+					   .node_of_fd = node_of_fd,
+					   .forget_nodes = nodes_forget };
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
 /* atomic: release when its library is loaded; NULL: no device was opened yet, or there is no engine */
 static const struct driver_engine *engine;
@@ -81,8 +83,14 @@ static void load_engine(void)
 /* Any device's descriptor exists only after this. */
 static int open_node(struct node node, int flags)
 {
+	const struct driver_engine *e;
+
 	pthread_once(&engine_once, load_engine);
-	return __atomic_load_n(&engine, __ATOMIC_ACQUIRE) ? node_open(node, flags) : -ENODEV;
+	e = __atomic_load_n(&engine, __ATOMIC_ACQUIRE);
+	if (!e)
+		return -ENODEV;
+	e->start();
+	return node_open(node, flags);
 }
 
 /* The path to use instead. */
@@ -164,6 +172,8 @@ static int result(int ret)
 #define OF_mmap FIRST
 #define OF_mmap64 FIRST
 #define OF_syscall FIRST
+#define OF__exit FIRST
+#define OF__Exit FIRST
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -236,6 +246,19 @@ PASS_OPEN_2(__open64_2)
 	}
 PASS_OPENAT_2(__openat_2)
 PASS_OPENAT_2(__openat64_2)
+
+/* ---- ends without destructors ----------------------------------------------------------------- */
+
+#define PASS_EXIT(name)                                                                            \
+	_Noreturn void name(int status);                                                           \
+	SHOW _Noreturn void name(int status)                                                       \
+	{                                                                                          \
+		tree_leave();                                                                      \
+		NEXT(name)(status);                                                                \
+		__builtin_unreachable();                                                           \
+	}
+PASS_EXIT(_exit)
+PASS_EXIT(_Exit)
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
@@ -456,7 +479,9 @@ SHOW int ioctl(int fd, unsigned long request, ...)
 	if (may_be_devices(request))
 		node = node_of_fd(fd);
 	if (!node.kind)
-		return NEXT(ioctl)(fd, request, arg);
+		return may_be_devices(request) && node_is_foreign(fd) ?
+			       result(-EBADF) :
+			       NEXT(ioctl)(fd, request, arg);
 	return result(device_request(node, request, arg));
 }
 
@@ -493,8 +518,10 @@ static bool device_syscall(long number, const long a[6], long *ret)
 		if (!may_be_devices((unsigned long)a[1]))
 			return false;
 		node = node_of_fd((int)a[0]);
-		*ret = node.kind ? device_request(node, (unsigned long)a[1], (void *)a[2]) : 0;
-		return node.kind;
+		if (!node.kind && !node_is_foreign((int)a[0]))
+			return false;
+		*ret = node.kind ? device_request(node, (unsigned long)a[1], (void *)a[2]) : -EBADF;
+		return true;
 	default:
 		return false;
 	}

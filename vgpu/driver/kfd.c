@@ -17,7 +17,7 @@
 #include "driver.h"
 #include "kfd_abi.h"
 
-#define KFD_GWS 64 /* barriers of all workgroups, of each GPU */
+static bool reported[KNOBS_DEVICES_MAX]; /* atomic; in the log of this process */
 
 union argument {
 	struct kfd_get_version version;
@@ -45,6 +45,8 @@ union argument {
 	struct kfd_dmabuf_info dmabuf_info;
 	struct kfd_import_dmabuf import_dmabuf;
 	struct kfd_export_dmabuf export_dmabuf;
+	struct kfd_ipc_import ipc_import;
+	struct kfd_ipc_export ipc_export;
 	struct kfd_smi_events smi_events;
 	struct kfd_xnack_mode xnack_mode;
 	struct kfd_runtime_enable runtime_enable;
@@ -97,7 +99,6 @@ static int set_memory_policy(union argument *a)
 
 static int get_clock_counters(union argument *a)
 {
-	static bool reported[KNOBS_DEVICES_MAX]; /* atomic; in the log */
 	int gpu = driver_gpu(a->clock_counters.gpu_id);
 	uint64_t ticks = 0, ns = clock_now();
 
@@ -112,13 +113,12 @@ static int get_clock_counters(union argument *a)
 	return 0;
 }
 
-/* Device code rebuilds the bases from 16 bits: the high halves must not be zero. */
 static struct kfd_aperture aperture(unsigned int gpu)
 {
 	return (struct kfd_aperture){
-		.lds_base = 1ull << 48,
+		.lds_base = (1ull << 48),
 		.lds_limit = (1ull << 48) + UINT32_MAX,
-		.scratch_base = 2ull << 48,
+		.scratch_base = (2ull << 48),
 		.scratch_limit = (2ull << 48) + UINT32_MAX,
 		.gpuvm_base = 4096,
 		.gpuvm_limit = (1ull << 47) - 1,
@@ -250,6 +250,27 @@ static int export_dmabuf(union argument *a)
 	return memory_request_export(&a->export_dmabuf);
 }
 
+static int ipc_import(union argument *a)
+{
+	return memory_request_ipc_import(&a->ipc_import);
+}
+
+static int ipc_export(union argument *a)
+{
+	return memory_request_ipc_export(&a->ipc_export);
+}
+
+static int smi_events(union argument *a)
+{
+	int gpu = driver_gpu(a->smi_events.gpu_id),
+	    fd = gpu < 0 ? -EINVAL : smi_open((unsigned int)gpu);
+
+	if (fd < 0)
+		return fd;
+	a->smi_events.fd = (uint32_t)fd;
+	return 0;
+}
+
 static int available_memory(union argument *a)
 {
 	int gpu = driver_gpu(a->available_memory.gpu_id);
@@ -263,7 +284,7 @@ static int available_memory(union argument *a)
 /* Barriers of a dispatch are its own: no number is ever used up. */
 static int alloc_gws(union argument *a)
 {
-	if (a->gws.num_gws > KFD_GWS)
+	if (a->gws.num_gws > KMT_GWS)
 		return -EBUSY;
 	a->gws.first_gws = 0;
 	return 0;
@@ -283,6 +304,11 @@ static int runtime_enable(union argument *a)
 {
 	a->runtime_enable.capabilities = 0;
 	return knobs.exceptions ? 0 : -EINVAL;
+}
+
+void kfd_forked(void)
+{
+	memset(reported, 0, sizeof(reported));
 }
 
 struct request {
@@ -322,10 +348,13 @@ static const struct request requests[] = {
 	[KFD_GET_DMABUF_INFO] = REQUEST(dmabuf_info, dmabuf_info),
 	[KFD_IMPORT_DMABUF] = REQUEST(import_dmabuf, import_dmabuf),
 	[KFD_ALLOC_QUEUE_GWS] = REQUEST(alloc_gws, gws),
+	[KFD_SMI_EVENTS] = REQUEST(smi_events, smi_events),
 	[KFD_SET_XNACK_MODE] = REQUEST(set_xnack_mode, xnack_mode),
 	[KFD_AVAILABLE_MEMORY] = REQUEST(available_memory, available_memory),
 	[KFD_EXPORT_DMABUF] = REQUEST(export_dmabuf, export_dmabuf),
 	[KFD_RUNTIME_ENABLE] = REQUEST(runtime_enable, runtime_enable),
+	[KFD_IPC_IMPORT] = REQUEST(ipc_import, ipc_import),
+	[KFD_IPC_EXPORT] = REQUEST(ipc_export, ipc_export),
 };
 
 int kfd_request(unsigned int number, void *arg, size_t size)
@@ -333,8 +362,6 @@ int kfd_request(unsigned int number, void *arg, size_t size)
 	union argument a;
 	int ret;
 
-	if (driver_is_inert())
-		return -EBADF;
 	if (number == KFD_SVM)
 		return arg ? memory_request_svm(arg, size) : -EFAULT;
 	/* the debugger's requests, those of AMD's own driver, and later ones */

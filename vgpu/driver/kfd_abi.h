@@ -49,6 +49,9 @@ enum kfd_request {
 	KFD_AVAILABLE_MEMORY = 0x23,
 	KFD_EXPORT_DMABUF = 0x24,
 	KFD_RUNTIME_ENABLE = 0x25,
+	/* of AMD's own build of the driver alone; thunks before 6.4 share memory by them */
+	KFD_IPC_IMPORT = 0x80,
+	KFD_IPC_EXPORT = 0x81,
 };
 
 enum kfd_queue_type {
@@ -217,6 +220,18 @@ struct kfd_dmabuf_info {
 	uint64_t size, metadata_ptr;
 	uint32_t metadata_size, gpu_id, flags, fd;
 };
+
+struct kfd_ipc_import {
+	uint64_t handle, va, mmap_offset;
+	uint32_t share_handle[4], gpu_id, flags;
+};
+static_assert(sizeof(struct kfd_ipc_import) == 48, "as AMD's driver has it");
+
+struct kfd_ipc_export {
+	uint64_t handle;
+	uint32_t share_handle[4], gpu_id, flags;
+};
+static_assert(sizeof(struct kfd_ipc_export) == 32, "as AMD's driver has it");
 
 struct kfd_import_dmabuf {
 	uint64_t va, handle;

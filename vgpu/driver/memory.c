@@ -253,6 +253,12 @@ static void put_bo(struct bo *b)
 	free(b);
 }
 
+/* For a descriptor of a render node. */
+static uint64_t mmap_offset(const struct bo *b)
+{
+	return b->foreign ? FOREIGN_AT + ((uint64_t)b->id << FOREIGN_SHIFT) : b->at;
+}
+
 /* An offset for the memory in the file of its GPU. */
 static int put_in_file(struct bo *b)
 {
@@ -302,7 +308,7 @@ static int alloc_locked(struct kfd_alloc_memory *args, unsigned int gpu)
 	if (is_memory(b))
 		args->mmap_offset = b->at;
 	else if (b->flags & KFD_MEMORY_DOORBELL)
-		args->mmap_offset = DOORBELLS_AT(gpu);
+		args->mmap_offset = DOORBELLS_OFFSET(gpu);
 	else if (b->flags & KFD_MEMORY_MMIO)
 		args->mmap_offset = MMIO_AT;
 	return 0;
@@ -521,11 +527,10 @@ int memory_request_svm(struct kfd_svm *args, size_t size)
 
 /* ---- memory for other processes, and for libdrm --------------------------------------------- */
 
-static int export_locked(struct bo *b, int flags)
+/* The page before it says what it is from now on. */
+static int mark_exported(struct bo *b)
 {
 	struct shared page = { .magic = MAGIC, .size = b->size, .flags = b->flags, .gpu = b->gpu };
-	char path[64];
-	int fd;
 
 	if (b->file < 0)
 		return -EINVAL;
@@ -534,15 +539,32 @@ static int export_locked(struct bo *b, int flags)
 	    pwrite(b->file, &page, sizeof(page), (off_t)(b->at - PAGE)) != (ssize_t)sizeof(page))
 		return -ENOMEM;
 	b->exported = true;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->file);
-	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | (flags & O_CLOEXEC), 0);
+	return 0;
+}
+
+/* A descriptor of a file, with this position. */
+static int open_at(const char *path, uint64_t at, int flags)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | (flags & O_CLOEXEC), 0);
+
 	if (fd < 0)
 		return -errno;
-	if (lseek(fd, (off_t)b->at, SEEK_SET) < 0) {
+	if (lseek(fd, (off_t)at, SEEK_SET) < 0) {
 		syscall(SYS_close, fd);
 		return -EIO;
 	}
 	return fd;
+}
+
+static int export_locked(struct bo *b, int flags)
+{
+	char path[64];
+	int err = mark_exported(b);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", b->file);
+	return open_at(path, b->at, flags);
 }
 
 static bool same_file(int a, int b)
@@ -650,16 +672,14 @@ int memory_request_dmabuf_info(struct kfd_dmabuf_info *args)
 }
 
 /* The memory gets an address of its own in the importer: a second number for it if it has one. */
-int memory_request_import(struct kfd_import_dmabuf *args)
+static int import_for(int fd, uint64_t va, struct bo **out)
 {
 	struct bo *b, *copy;
-	int err;
+	int err = import_locked(fd, &b);
 
-	if (driver_gpu(args->gpu_id) < 0)
-		return -EINVAL;
-	pthread_mutex_lock(&lock);
-	err = import_locked((int)args->fd, &b);
-	if (!err && b->va) {
+	if (err)
+		return err;
+	if (b->va) {
 		copy = new_bo();
 		if (copy) {
 			uint32_t id = copy->id;
@@ -673,13 +693,70 @@ int memory_request_import(struct kfd_import_dmabuf *args)
 		}
 		put_bo(b);
 		b = copy;
-		err = copy ? 0 : -ENOMEM;
+		if (!copy)
+			return -ENOMEM;
 	}
-	if (!err) {
-		b->va = args->va;
+	b->va = va;
+	*out = b;
+	return 0;
+}
+
+int memory_request_import(struct kfd_import_dmabuf *args)
+{
+	struct bo *b;
+	int err;
+
+	if (driver_gpu(args->gpu_id) < 0)
+		return -EINVAL;
+	pthread_mutex_lock(&lock);
+	err = import_for((int)args->fd, args->va, &b);
+	if (!err)
 		args->handle = (uint64_t)args->gpu_id << 32 | b->id;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/* What AMD's driver has in a table of its own is in the handle: the process and its file, and where the memory is in it. */
+int memory_request_ipc_export(struct kfd_ipc_export *args)
+{
+	struct bo *b;
+	int err;
+
+	pthread_mutex_lock(&lock);
+	b = find_bo(args->handle);
+	err = b ? mark_exported(b) : -EINVAL;
+	if (!err) {
+		args->share_handle[0] = (uint32_t)getpid();
+		args->share_handle[1] = (uint32_t)b->file;
+		args->share_handle[2] = (uint32_t)b->at;
+		args->share_handle[3] = (uint32_t)(b->at >> 32);
 	}
 	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int memory_request_ipc_import(struct kfd_ipc_import *args)
+{
+	const uint32_t *h = args->share_handle;
+	char path[64];
+	struct bo *b;
+	int fd, err;
+
+	if (driver_gpu(args->gpu_id) < 0)
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/%u/fd/%u", h[0], h[1]);
+	fd = open_at(path, h[2] | (uint64_t)h[3] << 32, O_CLOEXEC);
+	if (fd < 0)
+		return -EINVAL;
+	pthread_mutex_lock(&lock);
+	err = import_for(fd, args->va, &b);
+	if (!err) {
+		args->handle = (uint64_t)args->gpu_id << 32 | b->id;
+		args->mmap_offset = mmap_offset(b);
+		args->flags = b->flags;
+	}
+	pthread_mutex_unlock(&lock);
+	syscall(SYS_close, fd);
 	return err;
 }
 
@@ -764,9 +841,21 @@ int memory_gem_offset(uint32_t handle, uint64_t *offset)
 	pthread_mutex_lock(&lock);
 	b = find_bo(handle);
 	if (b)
-		*offset = b->foreign ? FOREIGN_AT + ((uint64_t)b->id << FOREIGN_SHIFT) : b->at;
+		*offset = mmap_offset(b);
 	pthread_mutex_unlock(&lock);
 	return b ? 0 : -ENOENT;
+}
+
+static bool mmap_doorbells(uint64_t offset, int *fd, uint64_t *at)
+{
+	int gpu = driver_gpu(OFFSET_GPU(offset)), file;
+
+	file = gpu < 0 ? -1 : node_file((struct node){ NODE_KFD, 0 });
+	if (file < 0)
+		return false;
+	*fd = file;
+	*at = DOORBELLS_AT(gpu) + (offset & (DOORBELLS_SIZE - 1));
+	return true;
 }
 
 bool memory_mmap(uint64_t offset, int *fd, uint64_t *at)
@@ -775,6 +864,8 @@ bool memory_mmap(uint64_t offset, int *fd, uint64_t *at)
 
 	if (offset < FOREIGN_AT)
 		return false;
+	if ((offset & DOORBELLS_TYPE) == DOORBELLS_TYPE)
+		return mmap_doorbells(offset, fd, at);
 	pthread_mutex_lock(&lock);
 	b = find_bo((offset - FOREIGN_AT) >> FOREIGN_SHIFT);
 	if (b) {
@@ -825,10 +916,26 @@ void memory_lock(void)
 	pthread_mutex_lock(&lock);
 }
 
-/* In a child of fork() the memory is its parent's. */
+/* In a child of fork() all is its parent's. */
+static void forget(void)
+{
+	for (uint32_t i = 1; i < nr_bos; i++) {
+		if (bos[i] && bos[i]->foreign)
+			syscall(SYS_close, bos[i]->file);
+		free(bos[i]);
+	}
+	memset(bos, 0, nr_bos * sizeof(*bos));
+	memset(file_end, 0, sizeof(file_end));
+	memset(used, 0, sizeof(used));
+	nr_bos = 0;
+	lowest_free = 1;
+	nr_ranges = 0;
+	__atomic_fetch_add(&kmt_memory_generation, 1, __ATOMIC_ACQ_REL);
+}
+
 void memory_unlock(bool child)
 {
-	if (child)
-		nr_ranges = 0;
+	if (child && bos)
+		forget();
 	pthread_mutex_unlock(&lock);
 }

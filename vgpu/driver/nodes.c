@@ -25,6 +25,7 @@
 #include "driver.h"
 
 #define KFD "/dev/kfd"
+#define FILES "vgpu-" /* the begin of their names */
 #define RENDER "/dev/dri/renderD"
 #define RENDER_FIRST 128u
 #define KFD_MAJOR_NUMBER 235u /* of Linux's dynamic ones: what it often is */
@@ -143,7 +144,7 @@ int node_file(struct node node)
 
 	pthread_mutex_lock(&lock);
 	if (!f->there) {
-		snprintf(name, sizeof(name), node.kind == NODE_KFD ? "vgpu-kfd" : "vgpu-%u",
+		snprintf(name, sizeof(name), node.kind == NODE_KFD ? FILES "kfd" : FILES "%u",
 			 node.gpu);
 		err = make_file(f, name);
 	} else if (!is_of(f, f->fd)) {
@@ -165,6 +166,31 @@ int node_open(struct node node, int flags)
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | (flags & (O_CLOEXEC | O_NONBLOCK)),
 			  0);
 	return fd < 0 ? -errno : fd;
+}
+
+bool node_is_foreign(int fd)
+{
+	static const char start[] = "/memfd:" FILES;
+	char path[64], name[sizeof(start) - 1];
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = syscall(SYS_readlink, path, name, sizeof(name));
+	return n == (ssize_t)sizeof(name) && memcmp(name, start, sizeof(name)) == 0;
+}
+
+void nodes_forget(void)
+{
+	for (unsigned int i = 0; i < NODES; i++) {
+		if (files[i].there && is_of(&files[i], files[i].fd))
+			syscall(SYS_close, files[i].fd);
+		files[i].there = false;
+	}
+	nr_files = 0;
+	/* another thread of the parent may have had it */
+	pthread_mutex_init(&lock, NULL);
 }
 
 struct node node_of_fd(int fd)

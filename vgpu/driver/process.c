@@ -2,9 +2,9 @@
 /* process.c - the engine's library in a process: its start, fork(), and what it shares with libvgpu.so
  *
  * Threads:  any.
- * Locks:    `start_lock`, outermost; then the engine's, event.c's, memory.c's, the log's.
- * Life:     a child that is forked after the start is inert: it has no engine. Its parent's descriptors are refused, as in the
- *           kernel; other than there it may open the devices anew only after exec.
+ * Locks:    `start_lock`, outermost; then the engine's, event.c's, memory.c's, the log's, smi.c's.
+ * Life:     a forked child has nothing of its parent's: its descriptors are refused, as in the kernel, and there is no engine until
+ *           it opens a device itself.
  */
 #include <pthread.h>
 
@@ -18,8 +18,8 @@
 static const struct driver_front *front; /* constant after vgpu_engine() */
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
-/* atomic: read without the lock */
-static bool started, inert;
+static bool started; /* atomic: read without the lock */
+static bool ever;    /* under the lock: this process or one that it was forked from had started */
 
 static void fork_prepare(void)
 {
@@ -46,7 +46,11 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
-	__atomic_store_n(&inert, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&started, false, __ATOMIC_RELAXED);
+	front->forget_nodes();
+	kfd_forked();
+	queue_forked();
+	smi_forked();
 	engine_forked();
 	fork_release(true);
 }
@@ -58,18 +62,18 @@ void driver_start(void)
 		return;
 	pthread_mutex_lock(&start_lock);
 	if (!started) {
-		knobs_init();
-		clock_init();
+		if (!ever) {
+			knobs_init();
+			clock_init();
+			pthread_atfork(fork_prepare, fork_parent, fork_child);
+		} else {
+			clock_restart();
+		}
+		ever = true;
 		log_open();
-		pthread_atfork(fork_prepare, fork_parent, fork_child);
 		__atomic_store_n(&started, true, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&start_lock);
-}
-
-bool driver_is_inert(void)
-{
-	return __atomic_load_n(&inert, __ATOMIC_RELAXED);
 }
 
 int driver_gpu(uint32_t gpu_id)
@@ -98,9 +102,9 @@ vgpu_engine(const struct driver_front *its)
 		.kfd_request = kfd_request,
 		.drm_request = drm_request,
 		.mmap = memory_mmap,
+		.start = driver_start,
 	};
 
 	front = its;
-	driver_start();
 	return &engine;
 }

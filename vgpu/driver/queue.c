@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "../engine.h"
@@ -56,6 +57,14 @@ static void put_slot(unsigned int gpu, const uint64_t *at)
 	pthread_mutex_lock(&lock);
 	slot_used[gpu][at - doorbells[gpu]] = false;
 	pthread_mutex_unlock(&lock);
+}
+
+/* The parent's doorbells are in a file that the child has not. */
+void queue_forked(void)
+{
+	memset(doorbells, 0, sizeof(doorbells));
+	memset(slot_used, 0, sizeof(slot_used));
+	pthread_mutex_init(&lock, NULL);
 }
 
 static void *pointer(uint64_t addr)
@@ -116,7 +125,7 @@ int queue_request_create(struct kfd_create_queue *args)
 		return err;
 	}
 	args->queue_id = (uint32_t)q->id;
-	args->doorbell_offset = DOORBELLS_AT(gpu) + (uint64_t)slot * sizeof(uint64_t);
+	args->doorbell_offset = DOORBELLS_OFFSET(wanted.gpu) | (uint64_t)slot * sizeof(uint64_t);
 	return 0;
 }
 

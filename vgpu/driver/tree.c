@@ -4,20 +4,28 @@
  * The names and units are those of the Linux kernel's amdkfd: a line "name number" for each property. All values come from
  * kmt_topology.c, so that a program sees the same here and in the runtime.
  *
- * Owns:     the folder's files. A file that exists with its size is right: names and sizes follow from the content.
+ * The folder is shared by the user's processes with the same settings, each of which holds a lock on it (flock, shared). The one that
+ * ends last removes it. What a process left that was killed is removed when the next folder is made.
+ *
+ * Owns:     a descriptor of the folder, and its files. A file that exists with its size is right: names and sizes follow from the content.
  * Threads:  any.
  */
 #include "tree.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../kmt.h"
@@ -275,26 +283,153 @@ static uint64_t checksum(const struct files *f)
 	return sum;
 }
 
-/* The user's own folder: others can't have put anything there. */
+/* Kept until the process ends; -1: no folder was made. Under files.c's `once`, constant afterwards. */
+static int root_fd = -1;
+static char root_path[PATH_MAX];
+static struct files shown;
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	remove(path);
+	return 0;
+}
+
+/* Removes a folder of the user's that no process holds; it may be gone already. */
+static void remove_unused(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+		nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	close(fd);
+}
+
+/* A file, and the folders that are empty then. */
+static void remove_file(int root, const char *path)
+{
+	char dir[PATH_MAX];
+	char *slash;
+
+	if (strlen(path) >= sizeof(dir))
+		return;
+	memcpy(dir, path, strlen(path) + 1);
+	unlinkat(root, dir, 0);
+	while ((slash = strrchr(dir, '/'))) {
+		*slash = '\0';
+		if (unlinkat(root, dir, AT_REMOVEDIR))
+			break;
+	}
+}
+
+/* A forked child holds the folder, too, by the same description: its lock stays until both have closed it. */
+void tree_leave(void)
+{
+	int root;
+
+	if (root_fd < 0)
+		return;
+	syscall(SYS_close, root_fd);
+	root = (int)syscall(SYS_openat, AT_FDCWD, root_path,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (root < 0)
+		return;
+	if (!flock(root, LOCK_EX | LOCK_NB)) {
+		for (const char *at = shown.bytes; at < shown.bytes + shown.len;) {
+			remove_file(root, at);
+			at += strlen(at) + 1;
+			at += strlen(at) + 1;
+		}
+		unlinkat(AT_FDCWD, root_path, AT_REMOVEDIR);
+	}
+	syscall(SYS_close, root);
+}
+
+static __attribute__((destructor)) void at_exit(void)
+{
+	tree_leave();
+}
+
+/* What was left by processes that were killed. */
+static void remove_others(const char *folder, const char *start, const char *own)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+	char path[PATH_MAX];
+
+	while (dir && (e = readdir(dir))) {
+		if (strncmp(e->d_name, start, strlen(start)) == 0 &&
+		    snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) < PATH_MAX &&
+		    strcmp(path, own) != 0)
+			remove_unused(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+#define LOCK_TRIES 2000
+#define LOCK_WAIT_NS 1000000
+
+/* Whether the folder is held now, and still there. 0, -EAGAIN: it is being removed, or -errno. */
+static int hold(int fd, const char *path)
+{
+	struct stat st, now;
+
+	if (fstat(fd, &st))
+		return -errno;
+	/* the user's own: others can't have put anything there */
+	if (st.st_uid != geteuid() || st.st_mode & 022)
+		return -EPERM;
+	if (flock(fd, LOCK_SH | LOCK_NB))
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	return stat(path, &now) || now.st_ino != st.st_ino || now.st_dev != st.st_dev ? -EAGAIN : 0;
+}
+
+/* 1: it was made; 0: it was there; or -errno. */
+static int make_root(const char *path, int *fd)
+{
+	int made = mkdir(path, 0700) ? 0 : 1, err;
+
+	if (!made && errno != EEXIST)
+		return -errno;
+	*fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == ENOENT ? -EAGAIN : -errno;
+	err = hold(*fd, path);
+	if (err)
+		syscall(SYS_close, *fd);
+	return err ? err : made;
+}
+
 static int open_root(char path[PATH_MAX], uint64_t sum)
 {
+	const struct timespec pause = { 0, LOCK_WAIT_NS };
 	const char *tmp = getenv("TMPDIR");
-	struct stat st;
-	int fd;
+	char start[48];
+	int fd = -1, high, made = -EAGAIN;
 
 	if (!tmp || tmp[0] != '/' || strlen(tmp) > PATH_MAX / 2)
 		tmp = "/tmp";
-	snprintf(path, PATH_MAX, "%s/vgpu-sysfs-%u-%016llx", tmp, (unsigned int)geteuid(),
-		 (unsigned long long)sum);
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & 022) {
-		close(fd);
-		return -EPERM;
+	snprintf(start, sizeof(start), "vgpu-sysfs-%u-", (unsigned int)geteuid());
+	snprintf(path, PATH_MAX, "%s/%s%016llx", tmp, start, (unsigned long long)sum);
+	for (int n = 0; n < LOCK_TRIES && made == -EAGAIN; n++) {
+		if (n)
+			nanosleep(&pause, NULL);
+		made = make_root(path, &fd);
 	}
+	if (made < 0)
+		return made;
+	/* above those that programs use */
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 512);
+	if (high >= 0) {
+		syscall(SYS_close, fd);
+		fd = high;
+	}
+	if (made)
+		remove_others(tmp, start, path);
 	return fd;
 }
 
@@ -358,9 +493,13 @@ int tree_make(char path[PATH_MAX])
 		err = put_file(root, at, text);
 		at = text + strlen(text) + 1;
 	}
-	if (root >= 0)
-		close(root);
-	free(f.bytes);
+	if (root < 0) {
+		free(f.bytes);
+		return err;
+	}
+	snprintf(root_path, sizeof(root_path), "%s", path);
+	shown = f;
+	root_fd = root;
 	return err;
 }
 
