@@ -87,7 +87,8 @@ extern RTL_HIDDEN _Atomic uint64_t context_records_wanted[SDK_NR_BUFFER_KINDS][S
 static inline uint64_t context_buffered_mask(uint32_t kind, uint32_t operation)
 {
 	/* acquire, both: pair with buffered.c: the buffer; and with activation.c */
-	return atomic_load_explicit(&context_records_wanted[kind][operation], memory_order_acquire) &
+	return atomic_load_explicit(&context_records_wanted[kind][operation],
+				    memory_order_acquire) &
 	       atomic_load_explicit(&context_active, memory_order_acquire);
 }
 /* A bit for each kind of records for which some context has a buffer. */

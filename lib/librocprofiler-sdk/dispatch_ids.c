@@ -48,7 +48,8 @@ RTL_REQUIRES(lock) static struct named **bucket_of(uint32_t queue, uint64_t pack
 uint64_t dispatch_ids_name(uint32_t queue, uint64_t packet)
 {
 	uint64_t id = dispatch_ids_new();
-	struct named *n = atomic_load_explicit(&is_kept, memory_order_relaxed) ? malloc(sizeof(*n)) : NULL;
+	struct named *n =
+		atomic_load_explicit(&is_kept, memory_order_relaxed) ? malloc(sizeof(*n)) : NULL;
 	struct named **bucket;
 
 	if (!n)

@@ -105,11 +105,12 @@ static void start_once(void)
 
 static bool is_any_wanted(void)
 {
-	return counting_is_configured() || context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
+	return counting_is_configured() ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH) ||
 	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY) ||
 	       context_has_records(ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH) ||
-	       context_has_records(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY) || effects_has_graphs() ||
-	       scratch_is_wanted();
+	       context_has_records(ROCPROFILER_BUFFER_TRACING_MEMORY_COPY) ||
+	       effects_has_graphs() || scratch_is_wanted();
 }
 
 void events_start(void)

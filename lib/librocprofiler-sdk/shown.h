@@ -24,15 +24,16 @@ static inline struct shown_wish shown_wish_of(uint32_t kind, uint32_t operation)
 	struct shown_wish w = {
 		.callbacks = active & atomic_load_explicit(&context_wanted[kind][operation],
 							   memory_order_acquire),
-		.recorded =
-			active &
-			atomic_load_explicit(&context_records_wanted[context_record_kind_of(kind)][operation],
-					     memory_order_acquire),
+		.recorded = active &
+			    atomic_load_explicit(&context_records_wanted[context_record_kind_of(
+							 kind)][operation],
+						 memory_order_acquire),
 	};
 
 	if (ext)
-		w.with_arguments = active & atomic_load_explicit(&context_records_wanted[ext][operation],
-								 memory_order_acquire);
+		w.with_arguments = active &
+				   atomic_load_explicit(&context_records_wanted[ext][operation],
+							memory_order_acquire);
 	return w;
 }
 

@@ -134,8 +134,8 @@ static int kind_of(struct reader *r, int64_t name, int64_t type, enum kind *kind
 		const char *text = query_look_up(r->text, name);
 
 		known = copy || kinds_transfer_of(text) != KINDS_NO_TRANSFER ? KIND_COPY :
-			is_collective(r, text)			   ? KIND_COLLECTIVE :
-								     KIND_OTHER;
+			is_collective(r, text)				     ? KIND_COLLECTIVE :
+									       KIND_OTHER;
 		if (map_put(&r->kinds, key, known))
 			return query_fail_memory(r->q);
 	}

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 

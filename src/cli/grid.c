@@ -12,7 +12,7 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 #include "export/csv_field.h"
 #include "export/json.h"

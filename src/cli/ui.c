@@ -18,7 +18,7 @@
 
 #include "base/temporary.h"
 #include "base/text.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 
 static const char *prefix = "rtl";
 static bool quiet;

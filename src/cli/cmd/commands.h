@@ -4,7 +4,7 @@
 #define RTL_CLI_CMD_COMMANDS_H
 
 #include "cli/opts.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 
 extern const struct command cmd_trace, cmd_summary, cmd_info, cmd_convert, cmd_merge, cmd_recover,
 	cmd_doctor, cmd_help, cmd_ps, cmd_start, cmd_stop, cmd_status, cmd_top, cmd_snapshot,

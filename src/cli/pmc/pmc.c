@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/env.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/machine.h"
 #include "cli/pmc/pmc_extra.h"
 #include "cli/ui.h"

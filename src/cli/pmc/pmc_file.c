@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/pmc/pmc_limit.h"
 #include "cli/pmc/pmc_yaml.h"
 #include "cli/ui.h"

@@ -16,7 +16,7 @@
 
 #include "cli/trace/child.h"
 #include "cli/opts.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/paths.h"
 #include "cli/pmc/pmc_join.h"
 #include "cli/trace/session.h"

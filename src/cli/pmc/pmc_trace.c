@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "cli/checks.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 
 /* The option or the file's, but not both. */

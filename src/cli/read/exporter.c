@@ -12,7 +12,7 @@
 #include "base/dbfile.h"
 #include "base/fd.h"
 #include "base/temporary.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/paths.h"
 #include "cli/db.h"
 

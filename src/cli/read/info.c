@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/trace/session.h"
 #include "cli/ui.h"
 #include "query/identify.h"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/trace/converter.h"
 #include "cli/paths.h"
 #include "cli/trace/session.h"

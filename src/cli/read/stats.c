@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/temporary.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 #include "store/map.h"
 

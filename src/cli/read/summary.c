@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/opts.h"
 #include "cli/ui.h"
 

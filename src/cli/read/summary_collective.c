@@ -6,7 +6,7 @@
 #include "analysis/collective.h"
 #include "base/regular.h"
 #include "cli/read/summary.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 
 enum {

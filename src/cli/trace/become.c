@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 
 #define MAX_GROUPS 64

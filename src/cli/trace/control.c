@@ -23,7 +23,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "cli/trace/become.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 
 /* longer than the process waits for its harvester */

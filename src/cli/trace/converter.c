@@ -26,7 +26,7 @@
 #include "base/fd.h"
 #include "base/temporary.h"
 #include "base/testpoint.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/paths.h"
 #include "cli/trace/session.h"
 #include "cli/ui.h"

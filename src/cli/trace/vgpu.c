@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/trace/childenv.h"
-#include "cli/status.h"
+#include "cli/exit_status.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
 

@@ -106,7 +106,8 @@ int otf2_archive_convert(struct otf2_archive *a, const struct walk_note *notes, 
 static int add(struct otf2_archive *a, const struct otf2_attribute *attribute)
 {
 	errno = 0;
-	return otf2_archive_check(a, otf2_lib.AttributeList_AddAttribute(a->attributes, attribute->self,
+	return otf2_archive_check(a, otf2_lib.AttributeList_AddAttribute(a->attributes,
+									 attribute->self,
 									 attribute->type,
 									 attribute->value));
 }
@@ -158,6 +159,6 @@ int otf2_archive_enter(struct otf2_archive *a, size_t location, int64_t ns, uint
 		return ret;
 	errno = 0;
 	/* the list is empty afterwards */
-	return otf2_archive_check(a, otf2_lib.EvtWriter_Enter(a->locations[location].writer, a->attributes,
-							      (uint64_t)ns, region));
+	return otf2_archive_check(a, otf2_lib.EvtWriter_Enter(a->locations[location].writer,
+							      a->attributes, (uint64_t)ns, region));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* status.h - the exit statuses of rtl's commands; a program that rtl runs has its own */
-#ifndef RTL_CLI_STATUS_H
-#define RTL_CLI_STATUS_H
+/* exit_status.h - the exit statuses of rtl's commands; a program that rtl runs has its own */
+#ifndef RTL_CLI_EXIT_STATUS_H
+#define RTL_CLI_EXIT_STATUS_H
 
 #define STATUS_USAGE 2 /* the command line was wrong */
 #define STATUS_FAILED 1
