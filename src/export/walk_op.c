@@ -11,7 +11,7 @@
 /* A kernel and its sizes; nothing if the trace does not know the shape. */
 static int add_shape(struct walk *walk, int64_t id, struct walk_notes *to)
 {
-	struct walk_note notes[10];
+	struct walk_note notes[WALK_NR];
 	sqlite3_stmt *row, *kernel;
 	size_t nr = 0;
 
