@@ -24,6 +24,12 @@ HEAP_DIRS = ("src/base/", "src/spool/", "src/event/", "src/source/", "src/sink/"
 HEAP = {name: "the heap is not ours; instead: alloc_pages()" for name in (
     "malloc", "calloc", "realloc", "reallocarray", "aligned_alloc", "posix_memalign", "memalign", "strdup", "strndup", "asprintf",
     "vasprintf", "getline", "open_memstream", "free")}
+# Allocations whose failure a test can cause.
+FAILABLE_DIRS = ("src/counter/", "src/store/", "src/query/", "src/analysis/", "src/export/", "lib/")
+FAILABLE = {name: f"a test can't make it fail; instead: {instead}" for name, instead in (
+    ("malloc", "alloc_heap()"), ("calloc", "alloc_zero()"), ("realloc", "alloc_resize()"), ("reallocarray", "alloc_resize()"),
+    ("strdup", "alloc_string()"), ("strndup", "alloc_string_n()"), ("asprintf", "alloc_heap() and snprintf()"),
+    ("vasprintf", "alloc_heap() and vsnprintf()"), ("free", "alloc_free()"))}
 # In rtl: text of the program's goes by ui_putf(), ui_error() or a writer of a format, which make it harmless.
 IN_CLI = {name: "text of others is not cleaned; instead: ui_putf()" for name in (
     "printf", "fprintf", "dprintf", "vprintf", "vfprintf", "vdprintf", "puts", "fputs", "putchar")}
@@ -84,6 +90,8 @@ def check():
                 errors.append(f"{where}: {call}(): {IN_CLI[call]}")
             elif name.startswith(HEAP_DIRS) and call in HEAP:
                 errors.append(f"{where}: {call}(): {HEAP[call]}")
+            elif name.startswith(FAILABLE_DIRS) and call in FAILABLE:
+                errors.append(f"{where}: {call}(): {FAILABLE[call]}")
             elif target and call in ("fprintf", "fputs", "fputc", "fwrite") and \
                     re.search(r"\bstdout\b", argument(code, match.end() - 1)):
                 errors.append(f"{where}: {call}() to stdout, which is not ours")

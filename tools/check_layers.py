@@ -5,7 +5,7 @@
 	base <- spool <- event <- { source/*, sink/*, control }    a source includes no sink and no other source, except
 	                                             source/api, the frame around API calls, and of source/rccl source/hip
 	base + spool <- store <- query <- analysis <- export <- cli
-	counter <- cli: it needs nothing
+	base <- counter <- cli
 	in export: its own files <- each format's folder <- export.c, the table of formats; no folder includes another
 	in cli: its own files <- trace <- read <- pmc <- selftest <- cmd
 	selftest: a program of its own that uses none of it
@@ -52,7 +52,7 @@ TABLE = [
     ("src/export/", EXPORT),
     *((folder, EXPORT) for folder in FORMATS),
     (FORMAT_TABLE, EXPORT + FORMATS),
-    ("src/counter/", ()),
+    ("src/counter/", ("src/base/",)),
     ("src/selftest/", ()),
     ("src/cli/", cli()),
     ("src/cli/trace/", cli()),

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "../librtl/core.h"
+#include "base/alloc.h"
 #include "base/sys.h"
 #include "fork_guard.h"
 
@@ -476,7 +477,7 @@ static struct buffer *take_structure(void)
 		closed_first = b->next_closed;
 		if (!closed_first)
 			closed_last = &closed_first;
-	} else if ((b = calloc(1, sizeof(*b))) != NULL) {
+	} else if ((b = alloc_zero(1, sizeof(*b))) != NULL) {
 		atomic_store_explicit(&b->word, BUFFER_CLOSED, memory_order_relaxed);
 		init_lock(b);
 		b->next = all;
@@ -492,8 +493,8 @@ static void free_memory(struct buffer *b)
 	if (b->memory && b->config.allocate)
 		b->config.allocate(&b->memory, 0, b->config.allocate_arg);
 	else
-		free(b->memory);
-	free((void *)b->marks);
+		alloc_free(b->memory);
+	alloc_free((void *)b->marks);
 }
 
 static void end_thread(struct buffer *b)
@@ -519,11 +520,11 @@ static bool allocate(struct buffer *b)
 {
 	size_t size = 2 * b->config.half_size;
 
-	b->memory = b->config.allocate ? NULL : malloc(size);
+	b->memory = b->config.allocate ? NULL : alloc_heap(size);
 	if (b->config.allocate)
 		b->config.allocate(&b->memory, size, b->config.allocate_arg);
 	b->nr_marks = b->config.half_size / b->config.entry_size;
-	b->marks = calloc(2 * b->nr_marks, 1);
+	b->marks = alloc_zero(2 * b->nr_marks, 1);
 	return b->memory && b->marks;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer_aside.c - entries that were written while a buffer's halves were full, with their data */
 #include "buffer_aside.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static bool reserve_space(struct buffer_aside *a, uint32_t nr, size_t entry_size
 
 	if (a->nr + nr <= a->size)
 		return true;
-	larger = realloc(a->entries, size * entry_size);
+	larger = alloc_resize(a->entries, size, entry_size);
 	if (!larger)
 		return false;
 	a->entries = larger;
@@ -35,7 +36,7 @@ static char *copy(struct buffer_aside *a, const void *data, size_t size)
 	char *to;
 
 	if (!block || block->size - block->used < rounded) {
-		block = malloc(sizeof(*block) + more);
+		block = alloc_heap(sizeof(*block) + more);
 		if (!block)
 			return NULL;
 		*block = (struct buffer_block){ .next = a->blocks, .size = more };
@@ -70,10 +71,10 @@ void buffer_aside_free(struct buffer_aside *a)
 {
 	struct buffer_block *block = a->blocks, *next;
 
-	free(a->entries);
+	alloc_free(a->entries);
 	for (; block; block = next) {
 		next = block->next;
-		free(block);
+		alloc_free(block);
 	}
 	*a = (struct buffer_aside){ 0 };
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../librtl/core.h"
+#include "base/alloc.h"
 #include "base/lock.h"
 #include "base/sys.h"
 #include "buffer.h"
@@ -100,7 +101,7 @@ static int create(struct buffer_thread *t)
 
 int buffer_thread_start(const struct rtl_core *core, struct buffer_thread **out)
 {
-	struct buffer_thread *t = calloc(1, sizeof(*t));
+	struct buffer_thread *t = alloc_zero(1, sizeof(*t));
 	pthread_condattr_t attr;
 
 	*out = NULL;
@@ -115,7 +116,7 @@ int buffer_thread_start(const struct rtl_core *core, struct buffer_thread **out)
 	pthread_cond_init(&t->work, &attr);
 	pthread_condattr_destroy(&attr);
 	if (create(t) != 0) {
-		free(t);
+		alloc_free(t);
 		return -ENOMEM;
 	}
 	*out = t;
@@ -131,7 +132,7 @@ void buffer_thread_end(struct buffer_thread *t)
 	sys_cancel_off();
 	pthread_join(t->thread, NULL);
 	sys_cancel_on();
-	free(t);
+	alloc_free(t);
 }
 
 void buffer_thread_post(struct buffer_thread *t, struct buffer *b)

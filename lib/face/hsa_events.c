@@ -18,6 +18,7 @@
 
 #include "../librtl/core.h"
 #include "agents.h"
+#include "base/alloc.h"
 #include "base/compiler.h"
 #include "fork_guard.h"
 #include "hsa_wrap_gen.h"
@@ -278,7 +279,7 @@ static void queue_created(hsa_queue_t *queue, hsa_agent_t agent)
 	if (s) {
 		s->agent_id = id_of(find_agent(agent));
 		atomic_store_explicit(&s->queue, queue, memory_order_release);
-	} else if ((s = calloc(1, sizeof(*s))) != NULL) {
+	} else if ((s = alloc_zero(1, sizeof(*s))) != NULL) {
 		s->next = atomic_load_explicit(&seen_queues, memory_order_relaxed);
 		s->agent_id = id_of(find_agent(agent));
 		atomic_store_explicit(&s->queue, queue, memory_order_relaxed);
@@ -314,7 +315,7 @@ static char *uri_of(hsa_loaded_code_object_t o, uint32_t *length)
 	char *uri;
 
 	*length = (uint32_t)object_info(o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH);
-	uri = calloc(1, (size_t)*length + 1);
+	uri = alloc_zero(1, (size_t)*length + 1);
 	if (uri)
 		loader.hsa_ven_amd_loader_loaded_code_object_get_info(
 			o, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI, uri);
@@ -348,7 +349,7 @@ static hsa_status_t on_object(hsa_executable_t ex, hsa_loaded_code_object_t o, v
 	uri = uri_of(o, &b.data.codeobj.uri_length);
 	b.data.codeobj.uri = uri ? uri : "";
 	report(HSA_EVT_ID_CODEOBJ, &b);
-	free(uri);
+	alloc_free(uri);
 	if (user.reports_code_memory) {
 		union block a = { .space = { 0 } };
 
@@ -380,13 +381,13 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t symbo
 		hsa_kernels_remove(b.data.ksymbol.object);
 		return HSA_STATUS_SUCCESS;
 	}
-	name = calloc(1, (size_t)b.data.ksymbol.name_length + 1);
+	name = alloc_zero(1, (size_t)b.data.ksymbol.name_length + 1);
 	if (name) {
 		get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
 		b.data.ksymbol.name = hsa_kernels_add(b.data.ksymbol.object, name);
 	}
 	report(HSA_EVT_ID_KSYMBOL, &b);
-	free(name);
+	alloc_free(name);
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "fork_guard.h"
 #include "hsa_events.h"
 #include "base/demangle.h"
@@ -53,7 +54,7 @@ const char *hsa_kernels_name(uint64_t object)
 static struct kernel *new_kernel(uint64_t object, const char *symbol)
 {
 	size_t size = strlen(symbol) + 1;
-	struct kernel *k = malloc(sizeof(*k) + size);
+	struct kernel *k = alloc_heap(sizeof(*k) + size);
 
 	if (!k)
 		return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* id_map.c - from the ids of events to numbers */
 #include "id_map.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -28,13 +29,13 @@ void id_map_set(struct id_map *m, uint32_t id, uint64_t value)
 	_Atomic uint64_t *e = entry_of(m, id), *there = NULL;
 
 	if (!e && id < ID_MAP_MAX) {
-		_Atomic uint64_t *chunk = calloc(ID_MAP_CHUNK, sizeof(*chunk));
+		_Atomic uint64_t *chunk = alloc_zero(ID_MAP_CHUNK, sizeof(*chunk));
 
 		if (chunk &&
 		    !atomic_compare_exchange_strong_explicit(&m->chunks[id / ID_MAP_CHUNK], &there,
 							     chunk, memory_order_acq_rel,
 							     memory_order_acquire))
-			free(chunk);
+			alloc_free(chunk);
 		e = entry_of(m, id);
 	}
 	if (e)

@@ -5,6 +5,7 @@
  * Threads:  any; each its own block.
  */
 #include "per_thread.h"
+#include "base/alloc.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@ static void thread_ends(void *arg)
 	struct per_thread *t = arg;
 
 	per_thread_own = NULL;
-	free(t->external.ids);
-	free(t);
+	alloc_free(t->external.ids);
+	alloc_free(t);
 }
 
 static void make_key(void)
@@ -33,7 +34,7 @@ struct per_thread *per_thread_get(void)
 	if (per_thread_own)
 		return per_thread_own;
 	pthread_once(&once, make_key);
-	per_thread_own = calloc(1, sizeof(*per_thread_own));
+	per_thread_own = alloc_zero(1, sizeof(*per_thread_own));
 	if (per_thread_own)
 		pthread_setspecific(key, per_thread_own);
 	return per_thread_own;
@@ -43,7 +44,7 @@ bool id_stack_push(struct id_stack *s, uint64_t id)
 {
 	if (s->nr == s->size) {
 		uint32_t size = s->size ? s->size * 2 : 16;
-		uint64_t *larger = realloc(s->ids, size * sizeof(*larger));
+		uint64_t *larger = alloc_resize(s->ids, size, sizeof(*larger));
 
 		if (!larger)
 			return false;

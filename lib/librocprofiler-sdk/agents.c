@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/sys.h"
 
 #define NODES "/sys/class/kfd/kfd/topology/nodes"
@@ -217,7 +218,7 @@ static void read_files(struct list *l)
 static struct list *read_list(void)
 {
 	uint32_t of_type[ROCPROFILER_AGENT_TYPE_LAST] = { 0 }, nr_shown = 0;
-	struct list *l = calloc(1, sizeof(*l));
+	struct list *l = alloc_zero(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
@@ -246,7 +247,7 @@ static const struct list *get_list(void)
 						    memory_order_acquire))
 		return mine;
 	/* another thread was first; its arrays stay as well */
-	free(mine);
+	alloc_free(mine);
 	return l;
 }
 

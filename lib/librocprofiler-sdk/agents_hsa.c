@@ -14,6 +14,7 @@
 
 #include "../face/agents.h"
 #include "agents.h"
+#include "base/alloc.h"
 #include "state.h"
 
 #define NR_CACHES 4
@@ -43,7 +44,7 @@ static void text(hsa_agent_get_info_fn_t get, hsa_agent_t agent, int what, char 
 
 static void fill_caches(hsa_agent_get_info_fn_t get, hsa_agent_t agent, rocprofiler_agent_v0_t *a)
 {
-	rocprofiler_agent_cache_t *caches = calloc(NR_CACHES, sizeof(*caches));
+	rocprofiler_agent_cache_t *caches = alloc_zero(NR_CACHES, sizeof(*caches));
 	uint32_t sizes[NR_CACHES] = { 0 };
 
 	get(agent, HSA_AGENT_INFO_CACHE_SIZE, sizes);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/compiler.h"
 
 static const struct shape shapes[] = {
@@ -158,7 +159,7 @@ static _Atomic(const struct arg_type *) known[NR_SLOTS];
 static const struct arg_type *keep(_Atomic(const struct arg_type *) *slot, const struct arg_type *t)
 {
 	const struct arg_type *there = NULL;
-	struct arg_type *copy = malloc(sizeof(*copy));
+	struct arg_type *copy = alloc_heap(sizeof(*copy));
 
 	if (!copy)
 		return t;
@@ -168,7 +169,7 @@ static const struct arg_type *keep(_Atomic(const struct arg_type *) *slot, const
 						    memory_order_relaxed))
 		return copy;
 	/* another thread's is there: looked up once more, next time */
-	free(copy);
+	alloc_free(copy);
 	return t;
 }
 

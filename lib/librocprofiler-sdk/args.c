@@ -16,6 +16,7 @@
 
 #include "arg_memory.h"
 #include "arg_types.h"
+#include "base/alloc.h"
 #include "base/str.h"
 #include "rccl.h"
 
@@ -41,7 +42,7 @@ static char *get_texts(void)
 {
 	if (!texts) {
 		pthread_once(&key_once, make_key);
-		texts = malloc(TEXTS_SIZE);
+		texts = alloc_heap(TEXTS_SIZE);
 		pthread_setspecific(key, texts);
 	}
 	return texts;

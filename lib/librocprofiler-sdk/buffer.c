@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 
 #include "context.h"
@@ -129,7 +130,7 @@ static int open_records(struct sdk_buffer *b, size_t size, size_t watermark, boo
 	config.half_size = size + size / MIN_RECORD * config.entry_size;
 	config.max_aside = size > MAX_ASIDE / ASIDE_FACTOR ? size * ASIDE_FACTOR : MAX_ASIDE;
 	b->nr_headers = size / MIN_RECORD;
-	b->headers = malloc(b->nr_headers * sizeof(rocprofiler_record_header_t *));
+	b->headers = alloc_heap(b->nr_headers * sizeof(rocprofiler_record_header_t *));
 	return b->headers ? buffer_open(&config, &b->records) : -1;
 }
 
@@ -149,7 +150,7 @@ static rocprofiler_status_t create(const struct sdk_buffer *template, size_t siz
 				   bool drops, rocprofiler_buffer_id_t *id)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	struct sdk_buffer *b = malloc(sizeof(*b));
+	struct sdk_buffer *b = alloc_heap(sizeof(*b));
 
 	if (!b)
 		return status;
@@ -163,8 +164,8 @@ static rocprofiler_status_t create(const struct sdk_buffer *template, size_t siz
 		}
 		buffer_discard(b->records);
 	}
-	free(b->headers);
-	free(b);
+	alloc_free(b->headers);
+	alloc_free(b);
 	return status;
 }
 

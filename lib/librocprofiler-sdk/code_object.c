@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "context.h"
 #include "host_functions.h"
 #include "state.h"
@@ -86,14 +87,14 @@ RTL_REQUIRES(lock) static void keep_string(const struct event_string *s)
 	if (s->id >= strings_size) {
 		size_t size = (s->id + 1024) * 2;
 
-		more = realloc(strings, size * sizeof(*more));
+		more = alloc_resize(strings, size, sizeof(*more));
 		if (!more)
 			return;
 		memset(more + strings_size, 0, (size - strings_size) * sizeof(*more));
 		strings = more;
 		strings_size = size;
 	}
-	text = strings[s->id] ? NULL : malloc((size_t)s->size + 1);
+	text = strings[s->id] ? NULL : alloc_heap((size_t)s->size + 1);
 	if (!text)
 		return;
 	memcpy(text, s->text, s->size);
@@ -111,7 +112,7 @@ RTL_REQUIRES(lock) static bool append(struct object *o)
 {
 	if (nr_objects == objects_size) {
 		size_t size = objects_size ? objects_size * 2 : 64;
-		struct object **more = realloc(objects, size * sizeof(struct object *));
+		struct object **more = alloc_resize(objects, size, sizeof(struct object *));
 
 		if (!more)
 			return false;
@@ -125,7 +126,7 @@ RTL_REQUIRES(lock) static bool append(struct object *o)
 RTL_REQUIRES(lock) static void keep_object(const struct event_code_object *e)
 {
 	/* one without memory or file is the runtime's own */
-	struct object *o = e->storage ? calloc(1, sizeof(*o)) : NULL;
+	struct object *o = e->storage ? alloc_zero(1, sizeof(*o)) : NULL;
 	const struct agent *a = &agents[e->agent % MAX_AGENTS];
 
 	if (!o)
@@ -148,7 +149,7 @@ RTL_REQUIRES(lock) static void keep_object(const struct event_code_object *e)
 		o->data.memory_size = e->memory_size;
 	}
 	if (!append(o))
-		free(o);
+		alloc_free(o);
 }
 
 RTL_REQUIRES(lock) static struct object *find(uint32_t id)
@@ -185,7 +186,7 @@ fill_registers(rocprofiler_callback_tracing_code_object_kernel_symbol_register_d
 static void keep_host(struct kernel *k, const struct sdk_host_function *f)
 {
 	static _Atomic uint64_t last_id;
-	struct host *h = calloc(1, sizeof(*h));
+	struct host *h = alloc_zero(1, sizeof(*h));
 
 	if (!h)
 		return;
@@ -226,7 +227,7 @@ static void keep_hosts(struct kernel *k)
 RTL_REQUIRES(lock) static void keep_kernel(const struct event_kernel *e)
 {
 	struct object *o = e->code_object ? find(e->code_object) : NULL;
-	struct kernel *k = o ? calloc(1, sizeof(*k)) : NULL;
+	struct kernel *k = o ? alloc_zero(1, sizeof(*k)) : NULL;
 
 	if (!k)
 		return;
@@ -371,7 +372,7 @@ static struct object **copy_of(uint64_t executable, size_t *nr)
 
 	*nr = 0;
 	lock_take(&lock);
-	copy = malloc((nr_objects + 1) * sizeof(struct object *));
+	copy = alloc_heap((nr_objects + 1) * sizeof(struct object *));
 	for (size_t i = 0; copy && i < nr_objects; i++)
 		if (!executable || objects[i]->executable == executable)
 			copy[(*nr)++] = objects[i];
@@ -386,7 +387,7 @@ static void show_objects(uint64_t executable)
 
 	for (size_t i = 0; i < nr; i++)
 		show_object(list[i]);
-	free(list);
+	alloc_free(list);
 }
 
 /* The newest first. */
@@ -397,7 +398,7 @@ static void show_ends(uint64_t executable)
 
 	while (nr)
 		show_end(list[--nr]);
-	free(list);
+	alloc_free(list);
 }
 
 void code_object_show(void)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "count.h"
 #include "counter/plan.h"
 #include "state.h"
@@ -46,8 +47,8 @@ static void free_config(struct count_config *c)
 	if (c->profile && c->runtime == atomic_load(&runtime))
 		state_core()->profile_free(c->profile);
 	metric_events_free(&c->events);
-	free(c->counters);
-	free(c);
+	alloc_free(c->counters);
+	alloc_free(c);
 }
 
 static bool has(const struct count_config *c, const struct counter *counter)
@@ -112,14 +113,14 @@ static void add_any_event(struct count_config *c)
 static rocprofiler_status_t plan_events(struct count_config *c)
 {
 	rocprofiler_status_t status;
-	const char **names = calloc(c->nr, sizeof(names[0]));
+	const char **names = alloc_zero(c->nr, sizeof(names[0]));
 
 	if (!names)
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	for (uint32_t i = 0; i < c->nr; i++)
 		names[i] = c->counters[i]->metric.name;
 	status = add_events(c, names, c->nr);
-	free(names);
+	alloc_free(names);
 	if (status == ROCPROFILER_STATUS_SUCCESS && !c->events.nr)
 		add_any_event(c);
 	return status;
@@ -130,14 +131,14 @@ static rocprofiler_status_t make(struct counting_gpu *gpu, const struct count_co
 				 const rocprofiler_counter_id_t *ids, size_t nr,
 				 struct count_config **made)
 {
-	struct count_config *c = calloc(1, sizeof(*c));
+	struct count_config *c = alloc_zero(1, sizeof(*c));
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	uint32_t nr_from = from ? from->nr : 0;
 
 	if (!c)
 		return status;
 	c->gpu = gpu;
-	c->counters = calloc(nr_from + nr, sizeof(c->counters[0]));
+	c->counters = alloc_zero(nr_from + nr, sizeof(c->counters[0]));
 	if (c->counters) {
 		for (uint32_t i = 0; i < nr_from; i++)
 			add(c, from->counters[i]);
@@ -274,7 +275,7 @@ void count_config_new_runtime(void)
 
 struct profile *count_config_make(const struct count_config *c, hsa_agent_t agent, char *why)
 {
-	struct profile_event *events = calloc(c->events.nr + 1, sizeof(*events));
+	struct profile_event *events = alloc_zero(c->events.nr + 1, sizeof(*events));
 	struct profile *p = NULL;
 
 	snprintf(why, PROFILE_WHY_SIZE, "%s",
@@ -285,7 +286,7 @@ struct profile *count_config_make(const struct count_config *c, hsa_agent_t agen
 						    c->events.all[i].event };
 	if (events && c->events.nr)
 		state_core()->profile_make(agent, events, c->events.nr, why, &p);
-	free(events);
+	alloc_free(events);
 	return p;
 }
 

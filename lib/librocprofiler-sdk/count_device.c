@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "count.h"
 #include "hsa_wrap_gen.h"
@@ -356,8 +357,8 @@ static rocprofiler_status_t read_device(struct device *d, rocprofiler_user_data_
 {
 	size_t nr = count_config_nr_records(d->config);
 	uint32_t nr_values = d->profile ? state_core()->profile_nr_values(d->profile) : 0;
-	rocprofiler_record_counter_t *records = calloc(nr + 1, sizeof(*records));
-	uint64_t *values = calloc(nr_values + 1, sizeof(*values));
+	rocprofiler_record_counter_t *records = alloc_zero(nr + 1, sizeof(*records));
+	uint64_t *values = alloc_zero(nr_values + 1, sizeof(*values));
 	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 
 	if (records && values) {
@@ -376,8 +377,8 @@ static rocprofiler_status_t read_device(struct device *d, rocprofiler_user_data_
 		}
 		put(d, records, nr, out);
 	}
-	free(records);
-	free(values);
+	alloc_free(records);
+	alloc_free(values);
 	return status;
 }
 

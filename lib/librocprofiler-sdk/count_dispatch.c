@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "count.h"
 #include "operations.h"
@@ -67,8 +68,8 @@ static void free_counted(struct counted *d)
 		state_core()->profile_free(d->profile);
 	if (d->config)
 		count_config_put(d->config);
-	free(d->values);
-	free(d);
+	alloc_free(d->values);
+	alloc_free(d);
 }
 
 static void fill(struct counted *d, const struct client_dispatch *c)
@@ -127,7 +128,7 @@ static bool ask_tool(struct counted *d, const struct client_dispatch *c)
 static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
 {
 	uint64_t active = atomic_load(&counting) & ~context_over();
-	struct counted *d = active && !state_is_over() ? calloc(1, sizeof(*d)) : NULL;
+	struct counted *d = active && !state_is_over() ? alloc_zero(1, sizeof(*d)) : NULL;
 
 	if (!d)
 		return NULL;
@@ -168,7 +169,7 @@ static void put_records(const struct counted *d, const rocprofiler_record_counte
 static void show(struct counted *d)
 {
 	size_t nr = count_config_nr_records(d->config);
-	rocprofiler_record_counter_t *records = calloc(nr, sizeof(*records));
+	rocprofiler_record_counter_t *records = alloc_zero(nr, sizeof(*records));
 
 	if (!records) {
 		log_warn("no memory: the counters of dispatch %llu are lost",
@@ -187,7 +188,7 @@ static void show(struct counted *d)
 		d->service->show(d->data, records, nr, d->user, d->service->show_arg);
 	else
 		put_records(d, records, nr);
-	free(records);
+	alloc_free(records);
 }
 
 static void deliver(struct relay_item *item)
@@ -206,7 +207,7 @@ static void on_done(const struct client_result *r)
 	d->data.start_timestamp = r->begin_ns;
 	d->data.end_timestamp = r->end_ns;
 	if (!r->why)
-		d->values = calloc(r->nr_values + 1, sizeof(*d->values));
+		d->values = alloc_zero(r->nr_values + 1, sizeof(*d->values));
 	if (d->values) {
 		memcpy(d->values, r->values, r->nr_values * sizeof(*d->values));
 		relay_send(&relay, &d->sent);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "count.h"
 
 #define MAX_GPUS 64u
@@ -102,8 +103,8 @@ static bool fill(struct counting_gpu *g)
 
 	g->nr_xccs = g->agent->num_xcc ? g->agent->num_xcc : 1;
 	g->nr_engines = g->agent->num_shader_banks ? g->agent->num_shader_banks : 1;
-	g->counters = calloc(most, sizeof(*g->counters));
-	g->ids = calloc(most, sizeof(*g->ids));
+	g->counters = alloc_zero(most, sizeof(*g->counters));
+	g->ids = alloc_zero(most, sizeof(*g->ids));
 	if (!g->counters || !g->ids)
 		return false;
 	g->size = most;
@@ -125,16 +126,16 @@ static struct counting_gpu *make(const rocprofiler_agent_v0_t *agent, const stru
 
 	while (at < MAX_GPUS && atomic_load(&gpus[at]))
 		at++;
-	g = at < MAX_GPUS ? calloc(1, sizeof(*g)) : NULL;
+	g = at < MAX_GPUS ? alloc_zero(1, sizeof(*g)) : NULL;
 	if (!g)
 		return NULL;
 	g->agent = agent;
 	atomic_store_explicit(&g->gpu, gpu, memory_order_relaxed);
 	g->number = at + 1;
 	if (!fill(g)) {
-		free(g->counters);
-		free(g->ids);
-		free(g);
+		alloc_free(g->counters);
+		alloc_free(g->ids);
+		alloc_free(g);
 		return NULL;
 	}
 	/* release: pairs with gpu_at() */
@@ -416,13 +417,13 @@ static const struct arrays *arrays_of(const struct counting_gpu *g, struct count
 		return made;
 	lock_take(&lock);
 	made = atomic_load_explicit(&c->info, memory_order_relaxed);
-	a = made ? NULL : calloc(1, sizeof(*a));
+	a = made ? NULL : alloc_zero(1, sizeof(*a));
 	if (a) {
-		a->instances = calloc(n, sizeof(*a->instances));
-		a->pointers = calloc(n, sizeof(a->pointers[0]));
-		a->positions = calloc(n * c->nr_dimensions, sizeof(*a->positions));
+		a->instances = alloc_zero(n, sizeof(*a->instances));
+		a->pointers = alloc_zero(n, sizeof(a->pointers[0]));
+		a->positions = alloc_zero(n * c->nr_dimensions, sizeof(*a->positions));
 		a->position_pointers =
-			calloc(n * c->nr_dimensions, sizeof(a->position_pointers[0]));
+			alloc_zero(n * c->nr_dimensions, sizeof(a->position_pointers[0]));
 	}
 	if (a && a->instances && a->pointers && a->positions && a->position_pointers) {
 		for (uint32_t d = 0; d < c->nr_dimensions; d++)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "counter/reduce.h"
 #include "count.h"
@@ -28,12 +29,12 @@
 static struct counter_gpu *with_metric(const struct counter_gpu *gpu,
 				       const struct counter_derived *d)
 {
-	struct counter_gpu *more = malloc(sizeof(*more));
-	struct counter_derived *all = calloc(gpu->nr_deriveds + 1, sizeof(*all));
+	struct counter_gpu *more = alloc_heap(sizeof(*more));
+	struct counter_derived *all = alloc_zero(gpu->nr_deriveds + 1, sizeof(*all));
 
 	if (!more || !all) {
-		free(more);
-		free(all);
+		alloc_free(more);
+		alloc_free(all);
 		return NULL;
 	}
 	if (gpu->nr_deriveds)
@@ -79,14 +80,14 @@ static rocprofiler_status_t create(void *arg)
 	if (!more)
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	if (!can_be_counted(more, k->derived.name)) {
-		free((void *)(uintptr_t)more->deriveds);
-		free(more);
+		alloc_free((void *)(uintptr_t)more->deriveds);
+		alloc_free(more);
 		return ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
 	}
 	if (counters_add(k->gpu, more, k->derived.name, k->id))
 		return ROCPROFILER_STATUS_SUCCESS;
-	free((void *)(uintptr_t)more->deriveds);
-	free(more);
+	alloc_free((void *)(uintptr_t)more->deriveds);
+	alloc_free(more);
 	return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 }
 
@@ -119,9 +120,9 @@ EXPORT rocprofiler_status_t rocprofiler_create_counter(const char *name, size_t 
 	if (!k.gpu)
 		return known ? ROCPROFILER_STATUS_ERROR_AGENT_ARCH_NOT_SUPPORTED :
 			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
-	own_name = strndup(name, name_len);
-	given = strndup(expr, expr_len);
-	own_description = strndup(description ? description : "", description_len);
+	own_name = alloc_string_n(name, name_len);
+	given = alloc_string_n(expr, expr_len);
+	own_description = alloc_string_n(description ? description : "", description_len);
 	if (own_name && given && own_description) {
 		k.expression = given;
 		k.derived = (struct counter_derived){ own_name, NULL, own_description, "",
@@ -129,12 +130,12 @@ EXPORT rocprofiler_status_t rocprofiler_create_counter(const char *name, size_t 
 		status = is_name(own_name) ? counters_change(create, &k) :
 					     ROCPROFILER_STATUS_ERROR_AST_GENERATION_FAILED;
 	}
-	free(given);
+	alloc_free(given);
 	if (status == ROCPROFILER_STATUS_SUCCESS)
 		return status;
-	free(own_name);
-	free(own_description);
-	free((void *)(uintptr_t)k.derived.expression);
+	alloc_free(own_name);
+	alloc_free(own_description);
+	alloc_free((void *)(uintptr_t)k.derived.expression);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 
 #define NR_BUCKETS 1024u
 
@@ -48,8 +49,9 @@ RTL_REQUIRES(lock) static struct named **bucket_of(uint32_t queue, uint64_t pack
 uint64_t dispatch_ids_name(uint32_t queue, uint64_t packet)
 {
 	uint64_t id = dispatch_ids_new();
-	struct named *n =
-		atomic_load_explicit(&is_kept, memory_order_relaxed) ? malloc(sizeof(*n)) : NULL;
+	struct named *n = atomic_load_explicit(&is_kept, memory_order_relaxed) ?
+				  alloc_heap(sizeof(*n)) :
+				  NULL;
 	struct named **bucket;
 
 	if (!n)
@@ -81,6 +83,6 @@ uint64_t dispatch_ids_take(uint32_t queue, uint64_t packet)
 		id = n->id;
 	}
 	lock_drop(&lock);
-	free(n);
+	alloc_free(n);
 	return id;
 }

@@ -85,6 +85,7 @@ void effects_launch_drop(struct op *launch, const struct op *kernel)
 
 #include "../face/agents.h"
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "context.h"
 #include "correlate.h"
 #include "operations.h"
@@ -289,7 +290,7 @@ RTL_REQUIRES(lock) static uint64_t add_number(struct numbers *n, uint64_t handle
 {
 	if (n->nr == n->size) {
 		size_t size = n->size ? n->size * 2 : 64;
-		struct number *more = realloc(n->all, size * sizeof(*more));
+		struct number *more = alloc_resize(n->all, size, sizeof(*more));
 
 		if (!more)
 			return 0;

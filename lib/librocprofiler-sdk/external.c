@@ -16,6 +16,7 @@
 
 #include "../face/fork_guard.h"
 #include "../face/per_thread.h"
+#include "base/alloc.h"
 #include "context.h"
 
 #define NR_BUCKETS 1024u
@@ -71,7 +72,7 @@ static struct owner *find(uint64_t tid)
 
 RTL_REQUIRES(lock) static struct owner *make(uint64_t tid)
 {
-	struct owner *o = calloc(1, sizeof(*o));
+	struct owner *o = alloc_zero(1, sizeof(*o));
 
 	if (!o)
 		return NULL;

@@ -6,6 +6,7 @@
  * Fails:    without memory a function is not noted.
  */
 #include "host_functions.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static rocprofiler_dim3_t dim3_of(const void *at)
 static void on_registered(const struct host_function *from)
 {
 	size_t size = strlen(from->name) + 1;
-	struct sdk_host_function *f = malloc(sizeof(*f) + size);
+	struct sdk_host_function *f = alloc_heap(sizeof(*f) + size);
 
 	if (!f)
 		return;

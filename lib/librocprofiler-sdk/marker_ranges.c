@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "operations.h"
 #include "context.h"
 #include "retire.h"
@@ -74,7 +75,7 @@ static void fill(struct op *op, const char *message, uint64_t number)
 	if (op->begin_operation == ROCPROFILER_MARKER_CORE_RANGE_API_ID_roctxGetThreadId)
 		m->args.roctxRangeStop.id = number;
 	else
-		m->args.roctxMarkA.message = message ? strdup(message) : NULL;
+		m->args.roctxMarkA.message = message ? alloc_string(message) : NULL;
 }
 
 static void show_end(struct op *op)
@@ -88,7 +89,7 @@ static void show_end(struct op *op)
 		retire_drop(op->correlation.internal);
 	}
 	if (has_text)
-		free((void *)(uintptr_t)op->payload.marker.args.roctxMarkA.message);
+		alloc_free((void *)(uintptr_t)op->payload.marker.args.roctxMarkA.message);
 	op_free(op);
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "operations.h"
 #include "buffer.h"
 #include "context.h"
@@ -69,11 +70,11 @@ static struct op *get(uint32_t nr)
 	if (op)
 		own = op->next;
 	if (RTL_UNLIKELY(op && op->nr < nr)) {
-		free(op);
+		alloc_free(op);
 		op = NULL;
 	}
 	if (RTL_UNLIKELY(!op)) {
-		op = malloc(sizeof(*op) + nr * sizeof(op->of[0]));
+		op = alloc_heap(sizeof(*op) + nr * sizeof(op->of[0]));
 		if (!op)
 			return NULL;
 		op->nr = nr;

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "effects.h"
 #include "retire.h"
 #include "state.h"
@@ -123,7 +124,7 @@ void operations_keep_agent(const struct event_agent *a)
 
 void operations_keep_queue(const struct event_queue *q)
 {
-	struct lane *l = q->index < MAX_QUEUES ? calloc(1, sizeof(*l)) : NULL;
+	struct lane *l = q->index < MAX_QUEUES ? alloc_zero(1, sizeof(*l)) : NULL;
 
 	if (!l)
 		return;

@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -166,11 +167,11 @@ static void add_named(void)
 
 	if (!list || !*list || getauxval(AT_SECURE))
 		return;
-	copy = next = strdup(list);
+	copy = next = alloc_string(list);
 	while (next && (path = strsep(&next, ":")))
 		if (*path)
 			add_library(path);
-	free(copy);
+	alloc_free(copy);
 }
 
 struct library {
@@ -193,13 +194,13 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!info->dlpi_name[0])
 		return 0;
 	if (l->nr == l->size) {
-		more = realloc(l->items, (l->size + 64) * sizeof(*more));
+		more = alloc_resize(l->items, (l->size + 64), sizeof(*more));
 		if (!more)
 			return 1;
 		l->items = more;
 		l->size += 64;
 	}
-	l->items[l->nr].path = strdup(info->dlpi_name);
+	l->items[l->nr].path = alloc_string(info->dlpi_name);
 	l->items[l->nr++].base = info->dlpi_addr;
 	return 0;
 }
@@ -228,9 +229,9 @@ static void add_loaded(void)
 		dl_iterate_phdr(note_library, &l);
 	for (size_t i = 0; i < l.nr; i++) {
 		add_of(&l.items[i]);
-		free(l.items[i].path);
+		alloc_free(l.items[i].path);
 	}
-	free(l.items);
+	alloc_free(l.items);
 	/* what was not found is no message for the program */
 	dlerror();
 }

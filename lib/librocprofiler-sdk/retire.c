@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "../face/fork_guard.h"
+#include "base/alloc.h"
 #include "buffer.h"
 #include "context.h"
 #include "state.h"
@@ -47,7 +48,7 @@ RTL_REQUIRES(lock) static void add(uint64_t id, uint64_t mask)
 	if (h)
 		unused = h->next;
 	else
-		h = malloc(sizeof(*h));
+		h = alloc_heap(sizeof(*h));
 	if (!h) {
 		buffer_lose_for(mask, ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT);
 		return;

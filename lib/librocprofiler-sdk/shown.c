@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "buffered.h"
 #include "context.h"
 #include "external.h"
@@ -31,7 +32,7 @@ static void on_thread_exit(void *first)
 	shown_calls = NULL;
 	for (; s; s = next) {
 		next = s->next;
-		free(s);
+		alloc_free(s);
 	}
 }
 
@@ -42,7 +43,7 @@ static void make_key(void)
 
 struct shown_call *shown_call_make(const void *owner)
 {
-	struct shown_call *s = calloc(1, sizeof(*s));
+	struct shown_call *s = alloc_zero(1, sizeof(*s));
 
 	pthread_once(&key_once, make_key);
 	if (!s)

@@ -12,6 +12,7 @@
 
 #include "agents.h"
 
+#include "base/alloc.h"
 #include "base/sys.h"
 _Static_assert(offsetof(struct agent_node, agent) == 0, "the table has offsets in either");
 
@@ -148,7 +149,7 @@ static void parse(char *text, const struct field *fields, size_t nr, void *to)
 static void *read_parts(const char *dir, const struct field *fields, size_t nr_fields, size_t size,
 			uint32_t *nr)
 {
-	char path[PATH_SIZE], text[FILE_SIZE], *parts = calloc(*nr ? *nr : 1, size);
+	char path[PATH_SIZE], text[FILE_SIZE], *parts = alloc_zero(*nr ? *nr : 1, size);
 	uint32_t i = 0;
 
 	for (; parts && i < *nr; i++) {

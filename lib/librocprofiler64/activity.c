@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "v1.h"
 
 EXPORT const char *GetOpName(uint32_t op);
@@ -17,7 +18,7 @@ EXPORT bool EnableActivityCallback(uint32_t op, bool enable);
 EXPORT const char *GetOpName(uint32_t op)
 {
 	(void)op;
-	return strdup("PCSAMPLE");
+	return alloc_string("PCSAMPLE");
 }
 
 /* There are no calls of that domain. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "counter/plan.h"
 #include "queues.h"
 
@@ -204,9 +205,9 @@ static bool make_group(struct opening *o, struct group *g, const struct plan_pas
 	struct context *c = o->c;
 	uint32_t most = p ? p->events.nr + p->nr_metrics : 0;
 
-	g->features = calloc(most + c->nr_features + 1, sizeof(*g->features));
-	g->counted = calloc(most + 1, sizeof(*g->counted));
-	g->metrics = calloc(p ? p->nr_metrics + 1 : 1, sizeof(*g->metrics));
+	g->features = alloc_zero(most + c->nr_features + 1, sizeof(*g->features));
+	g->counted = alloc_zero(most + 1, sizeof(*g->counted));
+	g->metrics = alloc_zero(p ? p->nr_metrics + 1 : 1, sizeof(*g->metrics));
 	if (!g->features || !g->counted || !g->metrics)
 		return false;
 	for (uint32_t i = 0; p && i < p->nr_metrics; i++) {
@@ -230,9 +231,9 @@ static hsa_status_t make_groups(struct opening *o, const struct plan *plan)
 	bool good;
 
 	c->nr_groups = plan->nr ? plan->nr : 1;
-	c->groups = calloc(c->nr_groups, sizeof(*c->groups));
-	c->own = calloc(most_own(plan), sizeof(*c->own));
-	c->own_names = calloc(most_own(plan), sizeof(*c->own_names));
+	c->groups = alloc_zero(c->nr_groups, sizeof(*c->groups));
+	c->own = alloc_zero(most_own(plan), sizeof(*c->own));
+	c->own_names = alloc_zero(most_own(plan), sizeof(*c->own_names));
 	good = c->groups && c->own && c->own_names;
 	if (!good)
 		c->nr_groups = 0;
@@ -290,7 +291,7 @@ static hsa_status_t plan_groups(struct opening *o)
 static hsa_status_t make_profile(struct opening *o, struct group *g)
 {
 	const struct rtl_core *core = runtime_core();
-	struct profile_event *events = calloc(g->events.nr + 1, sizeof(*events));
+	struct profile_event *events = alloc_zero(g->events.nr + 1, sizeof(*events));
 	char why[PROFILE_WHY_SIZE] = "no memory";
 	int status = events ? 0 : -1;
 
@@ -302,11 +303,11 @@ static hsa_status_t make_profile(struct opening *o, struct group *g)
 	if (!status)
 		status = core->profile_make(o->c->gpu->agent, events, g->events.nr, why,
 					    &g->profile);
-	free(events);
+	alloc_free(events);
 	if (status)
 		return OPEN_FAIL(o, "make_profile", "%s", why);
 	g->nr_values = core->profile_nr_values(g->profile);
-	g->values = calloc(g->nr_values + 1, sizeof(*g->values));
+	g->values = alloc_zero(g->nr_values + 1, sizeof(*g->values));
 	return g->values ? HSA_STATUS_SUCCESS :
 			   error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, o->api, "make_profile",
 				     "no memory");
@@ -428,16 +429,16 @@ hsa_status_t context_open(const char *api, hsa_agent_t agent, rocprofiler_featur
 	if (nr && !features)
 		return error_set(HSA_STATUS_ERROR_INVALID_ARGUMENT, api, "check_arguments",
 				 "'features' is NULL");
-	o.c = calloc(1, sizeof(*o.c));
-	o.names = calloc(nr + 1, sizeof(*o.names));
-	o.indexes = calloc(nr + 1, sizeof(*o.indexes));
+	o.c = alloc_zero(1, sizeof(*o.c));
+	o.names = alloc_zero(nr + 1, sizeof(*o.names));
+	o.indexes = alloc_zero(nr + 1, sizeof(*o.indexes));
 	if (o.c) {
 		*o.c = (struct context){ .magic = MAGIC,
 					 .gpu = gpu,
 					 .features = features,
 					 .nr_features = nr,
 					 .mode = mode };
-		o.c->found = calloc(nr + 1, sizeof(*o.c->found));
+		o.c->found = alloc_zero(nr + 1, sizeof(*o.c->found));
 	}
 	runtime_quiet(true);
 	if (o.c && o.names && o.indexes && o.c->found)
@@ -445,8 +446,8 @@ hsa_status_t context_open(const char *api, hsa_agent_t agent, rocprofiler_featur
 	else
 		status = error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, api, "open", "no memory");
 	runtime_quiet(false);
-	free(o.names);
-	free(o.indexes);
+	alloc_free(o.names);
+	alloc_free(o.indexes);
 	if (status == HSA_STATUS_SUCCESS)
 		*out = o.c;
 	else if (o.c)
@@ -477,17 +478,17 @@ void context_close(struct context *c)
 		if (g->done.handle)
 			hsa.hsa_signal_destroy(g->done);
 		metric_events_free(&g->events);
-		free(g->features);
-		free(g->counted);
-		free(g->metrics);
-		free(g->values);
+		alloc_free(g->features);
+		alloc_free(g->counted);
+		alloc_free(g->metrics);
+		alloc_free(g->values);
 	}
 	runtime_quiet(false);
-	free(c->groups);
-	free(c->own);
-	free(c->own_names);
-	free(c->found);
-	free(c);
+	alloc_free(c->groups);
+	alloc_free(c->own);
+	alloc_free(c->own_names);
+	alloc_free(c->found);
+	alloc_free(c);
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -703,10 +704,10 @@ EXPORT hsa_status_t rocprofiler_add_feature(const rocprofiler_feature_t *feature
 
 	NEED(feature);
 	NEED(set);
-	s = *set ? *set : calloc(1, sizeof(*s));
+	s = *set ? *set : alloc_zero(1, sizeof(*s));
 	if (s && s->nr == s->size) {
 		uint32_t size = s->size ? s->size * 2 : 16;
-		rocprofiler_feature_t *more = realloc(s->all, size * sizeof(*more));
+		rocprofiler_feature_t *more = alloc_resize(s->all, size, sizeof(*more));
 
 		if (more) {
 			s->all = more;
@@ -715,7 +716,7 @@ EXPORT hsa_status_t rocprofiler_add_feature(const rocprofiler_feature_t *feature
 	}
 	if (!s || s->nr == s->size) {
 		if (s && !*set)
-			free(s);
+			alloc_free(s);
 		return error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, __func__, "add_feature",
 				 "no memory");
 	}

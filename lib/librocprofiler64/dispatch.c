@@ -24,6 +24,7 @@
 #include "../face/id_map.h"
 #include "../face/pending.h"
 #include "../face/relay.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/sys.h"
 #include "queues.h"
@@ -64,7 +65,7 @@ static void keep_string(const struct event_string *s)
 	if (s->size < 4 || memcmp(s->text + s->size - 3, ".kd", 3) != 0 ||
 	    id_map_get(&strings, s->id))
 		return;
-	text = malloc((size_t)s->size + 1);
+	text = alloc_heap((size_t)s->size + 1);
 	if (!text)
 		return;
 	memcpy(text, s->text, s->size);
@@ -148,7 +149,7 @@ static void deliver(struct relay_item *item)
 		/* release: the client may wait for it */
 		__atomic_store_n(&t->record->complete, core->now_ns(), __ATOMIC_RELEASE);
 	}
-	free(t);
+	alloc_free(t);
 	if (!g)
 		return;
 	/* release: pairs with sample.c: the values */
@@ -268,13 +269,13 @@ static void attach(struct taken *t, struct group *g)
 
 static struct taken *new_taken(bool has_times)
 {
-	struct taken *t = calloc(1, sizeof(*t));
+	struct taken *t = alloc_zero(1, sizeof(*t));
 
 	if (!t || !has_times)
 		return t;
-	t->record = calloc(1, sizeof(*t->record));
+	t->record = alloc_zero(1, sizeof(*t->record));
 	if (!t->record) {
-		free(t);
+		alloc_free(t);
 		return NULL;
 	}
 	t->record->dispatch = core->now_ns();
@@ -297,8 +298,8 @@ static struct profile *show(const struct client_dispatch *d, const struct client
 	data.record = t->record;
 	g = call(c, &data);
 	if (!g || (!g->profile && !p)) {
-		free(t->record);
-		free(t);
+		alloc_free(t->record);
+		alloc_free(t);
 		return NULL;
 	}
 	attach(t, g);
@@ -347,7 +348,7 @@ static void done(const struct client_result *r)
 
 static void keep_queue(const struct event_queue *q)
 {
-	struct pending *p = q->index < MAX_QUEUES ? calloc(1, sizeof(*p)) : NULL;
+	struct pending *p = q->index < MAX_QUEUES ? alloc_zero(1, sizeof(*p)) : NULL;
 
 	if (p)
 		atomic_store_explicit(&pending[q->index], p, memory_order_release);

@@ -13,6 +13,7 @@
 
 #include "../face/hsa_events.h"
 #include "../face/slot.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "v1.h"
 #define ROCP_INTERNAL_BUILD
@@ -153,7 +154,7 @@ EXPORT const char *GetEvtName(uint32_t op)
 	static const char *const names[HSA_EVT_ID_NUMBER] = { "ALLOCATE", "DEVICE",  "MEMCOPY",
 							      "SUBMIT",	  "KSYMBOL", "CODEOBJ" };
 
-	return strdup(op < HSA_EVT_ID_NUMBER ? names[op] : "CODEOBJ");
+	return alloc_string(op < HSA_EVT_ID_NUMBER ? names[op] : "CODEOBJ");
 }
 
 static bool set_event(uint32_t op, void *callback, void *arg)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "queues.h"
 #include "base/sys.h"
 
@@ -60,15 +61,15 @@ static void free_entry(struct entry *e)
 {
 	if (e->context)
 		context_close(e->context);
-	free(e->payload);
-	free(e);
+	alloc_free(e->payload);
+	alloc_free(e);
 }
 
 static void on_done(struct group *g, void *arg);
 
 static struct entry *new_entry(struct pool *p, const char *api)
 {
-	struct entry *e = calloc(1, sizeof(*e));
+	struct entry *e = alloc_zero(1, sizeof(*e));
 	size_t size = ((size_t)p->properties.payload_bytes + ALIGN) & ~(size_t)(ALIGN - 1);
 
 	if (!e) {
@@ -78,7 +79,7 @@ static struct entry *new_entry(struct pool *p, const char *api)
 	e->pool = p;
 	if (context_open(api, p->agent, p->features, p->nr_features, 0, NULL, &e->context) !=
 	    HSA_STATUS_SUCCESS) {
-		free(e);
+		alloc_free(e);
 		return NULL;
 	}
 	e->context->on_done = on_done;
@@ -136,7 +137,7 @@ static void free_pool(struct pool *p)
 		next = e->next;
 		free_entry(e);
 	}
-	free(p);
+	alloc_free(p);
 }
 
 /* The next one to be handled. NULL: none, or another thread handles one. */
@@ -204,7 +205,7 @@ EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature
 	(void)mode;
 	NEED(pool);
 	NEED(properties);
-	p = calloc(1, sizeof(*p));
+	p = alloc_zero(1, sizeof(*p));
 	if (!p)
 		return error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, __func__, "pool_open",
 				 "no memory");
@@ -220,7 +221,7 @@ EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature
 	if (!p->free) {
 		hsa_status_t status = rocprofiler_errno();
 
-		free(p);
+		alloc_free(p);
 		return status;
 	}
 	p->nr = 1;
@@ -360,7 +361,7 @@ EXPORT hsa_status_t rocprofiler_pool_iterate(
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	NEED(callback);
 	lock_take(&p->lock);
-	all = calloc(p->nr + 1, sizeof(*all));
+	all = alloc_zero(p->nr + 1, sizeof(*all));
 	for (const struct entry *e = p->used; all && e; e = e->next)
 		all[n++] = (rocprofiler_pool_entry_t){ e->context, e->payload };
 	lock_drop(&p->lock);
@@ -369,6 +370,6 @@ EXPORT hsa_status_t rocprofiler_pool_iterate(
 				 "no memory");
 	for (uint32_t i = 0; i < n && status == HSA_STATUS_SUCCESS; i++)
 		status = callback(&all[i], data);
-	free(all);
+	alloc_free(all);
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }

@@ -5,6 +5,7 @@
  * Threads:  any. Callbacks are read under a sequence count (face/slot.h's way), changed under `lock`.
  */
 #include "queues.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 
@@ -171,7 +172,7 @@ static struct seen_queue *find(const hsa_queue_t *queue)
 
 static struct seen_queue *add(const hsa_queue_t *queue, bool has_times)
 {
-	struct seen_queue *s = calloc(1, sizeof(*s));
+	struct seen_queue *s = alloc_zero(1, sizeof(*s));
 
 	if (!s)
 		return NULL;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "source/hsa/queue/packet.h"
 #include "v1.h"
 
@@ -54,13 +55,13 @@ static const char *aql_error(void)
 static bool grow(struct trace *t, uint32_t nr_parameters)
 {
 	uint32_t n = t->aql.parameter_count + nr_parameters;
-	void *parameters = realloc(t->parameters, (n + 1) * sizeof(*t->parameters));
+	void *parameters = alloc_resize(t->parameters, (n + 1), sizeof(*t->parameters));
 	void *features;
 
 	if (!parameters)
 		return false;
 	t->parameters = parameters;
-	features = realloc(t->features, (t->nr + 1) * sizeof(*t->features));
+	features = alloc_resize(t->features, (t->nr + 1), sizeof(*t->features));
 	if (features)
 		t->features = features;
 	return features != NULL;
@@ -83,7 +84,7 @@ hsa_status_t trace_add(struct context *c, uint32_t index, const char *api)
 		return error_set(HSA_STATUS_ERROR_INVALID_ARGUMENT, api, "add_trace",
 				 "feature %u: 'parameters' is NULL", index);
 	if (!c->trace)
-		c->trace = calloc(1, sizeof(*c->trace));
+		c->trace = alloc_zero(1, sizeof(*c->trace));
 	if (!c->trace || !grow(c->trace, f->parameter_count))
 		return error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, api, "add_trace", "no memory");
 	f->kind = ROCPROFILER_FEATURE_KIND_TRACE;
@@ -219,9 +220,9 @@ void trace_close(struct context *c)
 	for (size_t i = 0; i < (t->is_lent ? 1 : ARRAY_SIZE(memory)); i++)
 		if (memory[i])
 			hsa.hsa_amd_memory_pool_free(memory[i]);
-	free(t->parameters);
-	free(t->features);
-	free(t);
+	alloc_free(t->parameters);
+	alloc_free(t->features);
+	alloc_free(t);
 	c->trace = NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../face/per_thread.h"
+#include "base/alloc.h"
 #include "facade.h"
 
 /* libroctracer64.so.1 and .so.4: statuses are what a client was compiled with. */
@@ -73,7 +74,7 @@ const char *error_text(void)
 {
 	static const char none[] = "";
 	struct per_thread *t = per_thread_get();
-	char *copy = strdup(t ? t->error : none);
+	char *copy = alloc_string(t ? t->error : none);
 
 	return copy ? copy : none;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../face/id_map.h"
+#include "base/alloc.h"
 #include "facade.h"
 #include "roctracer/roctracer_hsa.h"
 
@@ -25,7 +26,7 @@ static _Atomic bool has_hip, is_attached, is_started;
 
 static void keep_string(const struct event_string *s)
 {
-	char *text = id_map_get(&strings, s->id) ? NULL : malloc((size_t)s->size + 1);
+	char *text = id_map_get(&strings, s->id) ? NULL : alloc_heap((size_t)s->size + 1);
 
 	if (!text)
 		return;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "facade.h"
 
 #define NR_BUCKETS 4096u
@@ -60,7 +61,7 @@ static uint64_t key_of(uint64_t begin_ns, uint64_t end_ns)
 void kernel_names_add(uint64_t object, const char *name)
 {
 	_Atomic(struct kernel *) *bucket = &kernels[hash_of(object) % NR_BUCKETS];
-	struct kernel *k = malloc(sizeof(*k));
+	struct kernel *k = alloc_heap(sizeof(*k));
 
 	if (!k)
 		return;

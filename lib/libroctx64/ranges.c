@@ -16,6 +16,7 @@
 
 #include "../face/fork_guard.h"
 #include "../librtl/core.h"
+#include "base/alloc.h"
 #include "roctracer/roctracer_roctx.h"
 #include "roctx.h"
 
@@ -43,8 +44,8 @@ static void pop(struct thread_ranges *o)
 		o->nr_missed--;
 	} else if (r) {
 		o->innermost = r->outer;
-		free(r->message);
-		free(r);
+		alloc_free(r->message);
+		alloc_free(r);
 	}
 }
 
@@ -61,7 +62,7 @@ static void thread_ends(void *arg)
 	o->nr_missed = 0;
 	while (o->innermost)
 		pop(o);
-	free(o);
+	alloc_free(o);
 }
 
 static struct thread_ranges *get_ranges(void)
@@ -70,12 +71,12 @@ static struct thread_ranges *get_ranges(void)
 
 	if (o)
 		return o;
-	o = calloc(1, sizeof(*o));
+	o = alloc_zero(1, sizeof(*o));
 	if (!o)
 		return NULL;
 	o->tid = (uint32_t)syscall(SYS_gettid);
 	if (pthread_setspecific(key, o) != 0) {
-		free(o);
+		alloc_free(o);
 		return NULL;
 	}
 	lock_take(&lock);
@@ -87,10 +88,10 @@ static struct thread_ranges *get_ranges(void)
 
 RTL_REQUIRES(lock) static void push(struct thread_ranges *o, const char *message)
 {
-	struct open_range *r = o->nr_missed ? NULL : malloc(sizeof(*r));
+	struct open_range *r = o->nr_missed ? NULL : alloc_heap(sizeof(*r));
 
-	if (r && !(r->message = strdup(message ? message : ""))) {
-		free(r);
+	if (r && !(r->message = alloc_string(message ? message : ""))) {
+		alloc_free(r);
 		r = NULL;
 	}
 	if (!r) {
@@ -143,5 +144,5 @@ EXPORT const char *roctracer_error_string(void);
 /* roctx 1.0 exports it as well; nothing in this library fails. The caller frees it. */
 EXPORT const char *roctracer_error_string(void)
 {
-	return strdup("");
+	return alloc_string("");
 }

@@ -85,11 +85,18 @@ void *alloc_grow(void *array, size_t nr, size_t *cap, size_t first, size_t size)
 
 char *alloc_string(const char *text)
 {
-	size_t size = strlen(text) + 1;
-	char *copy = alloc_heap(size);
+	return alloc_string_n(text, SIZE_MAX);
+}
 
-	if (copy)
-		memcpy(copy, text, size);
+char *alloc_string_n(const char *text, size_t size)
+{
+	size_t n = strnlen(text, size);
+	char *copy = alloc_heap(n + 1);
+
+	if (copy) {
+		memcpy(copy, text, n);
+		copy[n] = '\0';
+	}
 	return copy;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* alloc.h - all memory that the product allocates, so that a test can make the Nth call fail
+/* alloc.h - memory whose Nth allocation a test can make fail
  *
- * Code that is loaded into a traced program uses only alloc_pages(): the program's own malloc may
- * be instrumented, interposed, or running when a signal handler interrupts it. The command line
- * uses the heap. Tests use alloc_fail_at().
+ * librtl uses only alloc_pages(): the program's own malloc may be instrumented, interposed, or running when a signal
+ * handler interrupts it. The libraries with AMD's names use the heap, as AMD's do, since clients free some of their results; so do counter,
+ * store, query, analysis and export. tools/check_banned.py refuses direct calls in these; the command line itself, which ends with a message when memory
+ * runs out, makes some. Tests use alloc_fail_at().
  */
 #ifndef RTL_BASE_ALLOC_H
 #define RTL_BASE_ALLOC_H
@@ -24,6 +25,8 @@ void *alloc_resize(void *p, size_t nr, size_t size);
  * have moved; on failure NULL, and `array` stays as it was. */
 void *alloc_grow(void *array, size_t nr, size_t *cap, size_t first, size_t size);
 char *alloc_string(const char *text);
+/* Of at most `size` bytes of it. */
+char *alloc_string_n(const char *text, size_t size);
 void alloc_free(void *p);
 
 /* Tests: the nth call from now (1 = the next) and all later ones fail; 0 ends that. */

@@ -5,6 +5,7 @@
  * Threads:  any; an expression does not change.
  */
 #include "counter/expression.h"
+#include "base/alloc.h"
 
 #include <ctype.h>
 #include <float.h>
@@ -55,15 +56,15 @@ static uint32_t add_node(struct parser *p, struct node n)
 	struct expression *e = p->e;
 
 	if (e->nr == NODES_MAX) {
-		free(n.name);
+		alloc_free(n.name);
 		return fail(p, "too many operands");
 	}
 	if (e->nr == e->size) {
 		uint32_t size = e->size ? e->size * 2 : 16;
-		struct node *more = realloc(e->nodes, size * sizeof(*more));
+		struct node *more = alloc_resize(e->nodes, size, sizeof(*more));
 
 		if (!more) {
-			free(n.name);
+			alloc_free(n.name);
 			return fail(p, "no memory");
 		}
 		e->nodes = more;
@@ -121,12 +122,12 @@ static uint32_t parse_function(struct parser *p, enum kind kind)
 		p->at++;
 	if (p->at == begin)
 		return fail(p, "a counter's name is expected");
-	name = strndup(begin, (size_t)(p->at - begin));
+	name = alloc_string_n(begin, (size_t)(p->at - begin));
 	if (!name)
 		return fail(p, "no memory");
 	n = accept(p, ',') ? parse_count(p) : -1;
 	if (n < 1 || !accept(p, ')')) {
-		free(name);
+		alloc_free(name);
 		return fail(p, "the number of instances and ')' are expected");
 	}
 	return add_node(p, (struct node){ .kind = kind, .name = name, .index = n });
@@ -157,7 +158,7 @@ static uint32_t parse_name(struct parser *p)
 		if (n.index < 0 || !accept(p, ']'))
 			return fail(p, "an instance's number and ']' are expected");
 	}
-	n.name = strndup(begin, (size_t)(end - begin));
+	n.name = alloc_string_n(begin, (size_t)(end - begin));
 	return n.name ? add_node(p, n) : fail(p, "no memory");
 }
 
@@ -285,7 +286,7 @@ static uint32_t parse_sum(struct parser *p)
 
 struct expression *expression_parse(const char *text, enum expression_rules rules, char *error)
 {
-	struct parser p = { .e = calloc(1, sizeof(*p.e)),
+	struct parser p = { .e = alloc_zero(1, sizeof(*p.e)),
 			    .text = text,
 			    .at = text,
 			    .rules = rules,
@@ -310,9 +311,9 @@ void expression_free(struct expression *e)
 	if (!e)
 		return;
 	for (uint32_t i = 0; i < e->nr; i++)
-		free(e->nodes[i].name);
-	free(e->nodes);
-	free(e);
+		alloc_free(e->nodes[i].name);
+	alloc_free(e->nodes);
+	alloc_free(e);
 }
 
 static bool names_of_function(const struct node *n, expression_name_fn fn, void *arg)
@@ -419,13 +420,13 @@ static double value_of_tree(struct evaluation *v, double *values)
 bool expression_value(const struct expression *e, expression_value_fn fn, void *arg, double *value)
 {
 	struct evaluation v = { .e = e, .fn = fn, .arg = arg };
-	double *values = calloc(e->nr, sizeof(*values));
+	double *values = alloc_zero(e->nr, sizeof(*values));
 	double result;
 
 	if (!values)
 		return false;
 	result = value_of_tree(&v, values);
-	free(values);
+	alloc_free(values);
 	*value = v.divides_by_zero ? 0 : result;
 	return !v.lacks;
 }

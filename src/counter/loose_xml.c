@@ -6,6 +6,7 @@
  * Not here: what the elements mean.
  */
 #include "counter/loose_xml.h"
+#include "base/alloc.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -37,7 +38,7 @@ static void put_n(struct tidy *t, const char *text, size_t n)
 		return;
 	if (t->used + n > t->size) {
 		size_t size = 2 * (t->used + n) + 256;
-		char *more = realloc(t->out, size);
+		char *more = alloc_resize(t->out, size, 1);
 
 		if (!more) {
 			t->no_memory = true;
@@ -334,13 +335,13 @@ static bool parse(const char *name, const char *text, size_t size, unsigned int 
 	tidy_up(&t);
 	if (t.unclosed) {
 		say(h, name, line_in(text, t.unclosed), "%s", t.unclosed_what);
-		free(t.out);
+		alloc_free(t.out);
 		return false;
 	}
 	r.parser = t.no_memory || t.used > INT32_MAX ? NULL : XML_ParserCreate("UTF-8");
 	if (!r.parser) {
 		say(h, name, 0, "no memory");
-		free(t.out);
+		alloc_free(t.out);
 		return false;
 	}
 	XML_SetUserData(r.parser, &r);
@@ -351,7 +352,7 @@ static bool parse(const char *name, const char *text, size_t size, unsigned int 
 	if (!good && !r.stopped)
 		say(h, name, line_of(&r), "%s", XML_ErrorString(XML_GetErrorCode(r.parser)));
 	XML_ParserFree(r.parser);
-	free(t.out);
+	alloc_free(t.out);
 	return good;
 }
 
@@ -364,7 +365,7 @@ bool loose_xml_parse(const char *name, const char *text, size_t size,
 static bool read_file(const char *path, unsigned int depth, const struct loose_xml_handler *h)
 {
 	FILE *in = fopen(path, "re");
-	char *text = in ? malloc(FILE_MAX + 1) : NULL;
+	char *text = in ? alloc_heap(FILE_MAX + 1) : NULL;
 	size_t n = 0;
 	bool good = false;
 
@@ -378,7 +379,7 @@ static bool read_file(const char *path, unsigned int depth, const struct loose_x
 		say(h, path, 0, "is larger than %zu bytes", FILE_MAX);
 	else
 		good = parse(path, text, n, depth, h);
-	free(text);
+	alloc_free(text);
 	if (in)
 		fclose(in);
 	return good;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "counter/expression.h"
 
 #define DEPTH_MAX 32u	     /* of metrics within metrics: users' may be circular */
@@ -240,7 +241,7 @@ static bool add_event(struct metric_events *e, struct metric_event event)
 		return true;
 	if (e->nr == e->size) {
 		uint32_t size = e->size ? e->size * 2 : 32;
-		struct metric_event *more = realloc(e->all, size * sizeof(*more));
+		struct metric_event *more = alloc_resize(e->all, size, sizeof(*more));
 
 		if (!more)
 			return false;
@@ -261,7 +262,7 @@ bool metric_events_add(struct metric_events *to, const struct metric_events *fro
 
 void metric_events_free(struct metric_events *e)
 {
-	free(e->all);
+	alloc_free(e->all);
 	*e = (struct metric_events){ 0 };
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "counter/loose_xml.h"
 #include "counter/metric.h"
 
@@ -92,7 +93,7 @@ static bool fail_entry(char *error, const struct entry *e, const char *why)
 
 static void *keep_bytes(struct metrics_file *f, size_t size)
 {
-	struct kept *k = calloc(1, sizeof(*k) + size);
+	struct kept *k = alloc_zero(1, sizeof(*k) + size);
 
 	if (!k)
 		return NULL;
@@ -158,7 +159,7 @@ static bool add_entry(struct metrics_file *f, struct scope *s, struct entry *e)
 		return fail_entry(f->error, e, "the file has too many metrics");
 	if (s->nr == s->size) {
 		uint32_t size = s->size ? 2 * s->size : 64;
-		struct entry **more = realloc(s->entries, size * sizeof(struct entry *));
+		struct entry **more = alloc_resize(s->entries, size, sizeof(struct entry *));
 
 		if (!more)
 			return fail_entry(f->error, e, "no memory");
@@ -286,7 +287,7 @@ static bool on_end(void *arg, const char *name)
 static struct metrics_file *open_any(const char *name, const char *text, size_t size,
 				     enum expression_rules rules, char *error)
 {
-	struct metrics_file *f = calloc(1, sizeof(*f));
+	struct metrics_file *f = alloc_zero(1, sizeof(*f));
 	const struct loose_xml_handler h = { on_begin, on_end, f, error };
 
 	_Static_assert(METRICS_FILE_ERROR_SIZE == LOOSE_XML_ERROR_SIZE, "they share a buffer");
@@ -315,11 +316,11 @@ struct metrics_file *metrics_file_parse(const char *name, const char *text, size
 
 static void free_made(struct made *m)
 {
-	free(m->basics);
-	free(m->deriveds);
-	free(m->from);
-	free(m->all);
-	free(m);
+	alloc_free(m->basics);
+	alloc_free(m->deriveds);
+	alloc_free(m->from);
+	alloc_free(m->all);
+	alloc_free(m);
 }
 
 void metrics_file_close(struct metrics_file *f)
@@ -332,11 +333,11 @@ void metrics_file_close(struct metrics_file *f)
 	}
 	for (struct kept *k = f->kept, *next; k; k = next) {
 		next = k->next;
-		free(k);
+		alloc_free(k);
 	}
 	for (uint32_t i = 0; i < f->nr_scopes; i++)
-		free(f->scopes[i].entries);
-	free(f);
+		alloc_free(f->scopes[i].entries);
+	alloc_free(f);
 }
 
 /* ---- the lists of a GPU ---------------------------------------------------------------------- */
@@ -373,7 +374,7 @@ static bool gather(struct metrics_file *f, struct made *m, const struct counter_
 					 scope_of(f, m->agent, shipped->name),
 					 find_scope(f, "global", 6) };
 
-	m->all = calloc(f->nr_entries + 1, sizeof(*m->all));
+	m->all = alloc_zero(f->nr_entries + 1, sizeof(*m->all));
 	if (!m->all)
 		return fail(error, NULL, "no memory");
 	for (size_t s = 0; s < sizeof(scopes) / sizeof(scopes[0]); s++)
@@ -452,9 +453,10 @@ static bool fill(struct made *m, const struct counter_gpu *shipped, char *error)
 	m->gpu = (struct counter_gpu){ .name = shipped->name,
 				       .blocks = shipped->blocks,
 				       .nr_blocks = shipped->nr_blocks };
-	m->gpu.basics = m->basics = calloc(nr_basics + m->nr_all + 1, sizeof(*m->basics));
-	m->gpu.deriveds = m->deriveds = calloc(nr_deriveds + m->nr_all + 1, sizeof(*m->deriveds));
-	m->from = calloc(nr_deriveds + m->nr_all + 1, sizeof(*m->from));
+	m->gpu.basics = m->basics = alloc_zero(nr_basics + m->nr_all + 1, sizeof(*m->basics));
+	m->gpu.deriveds = m->deriveds =
+		alloc_zero(nr_deriveds + m->nr_all + 1, sizeof(*m->deriveds));
+	m->from = alloc_zero(nr_deriveds + m->nr_all + 1, sizeof(*m->from));
 	if (!m->basics || !m->deriveds || !m->from)
 		return fail(error, NULL, "no memory");
 	for (uint32_t i = 0; i < nr_basics; i++)
@@ -566,7 +568,7 @@ static struct made *make(struct metrics_file *f, const char *agent, enum metrics
 			 char *error)
 {
 	const struct counter_gpu *shipped = gpus_find(agent);
-	struct made *m = shipped ? calloc(1, sizeof(*m)) : NULL;
+	struct made *m = shipped ? alloc_zero(1, sizeof(*m)) : NULL;
 
 	if (!m) {
 		fail(error, NULL, shipped ? "no memory" : "the counters of %.40s are not known",
@@ -684,7 +686,7 @@ char *metrics_file_excerpt(struct metrics_file *f, const char *agent, const char
 
 	if (!m)
 		return NULL;
-	x.wanted = calloc(m->nr_all + 1, sizeof(*x.wanted));
+	x.wanted = alloc_zero(m->nr_all + 1, sizeof(*x.wanted));
 	out = x.wanted ? open_memstream(&text, &size) : NULL;
 	for (uint32_t i = 0; out && i < nr; i++) {
 		char name[NAME_MAX_SIZE + 1];
@@ -702,10 +704,10 @@ char *metrics_file_excerpt(struct metrics_file *f, const char *agent, const char
 	}
 	if (any)
 		fprintf(out, "</%.*s>\n", (int)strcspn(agent, ":"), agent);
-	free(x.wanted);
+	alloc_free(x.wanted);
 	if (out && fclose(out) == 0)
 		return text;
 	fail(error, NULL, "no memory");
-	free(text);
+	alloc_free(text);
 	return NULL;
 }

@@ -5,6 +5,7 @@
  * the fullest block needs. Where the two differ, the ways to distribute the metrics are tried, up to a bound.
  */
 #include "counter/plan.h"
+#include "base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,7 +170,7 @@ static bool find_events(struct job *j)
 
 static bool fill_pass(const struct job *j, uint32_t pass, struct plan_pass *p)
 {
-	p->metrics = calloc(j->nr, sizeof(*p->metrics));
+	p->metrics = alloc_zero(j->nr, sizeof(*p->metrics));
 	if (!p->metrics)
 		return false;
 	for (uint32_t i = 0; i < j->nr; i++)
@@ -180,7 +181,7 @@ static bool fill_pass(const struct job *j, uint32_t pass, struct plan_pass *p)
 
 static bool fill(const struct job *j, struct plan *plan)
 {
-	plan->passes = calloc(plan->nr ? plan->nr : 1, sizeof(*plan->passes));
+	plan->passes = alloc_zero(plan->nr ? plan->nr : 1, sizeof(*plan->passes));
 	for (uint32_t p = 0; plan->passes && p < plan->nr; p++)
 		if (!fill_pass(j, p, &plan->passes[p]))
 			return false;
@@ -191,8 +192,12 @@ static bool make(struct job *j, struct plan *plan)
 {
 	uint32_t least;
 
-	if (!find_events(j) || !least_passes(j, &least))
+	if (!find_events(j))
 		return false;
+	if (!least_passes(j, &least)) {
+		snprintf(j->error, METRIC_ERROR_SIZE, "no memory");
+		return false;
+	}
 	sort_by_size(j);
 	plan->nr = j->nr ? distribute(j, least, &plan->is_least) : 0;
 	if (fill(j, plan))
@@ -208,9 +213,9 @@ bool plan_make(const struct counter_gpu *gpu, const char *const *names, uint32_t
 	struct job j = { .gpu = gpu,
 			 .names = names,
 			 .nr = nr,
-			 .events = calloc(nr + 1, sizeof(*j.events)),
-			 .order = calloc(nr + 1, sizeof(*j.order)),
-			 .pass = calloc(nr + 1, sizeof(*j.pass)),
+			 .events = alloc_zero(nr + 1, sizeof(*j.events)),
+			 .order = alloc_zero(nr + 1, sizeof(*j.order)),
+			 .pass = alloc_zero(nr + 1, sizeof(*j.pass)),
 			 .error = error };
 	bool good = false;
 
@@ -222,18 +227,18 @@ bool plan_make(const struct counter_gpu *gpu, const char *const *names, uint32_t
 		snprintf(error, METRIC_ERROR_SIZE, "no memory");
 	for (uint32_t i = 0; j.events && i < nr; i++)
 		metric_events_free(&j.events[i]);
-	free(j.events);
-	free(j.order);
-	free(j.pass);
+	alloc_free(j.events);
+	alloc_free(j.order);
+	alloc_free(j.pass);
 	return good;
 }
 
 void plan_free(struct plan *plan)
 {
 	for (uint32_t p = 0; plan->passes && p < plan->nr; p++) {
-		free(plan->passes[p].metrics);
+		alloc_free(plan->passes[p].metrics);
 		metric_events_free(&plan->passes[p].events);
 	}
-	free(plan->passes);
+	alloc_free(plan->passes);
 	*plan = (struct plan){ 0 };
 }

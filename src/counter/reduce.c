@@ -5,9 +5,9 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "counter/metric.h"
 
 #define NAME_MAX_SIZE 128u
@@ -103,7 +103,7 @@ static bool put_reduced(const struct counter_gpu *gpu, struct text *t)
 char *reduce_translate(const struct counter_gpu *gpu, const char *expression)
 {
 	size_t size = strlen(expression) * 4 + 2 * NAME_MAX_SIZE;
-	struct text t = { .from = expression, .to = calloc(1, size), .size = size };
+	struct text t = { .from = expression, .to = alloc_zero(1, size), .size = size };
 	bool good = t.to != NULL;
 
 	while (good && *t.from) {
@@ -120,6 +120,6 @@ char *reduce_translate(const struct counter_gpu *gpu, const char *expression)
 	}
 	if (good)
 		return t.to;
-	free(t.to);
+	alloc_free(t.to);
 	return NULL;
 }

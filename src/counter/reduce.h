@@ -10,7 +10,7 @@
 
 #include "counter/gpus.h"
 
-/* The expression without reduce(). To be freed. NULL: a reduce() is of another form, or no memory. Names are not looked up but for the
+/* The expression without reduce(). To be freed by alloc_free(). NULL: a reduce() is of another form, or no memory. Names are not looked up but for the
  * instances of a counter. */
 char *reduce_translate(const struct counter_gpu *gpu, const char *expression);
 

@@ -4,6 +4,7 @@
  * Keys come from files: they are mixed, so that ids a power of two apart don't collide.
  */
 #include "store/map.h"
+#include "base/alloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ uint64_t map_hash(const void *data, size_t size)
 
 void map_fini(struct map *map)
 {
-	free(map->entries);
+	alloc_free(map->entries);
 	memset(map, 0, sizeof(*map));
 }
 
@@ -62,14 +63,14 @@ static int grow_table(struct map *map)
 {
 	struct map bigger = { .cap = map->cap ? map->cap * 2 : 64, .nr = map->nr };
 
-	bigger.entries = calloc(bigger.cap, sizeof(*bigger.entries));
+	bigger.entries = alloc_zero(bigger.cap, sizeof(*bigger.entries));
 	if (!bigger.entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < map->cap; i++) {
 		if (map->entries[i].value_plus_1)
 			*find_entry(&bigger, map->entries[i].key) = map->entries[i];
 	}
-	free(map->entries);
+	alloc_free(map->entries);
 	*map = bigger;
 	return 0;
 }

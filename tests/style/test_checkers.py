@@ -297,11 +297,19 @@ class Others(Tree):
 
     def test_heap_is_banned_in_librtl(self):
         code = "void f(void)\n{\n\tfree(p);\n}\n"
-        for name in ("src/cli/main.c", "lib/libroctracer64/pool.c", "src/base/alloc.c"):
+        for name in ("src/cli/main.c", "src/base/alloc.c"):
             self.put(name, code)
         self.found(check_banned.check)
         self.put("src/source/hip/map.c", code)
         self.found(check_banned.check, "src/source/hip/map.c:3", "alloc_pages")
+
+    def test_allocation_that_no_test_can_make_fail_is_banned(self):
+        self.put("src/cli/main.c", "void f(void)\n{\n\tp = calloc(1, 2);\n}\n")
+        self.found(check_banned.check)
+        for folder in ("src/counter", "src/store", "src/query", "src/analysis", "src/export", "lib/libroctracer64"):
+            self.put(folder + "/a.c", "void f(void)\n{\n\tp = calloc(1, 2);\n}\n")
+            self.found(check_banned.check, folder + "/a.c:3", "alloc_zero")
+            self.put(folder + "/a.c", "void f(void)\n{\n\tp = alloc_zero(1, 2);\n}\n")
 
     def test_banned_names_in_comments_members_and_words(self):
         self.put("src/event/bus.c", '/* exit(1) */ int x = a->signal(1) + my_exit(2); char *s = "abort()";\n')

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "support/test.h"
 
 struct entry {
@@ -76,6 +77,34 @@ static uint64_t close_it(void)
 
 	CHECK_EQ_INT(buffer_close(buffer, &nr_lost), 0);
 	return nr_lost;
+}
+
+TEST(buffer_without_memory_is_not_opened)
+{
+	struct buffer_config config = {
+		.half_size = 10 * sizeof(struct entry),
+		.entry_size = sizeof(struct entry),
+		.link = offsetof(struct entry, name),
+		.watermark = SIZE_MAX,
+		.policy = BUFFER_WAIT,
+		.deliver = deliver,
+		.arg = &seen,
+	};
+	int ret = -1;
+
+	for (uint64_t n = 1; ret < 0; n++) {
+		CHECK_LT_UINT(n, 100);
+		buffer = NULL;
+		alloc_fail_at(n);
+		ret = buffer_open(&config, &buffer);
+		alloc_fail_at(0);
+		if (ret < 0)
+			CHECK_EQ_INT(ret, -ENOMEM);
+	}
+	write_number(5);
+	CHECK_EQ_UINT(close_it(), 0);
+	CHECK_EQ_UINT(nr_seen, 1);
+	CHECK_EQ_UINT(seen[0].number, 5);
 }
 
 TEST(full_half_is_delivered_whole_and_in_order)

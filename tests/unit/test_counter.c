@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_counter.c - expressions of metrics, names of counters, passes */
+#include "base/alloc.h"
 #include "counter/expression.h"
 #include "counter/plan.h"
 #include "support/test.h"
@@ -335,4 +336,60 @@ TEST(unknown_name_in_a_set_is_refused)
 
 	CHECK(!plan_make(gpus_find("gfx900"), names, 2, &plan, error));
 	CHECK_STR_HAS(error, "NOTHING_LIKE_IT");
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Each allocation fails in turn: an error that says so, and no damage; in the end all is well. */
+TEST(plan_without_memory_says_so)
+{
+	static const char *const names[] = { "SQ_WAVES", "L2CacheHit", "VALUBusy", "TCC_HIT",
+					     "FETCH_SIZE" };
+	bool good = false;
+
+	for (uint64_t n = 1; !good; n++) {
+		char error[METRIC_ERROR_SIZE] = "";
+		struct plan plan = { 0 };
+
+		CHECK_LT_UINT(n, 100000);
+		alloc_fail_at(n);
+		good = plan_make(gpus_find("gfx900"), names, NR(names), &plan, error);
+		alloc_fail_at(0);
+		if (good)
+			plan_free(&plan);
+		else
+			CHECK_STR_HAS(error, "memory");
+	}
+}
+
+static bool four(const char *name, int32_t index, void *arg, double *value)
+{
+	(void)name;
+	(void)index;
+	(void)arg;
+	*value = 4;
+	return true;
+}
+
+TEST(expression_without_memory_has_no_value)
+{
+	bool good = false;
+
+	for (uint64_t n = 1; !good; n++) {
+		char error[EXPRESSION_ERROR_SIZE] = "";
+		struct expression *e;
+		double value = 0;
+
+		CHECK_LT_UINT(n, 1000);
+		alloc_fail_at(n);
+		e = expression_parse("sum(A,4)*(B[2]+C-1)/max(D,8)+A+B+C+D+A+B+C+D+A+B+C+D",
+				     EXPRESSION_ORDINARY, error);
+		if (!e)
+			CHECK_STR_HAS(error, "memory");
+		good = e && expression_value(e, four, NULL, &value);
+		alloc_fail_at(0);
+		expression_free(e);
+		if (good)
+			CHECK_NEAR(value, 16 * 7 / 4.0 + 48, 1e-9);
+	}
 }

@@ -8,9 +8,11 @@
 
 #include "../../lib/face/agents.h"
 #include "../../lib/face/fork_guard.h"
+#include "../../lib/face/id_map.h"
 #include "../../lib/face/pending.h"
 #include "../../lib/face/per_thread.h"
 #include "../../lib/face/slot.h"
+#include "base/alloc.h"
 #include "support/test.h"
 
 GUARDED_LOCK(inner, LOCK_BUFFERS);
@@ -45,7 +47,7 @@ static void *change(void *arg)
 	return arg;
 }
 
-#define NR_PENDING 100000
+#define NR_PENDING 20000
 
 static struct pending pending;
 static struct pending_item items[NR_PENDING], base_item = { .key = PENDING_BUCKETS };
@@ -238,4 +240,59 @@ TEST(agents_are_counted_by_type)
 	CHECK_EQ_UINT(agents[2].node, 13);
 	CHECK_EQ_UINT(agents[2].bdf, 3);
 	CHECK_EQ_UINT(agents_list(NULL, get_info, agents), 0);
+}
+
+static void *use_thread_without_memory(void *arg)
+{
+	alloc_fail_at(1);
+	CHECK_NULL(per_thread_get());
+	alloc_fail_at(0);
+	CHECK_NOT_NULL(per_thread_get());
+	return arg;
+}
+
+TEST(parts_without_memory_keep_what_they_have)
+{
+	static struct id_map map;
+	struct id_stack stack = { 0 };
+	pthread_t thread;
+	uint64_t id;
+
+	for (uint64_t i = 1; i <= 100; i++) {
+		if (i % 3 == 0) {
+			uint32_t nr = stack.nr;
+
+			alloc_fail_at(1);
+			if (!id_stack_push(&stack, i))
+				CHECK_EQ_UINT(stack.nr, nr);
+			else
+				CHECK(id_stack_pop(&stack, &id));
+			alloc_fail_at(0);
+		}
+		CHECK(id_stack_push(&stack, i));
+	}
+	for (uint64_t i = 100; i >= 1; i--) {
+		CHECK(id_stack_pop(&stack, &id));
+		CHECK_EQ_UINT(id, i);
+	}
+	CHECK(!id_stack_pop(&stack, &id));
+	alloc_free(stack.ids);
+
+	alloc_fail_at(1);
+	id_map_set(&map, 5, 7);
+	alloc_fail_at(0);
+	CHECK_EQ_UINT(id_map_get(&map, 5), 0);
+	for (uint32_t i = 0; i < 3 * ID_MAP_CHUNK; i += 7)
+		id_map_set(&map, i, i + 1);
+	alloc_fail_at(1);
+	id_map_set(&map, 8, 1000); /* its part is there */
+	alloc_fail_at(0);
+	CHECK_EQ_UINT(id_map_get(&map, 8), 1000);
+	for (uint32_t i = 0; i < 3 * ID_MAP_CHUNK; i += 7)
+		CHECK_EQ_UINT(id_map_get(&map, i), i + 1);
+	id_map_set(&map, ID_MAP_MAX, 1);
+	CHECK_EQ_UINT(id_map_get(&map, ID_MAP_MAX), 0);
+
+	CHECK_OK(pthread_create(&thread, NULL, use_thread_without_memory, NULL));
+	pthread_join(thread, NULL);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "counter/plan.h"
 #include "support/test.h"
 
@@ -271,4 +272,36 @@ TEST(excerpt_has_what_the_names_need_and_reads_back)
 	free(text);
 	metrics_file_close(again);
 	metrics_file_close(f);
+}
+
+/* Each allocation fails in turn. */
+TEST(file_without_memory_is_refused_with_that_reason)
+{
+	static const char text[] =
+		"<gfx900>\n<metric name=MINE block=SQ event=4 descr=\"x\"></metric>\n</gfx900>\n"
+		"<global>\n<metric name=TWICE expr=2*MINE+L2CacheHit></metric>\n</global>\n";
+	static const char *const names[] = { "TWICE" };
+	bool good = false;
+
+	for (uint64_t n = 1; !good; n++) {
+		const struct counter_gpu *gpu = NULL;
+		struct metrics_file *f;
+		char *excerpt = NULL;
+
+		CHECK_LT_UINT(n, 100000);
+		error[0] = '\0';
+		alloc_fail_at(n);
+		f = metrics_file_parse("my.xml", text, strlen(text), EXPRESSION_ORDINARY, error);
+		gpu = f ? metrics_file_gpu(f, "gfx900", METRICS_FILE_EXTENDS, error) : NULL;
+		if (gpu)
+			excerpt = metrics_file_excerpt(f, "gfx900", names, 1, error);
+		alloc_fail_at(0);
+		good = excerpt != NULL;
+		if (good)
+			CHECK_STR_HAS(excerpt, "TWICE");
+		else
+			CHECK_STR_HAS(error, "memory");
+		free(excerpt);
+		metrics_file_close(f);
+	}
 }
