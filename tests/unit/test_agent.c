@@ -70,6 +70,10 @@ TEST(number_that_is_no_tick_does_not_settle_the_clock)
 	struct gpu_clock_piece p = { 0 };
 
 	fake_open(NULL, 0);
+	/* before any tick was seen, too */
+	CHECK_EQ_UINT(agent_settle_ns(&p, 2, ticks + 1000000000),
+		      fake_ticks_to_ns(ticks + 1000000000));
+	CHECK_EQ_UINT(p.until, 0);
 	CHECK_EQ_UINT(agent_settle_ns(&p, 1, ticks), fake_ticks_to_ns(ticks));
 	CHECK(gpu_clock_covers(&p, ticks));
 	/* far ahead; so far that ns overflow */

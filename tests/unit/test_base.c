@@ -285,3 +285,27 @@ TEST(thread_with_a_lock_is_not_cancelled)
 	lock_drop(&inner_lock);
 	lock_drop(&outer_lock);
 }
+
+TEST(allocation_of_more_than_there_is_fails)
+{
+	void *p = alloc_resize(NULL, 4, 8);
+
+	CHECK_NOT_NULL(p);
+	/* the product is 16 */
+	CHECK_NULL(alloc_resize(p, SIZE_MAX / 8 + 3, 8));
+	CHECK_NULL(alloc_zero(SIZE_MAX / 8 + 3, 8));
+	alloc_free(p);
+}
+
+TEST(copied_text_ends_at_its_end_or_at_the_size)
+{
+	char *all = alloc_string("abc"), *some = alloc_string_n("abc", 2),
+	     *more = alloc_string_n("abc", 9);
+
+	CHECK_STR_EQ(all, "abc");
+	CHECK_STR_EQ(some, "ab");
+	CHECK_STR_EQ(more, "abc");
+	alloc_free(all);
+	alloc_free(some);
+	alloc_free(more);
+}
