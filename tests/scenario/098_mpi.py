@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Ranks that a real mpirun starts (Debian's Open MPI), inside one rtl trace and with an rtl trace for each rank."""
 from support import *
+from support.terminal import Terminal
 
 RANKS = 4
 KERNELS = 41  # of a rank
@@ -48,6 +49,48 @@ def ranks_of_mpirun_in_one_rtl_trace_have_databases_of_their_own():
 def ranks_of_mpirun_with_an_rtl_trace_each_have_databases_of_their_own():
     folder, _ = launched("each", *LAUNCHER, RTL_BIN, "trace", "-q", "--virtual-gpu", "-o", "rank-%r.db", "--", program("troubled"))
     check_ranks(folder, "rank-%r.db")
+
+
+def interrupted(folder, *argv):
+    """Ctrl-C at a terminal, when each rank waits for its hung kernel, the 30th."""
+    if not shutil.which("mpirun"):
+        skip("mpirun is not installed: apt-get install openmpi-bin")
+    t = Terminal(argv, clean_env({**AS_ROOT, "VGPU_HANG": "n=30", "VGPU_LOG_SYNC": "1", "VGPU_LOG": os.path.join(folder, "gpu.%p.log")}),
+                 columns=200, cwd=folder)
+
+    def counts():
+        return [open(log, encoding="utf-8").read().count("dispatch") for log in glob.glob(os.path.join(folder, "gpu.*.log"))]
+
+    try:
+        wait_until("the hung kernels", lambda: len(counts()) == RANKS and min(counts()) >= 29, 60)
+        t.send("\x03")
+        t.wait()
+    finally:
+        t.close()
+
+
+def check_interrupted(db, ranks):
+    equal("ranks", db.execute("select rank from rtl_process order by 1").fetchall(), [(n,) for n in ranks])
+    for n in ranks:
+        ended_kernels, open_kernels = db.execute("select sum(not D.flags & 8), sum(D.flags & 8 <> 0) from rtl_process P join rtl_dispatch D on D.op_id "
+                                                 "between P.id_first and P.id_last where P.rank = ?", (n,)).fetchone()
+        at_least(f"kernels of rank {n} that ended", ended_kernels, 20)
+        at_least("its kernels that did not", open_kernels, 1)
+
+
+@case
+def ctrl_c_at_one_rtl_trace_leaves_a_database_of_all_ranks():
+    folder = new_dir("stop_one")
+    interrupted(folder, RTL_BIN, "trace", "--virtual-gpu", "-o", "all.db", "--", *LAUNCHER, program("launcher"), "launches=50")
+    check_interrupted(open_db(os.path.join(folder, "all.db")), range(RANKS))
+
+
+@case
+def ctrl_c_at_an_rtl_trace_of_each_rank_leaves_each_database():
+    folder = new_dir("stop_each")
+    interrupted(folder, *LAUNCHER, RTL_BIN, "trace", "-q", "--virtual-gpu", "-o", "rank-%r.db", "--", program("launcher"), "launches=50")
+    for n in range(RANKS):
+        check_interrupted(open_db(os.path.join(folder, f"rank-{n}.db")), [n])
 
 
 main()
