@@ -295,7 +295,7 @@ def tools_variable_without_preload_names_missed_calls():
 @case
 def static_program_is_named():
     r = traced("still")
-    contains("what rtl trace says", r.err, "is statically linked")
+    contains("what rtl trace says", r.err, "is statically linked: librtl can't be loaded into it, and neither can the virtual GPU get in")
     equal("a database is there", os.path.exists(r.output), False)
 
 

@@ -120,6 +120,13 @@ def doctor_reports_way_in_and_reason():
 
 
 @case
+def doctor_names_the_way_of_the_virtual_gpu():
+    way = "libdtif.so, by HSA_ENABLE_DTIF=1" if DTIF else "libvgpu.so is preloaded, and is" if THUNK_INSIDE else "libhsakmt.so.1, which the runtime needs"
+    (line,) = [line for line in doctor().splitlines() if " virtual GPU: " in line]
+    contains("line", line, way)
+
+
+@case
 def doctor_reports_interposed_queues():
     said = "queues: interposed: programs keep their own queues"
     faulty = "this HSA runtime's intercept queues are faulty: its intercept queues hand over batches"

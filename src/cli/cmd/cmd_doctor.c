@@ -24,6 +24,7 @@
 #include "cli/machine.h"
 #include "cli/paths.h"
 #include "cli/trace/probe.h"
+#include "cli/trace/vgpu.h"
 #include "cli/ui.h"
 #include "rtl_version.h"
 
@@ -297,7 +298,8 @@ static void check_parts(struct doctor *d)
 		probe_library(r, "libhsa-runtime64.so.1", file, NULL);
 		d->has_vgpu = r->loaded;
 		if (r->loaded)
-			print_line(d, OK, NULL, "virtual GPU: %s", file);
+			print_line(d, OK, NULL, "virtual GPU: %s: %s", d->paths.vgpu_dir,
+				   vgpu_way(r->path));
 		else
 			print_line(d, WARN, "install the HSA runtime, which it needs",
 				   "virtual GPU: %s", r->error);

@@ -473,8 +473,10 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 		ui_say("nothing to trace: RTL_DISABLE is set, with which librtl does nothing: unset it; "
 		       "no database was written");
 	else if (program.untraceable)
-		ui_say("nothing to trace: %s %s; no database was written", t->program,
-		       program.untraceable);
+		ui_say("nothing to trace: %s %s%s; no database was written", t->program,
+		       program.untraceable,
+		       value(t, TRACE_VGPU)->count ? ", and neither can the virtual GPU get in" :
+						     "");
 	else if (suspect)
 		ui_say("nothing to trace: %s; no database was written", suspect);
 	else if (t->abandoned)

@@ -122,8 +122,10 @@ static void set_environment(const struct selftest *s, const struct selftest_play
 		setenv("ROCPROFILER_REGISTER_LIBRARY", s->paths.librtl, 1);
 	if (play->way == WAY_TOOLS)
 		setenv("HSA_TOOLS_LIB", s->paths.librtl, 1);
+	if (s->virtual && play->way != WAY_RTL)
+		put_first("LD_PRELOAD", ui_keep(ui_format("%s/libvgpu.so", s->paths.vgpu_dir)));
 	if (play->way == WAY_PRELOAD)
-		setenv("LD_PRELOAD", s->paths.librtl, 1);
+		put_first("LD_PRELOAD", s->paths.librtl);
 	if (alone) {
 		setenv("RTL_OUTPUT", db, 1);
 		setenv("RTL_MODE", play->mode ? play->mode : "standard", 1);

@@ -69,7 +69,7 @@ void vgpu_explain(void)
 		ui_say("on the virtual GPU: kernels are executed; times are a model's, not a GPU's");
 }
 
-/* Whether the file is the virtual GPU: AMD's thunk has no such names. */
+/* Whether the file has a text: of a thunk, whether it is the virtual GPU, as AMD's has no such names. */
 static bool has_name(const char *path, const char *name)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -88,6 +88,16 @@ static bool has_name(const char *path, const char *name)
 	}
 	close(fd);
 	return has;
+}
+
+const char *vgpu_way(const char *rocr)
+{
+	if (has_name(rocr, "libhsakmt.so.1"))
+		return "libhsakmt.so.1, which the runtime needs, is the virtual GPU's by LD_LIBRARY_PATH; libvgpu.so is "
+		       "preloaded for programs that find another one";
+	if (has_name(rocr, "HSA_ENABLE_DTIF"))
+		return "the runtime loads libdtif.so, by HSA_ENABLE_DTIF=1";
+	return "libvgpu.so is preloaded, and is the kernel driver for the runtime";
 }
 
 /* Whether the loader finds a virtual GPU by LD_LIBRARY_PATH, in the first folder that has a thunk. */

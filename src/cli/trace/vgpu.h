@@ -13,6 +13,8 @@ void vgpu_check_paths(const struct paths *paths);
 size_t vgpu_gpus(struct machine_gpu gpus[MACHINE_GPUS_MAX]);
 /* The library that shows the virtual GPUs in /sys, to preload; NULL: it is not there. */
 const char *vgpu_driver(const struct paths *paths);
+/* How the virtual GPU gets into programs that load this HSA runtime. */
+const char *vgpu_way(const char *rocr);
 /* Prints what the virtual GPU does and does not. */
 void vgpu_explain(void);
 /* Without --virtual-gpu: warns of VGPU_* variables, unless the program runs on a virtual GPU anyway. */
