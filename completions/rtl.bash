@@ -67,14 +67,14 @@ _rtl()
 		--snapshot-gap) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --internal --gpus --ranks --pmc --pmc-file --metrics-file --metrics-rules --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --internal --gpus --ranks --pmc --pmc-file --metrics-file --metrics-rules --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --check --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
 	summary)
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap path" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap path collective" -- "$cur")); return ;;
 		--domain) COMPREPLY=($(compgen -W "hip hsa" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		--columns) COMPREPLY=($(compgen -W "rtl rocprof" -- "$cur")); return ;;
@@ -87,9 +87,10 @@ _rtl()
 		--gpus) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--metrics) COMPREPLY=($(compgen -W "compute memory roofline" -- "$cur")); return ;;
+		--collectives) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --metrics --critical-path --quiet --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--rows --by --domain --format --columns --units --internal --wide --sort --names --time --range --kernels --gpus --ranks --metrics --collectives --critical-path --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;
@@ -115,7 +116,7 @@ _rtl()
 	diff)
 		case $prev in
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "kernel call copy range" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "kernel call copy range run" -- "$cur")); return ;;
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json markdown html" -- "$cur")); return ;;
 		--fail-if) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
@@ -352,7 +353,7 @@ _rtl()
 		--virtual-gpu) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--version --input --output-file --output-directory --output-format --output-config --log-level --extra-counters --runtime-trace --sys-trace --hip-trace --marker-trace --kernel-trace --hip-graph-trace --hip-event-trace --memory-copy-trace --memory-allocation-trace --kfd-trace --scratch-memory-trace --hsa-trace --rccl-trace --ompt-trace --kokkos-trace --rocdecode-trace --rocjpeg-trace --rocshmem-trace --hipfile-trace --hip-runtime-trace --hip-compiler-trace --hsa-core-trace --hsa-amd-trace --hsa-image-trace --hsa-finalizer-trace --kfd-page-migration-trace --kfd-page-mapping-trace --kfd-queue-trace --kfd-dropped-events-trace --pmc --replay-mode --kernel-replay-beta-enabled --spm-beta-enabled --spm --spm-sample-interval --spm-sample-interval-unit --pc-sampling-beta-enabled --pc-sampling-unit --pc-sampling-method --pc-sampling-interval --stats --summary --summary-per-domain --summary-groups --summary-output-file --summary-units --mangled-kernels --truncate-kernels --kernel-rename --profile-mpi-ranks --mpi-world-rank-variable --mpi-world-size-variable --kernel-include-regex --kernel-exclude-regex --kernel-iteration-range --collection-period --collection-period-unit --selected-regions --selected-regions-ref-count --perfetto-backend --perfetto-buffer-size --perfetto-buffer-fill-policy --perfetto-shmem-size-hint --list-avail --group-by-queue --preload --rocm-root --sdk-soversion --sdk-version --readlink --realpath --benchmark-mode --agent-index --suppress-marker-preload --echo --disable-signal-handlers --process-sync --minimum-output-data --pid --attach --attach-duration-msec --attach-children --attach-sync-output --att --advanced-thread-trace --att-no-intercept --att-library-path --att-target-cu --att-simd-select --att-consecutive-kernels --att-buffer-size --att-resource-mode --att-shader-engine-mask --att-gpu-index --att-perfcounters --att-perfcounter-ctrl --att-perfcounter-target-only --att-activity --att-serialize-all --att-no-detail --virtual-gpu --keep-database --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--version --input --output-file --output-directory --output-format --output-config --log-level --extra-counters --runtime-trace --sys-trace --hip-trace --marker-trace --kernel-trace --hip-graph-trace --hip-event-trace --memory-copy-trace --memory-allocation-trace --kfd-trace --scratch-memory-trace --hsa-trace --rccl-trace --ompt-trace --kokkos-trace --rocdecode-trace --rocjpeg-trace --rocshmem-trace --hipfile-trace --hip-runtime-trace --hip-compiler-trace --hsa-core-trace --hsa-amd-trace --hsa-image-trace --hsa-finalizer-trace --kfd-page-migration-trace --kfd-page-mapping-trace --kfd-queue-trace --kfd-dropped-events-trace --pmc --replay-mode --kernel-replay-beta-enabled --spm-beta-enabled --spm --spm-sample-interval --spm-sample-interval-unit --pc-sampling-beta-enabled --pc-sampling-unit --pc-sampling-method --pc-sampling-interval --stats --summary --summary-per-domain --summary-groups --summary-output-file --summary-units --mangled-kernels --truncate-kernels --kernel-rename --profile-mpi-ranks --mpi-world-rank-variable --mpi-world-size-variable --kernel-include-regex --kernel-exclude-regex --kernel-iteration-range --collection-period --collection-period-unit --selected-regions --selected-regions-ref-count --perfetto-backend --perfetto-buffer-size --perfetto-buffer-fill-policy --perfetto-shmem-size-hint --list-avail --group-by-queue --preload --rocm-root --sdk-soversion --sdk-version --readlink --realpath --benchmark-mode --agent-index --suppress-marker-preload --echo --disable-signal-handlers --process-sync --minimum-output-data --pid --attach --attach-duration-msec --attach-children --attach-sync-output --att --advanced-thread-trace --att-no-intercept --att-library-path --att-target-cu --att-simd-select --att-consecutive-kernels --att-buffer-size --att-resource-mode --att-shader-engine-mask --att-gpu-index --att-perfcounters --att-perfcounter-ctrl --att-perfcounter-target-only --att-activity --att-serialize-all --att-no-detail --virtual-gpu --keep-database --check --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;

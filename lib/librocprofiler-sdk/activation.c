@@ -14,7 +14,7 @@
 #include "rccl.h"
 #include "state.h"
 
-GUARDED_LOCK(lock, LOCK_SDK_CONTEXTS);
+GUARDED_LOCK(lock, LOCK_SDK_SERVICES);
 EXPORT rocprofiler_status_t rocprofiler_create_context(rocprofiler_context_id_t *context_id)
 {
 	const struct context *c;

@@ -33,20 +33,27 @@ struct context *context_find(rocprofiler_context_id_t id)
 		       NULL;
 }
 
+RTL_REQUIRES(lock)
+static struct context *add(int client)
+{
+	uint32_t nr = atomic_load(&nr_contexts);
+	struct context *c = &context_all[nr];
+
+	if (nr >= SDK_MAX_CONTEXTS)
+		return NULL;
+	c->id.handle = FIRST_HANDLE + nr;
+	c->client = client;
+	/* release: pairs with context_find() */
+	atomic_store_explicit(&nr_contexts, nr + 1, memory_order_release);
+	return c;
+}
+
 struct context *context_make(int client)
 {
-	struct context *c = NULL;
-	uint32_t nr;
+	struct context *c;
 
 	lock_take(&lock);
-	nr = atomic_load(&nr_contexts);
-	if (nr < SDK_MAX_CONTEXTS) {
-		c = &context_all[nr];
-		c->id.handle = FIRST_HANDLE + nr;
-		c->client = client;
-		/* release: pairs with context_find() */
-		atomic_store_explicit(&nr_contexts, nr + 1, memory_order_release);
-	}
+	c = add(client);
 	lock_drop(&lock);
 	return c;
 }

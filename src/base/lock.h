@@ -19,36 +19,37 @@
 #include "base/sys.h"
 
 enum lock_rank {
-	LOCK_DELIVERY,	      /* librtl/operations.c: calls the program's callbacks under it */
-	LOCK_SESSIONS,	      /* librtl/session.c */
-	LOCK_RECORDER,	      /* recorder.c: opening and closing; holds queues under it */
-	LOCK_DEFAULT_POOL,    /* libroctracer64/api.c */
-	LOCK_REGISTRY,	      /* libroctracer64/registry.c: switches sources under it */
-	LOCK_V1_HSA_CALLS,    /* librocprofiler64/hsa_calls.c: switches sources under it */
-	LOCK_HSA_EVENTS,      /* face/hsa_events.c: the same */
-	LOCK_V1_RUNTIME,      /* librocprofiler64/runtime.c: calls the runtime under it */
-	LOCK_V1_QUEUES,	      /* librocprofiler64/queues.c */
-	LOCK_V1_DICTIONARY,   /* librocprofiler64/dictionary.c */
-	LOCK_V1_POOL,	      /* librocprofiler64/pool.c: one pool */
-	LOCK_V1_OWNERS,	      /* librocprofiler64/sample.c */
-	LOCK_ROCTX,	      /* libroctx64/roctx.c */
-	LOCK_SDK_CONTEXTS,    /* librocprofiler-sdk/context.c */
-	LOCK_SDK_EXTERNAL,    /* librocprofiler-sdk/external.c */
-	LOCK_SDK_CALLS,	      /* librocprofiler-sdk/calls.c: subscribes to calls under it */
-	LOCK_SDK_DISPATCH,    /* librocprofiler-sdk/dispatch.c */
-	LOCK_SDK_EFFECTS,     /* librocprofiler-sdk/effects.c */
-	LOCK_SDK_RANGES,      /* librocprofiler-sdk/marker_ranges.c */
-	LOCK_SDK_COUNT,	      /* librocprofiler-sdk/count_dispatch.c */
-	LOCK_SDK_DEVICES,     /* librocprofiler-sdk/count_device.c: calls the runtime under it */
-	LOCK_SDK_CONFIGS,     /* librocprofiler-sdk/count_config.c: the same */
-	LOCK_SDK_COUNTERS,    /* librocprofiler-sdk/counters.c */
-	LOCK_RANGES,	      /* libroctx64/ranges.c: calls the program's callback under it */
-	LOCK_ACTIVITY,	      /* activity.c: registers HIP's callbacks under it */
-	LOCK_ACQUIRE,	      /* queue_calls.c: serialises attaching a queue that two threads
+	LOCK_DELIVERY,	    /* librtl/operations.c: calls the program's callbacks under it */
+	LOCK_SESSIONS,	    /* librtl/session.c */
+	LOCK_RECORDER,	    /* recorder.c: opening and closing; holds queues under it */
+	LOCK_DEFAULT_POOL,  /* libroctracer64/api.c */
+	LOCK_REGISTRY,	    /* libroctracer64/registry.c: switches sources under it */
+	LOCK_V1_HSA_CALLS,  /* librocprofiler64/hsa_calls.c: switches sources under it */
+	LOCK_HSA_EVENTS,    /* face/hsa_events.c: the same */
+	LOCK_V1_RUNTIME,    /* librocprofiler64/runtime.c: calls the runtime under it */
+	LOCK_V1_QUEUES,	    /* librocprofiler64/queues.c */
+	LOCK_V1_DICTIONARY, /* librocprofiler64/dictionary.c */
+	LOCK_V1_POOL,	    /* librocprofiler64/pool.c: one pool */
+	LOCK_V1_OWNERS,	    /* librocprofiler64/sample.c */
+	LOCK_ROCTX,	    /* libroctx64/roctx.c */
+	LOCK_SDK_CONTEXTS,  /* librocprofiler-sdk/context.c */
+	LOCK_SDK_SERVICES,  /* librocprofiler-sdk/activation.c: what contexts are configured for */
+	LOCK_SDK_EXTERNAL,  /* librocprofiler-sdk/external.c */
+	LOCK_SDK_CALLS,	    /* librocprofiler-sdk/calls.c: subscribes to calls under it */
+	LOCK_SDK_DISPATCH,  /* librocprofiler-sdk/dispatch.c */
+	LOCK_SDK_EFFECTS,   /* librocprofiler-sdk/effects.c */
+	LOCK_SDK_RANGES,    /* librocprofiler-sdk/marker_ranges.c */
+	LOCK_SDK_COUNT,	    /* librocprofiler-sdk/dispatch_ids.c */
+	LOCK_SDK_DEVICES,   /* librocprofiler-sdk/count_device.c: calls the runtime under it */
+	LOCK_SDK_CONFIGS,   /* librocprofiler-sdk/count_config.c: the same */
+	LOCK_SDK_COUNTERS,  /* librocprofiler-sdk/counters.c */
+	LOCK_RANGES,	    /* libroctx64/ranges.c: calls the program's callback under it */
+	LOCK_ACTIVITY,	    /* activity.c: registers HIP's callbacks under it */
+	LOCK_ACQUIRE,	    /* queue_calls.c: serialises attaching a queue that two threads
 			       * acquire */
-	LOCK_COUNTER,	      /* counter.c: calls the runtime under it */
-	LOCK_PROFILE,	      /* profile.c: the same */
-	LOCK_COPIES_HELD,     /* copy_held.c */
+	LOCK_COUNTER,	    /* counter.c: calls the runtime under it */
+	LOCK_PROFILE,	    /* profile.c: the same */
+	LOCK_COPIES_HELD,   /* copy_held.c */
 	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
 	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; emits records under it */
 	LOCK_CODE_OBJECT,     /* code_object.c: calls the runtime and emits records under it */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/pmc/pmc_yaml.h"
 #include "counter/loose_xml.h"
 #include "counter/reduce.h"
@@ -114,7 +115,7 @@ static bool put_expression(struct extra *x, sqlite3_stmt *row)
 		return fail(x, "counter %s: '%.80s': rtl reads reduce(NAME,sum|avr|min|max)",
 			    column(row, NAME), expression);
 	loose_xml_put_attribute(x->out, "expr", text);
-	free(text);
+	alloc_free(text);
 	return true;
 }
 
