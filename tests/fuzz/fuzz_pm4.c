@@ -54,11 +54,11 @@ const struct kmt_gpu_kind *kmt_topology_kind(HSAuint32 gpu)
 	return &kind;
 }
 
-bool kmt_memory_range(uint64_t addr, uint64_t *lo, uint64_t *hi)
+bool kmt_memory_range(uint64_t addr, struct gcn_range *out)
 {
-	*lo = addr < DATA_PAGE ? code_lo : DATA_LO;
-	*hi = addr < DATA_PAGE ? CODE_END : DATA_HI;
-	return addr >= *lo && addr < *hi;
+	*out = (struct gcn_range){ addr < DATA_PAGE ? code_lo : DATA_LO,
+				   addr < DATA_PAGE ? CODE_END : DATA_HI, 0 };
+	return addr >= out->lo && addr < out->hi;
 }
 
 void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64_t tokens,
@@ -178,7 +178,8 @@ static void meanwhile(struct queue *q, unsigned int call)
 static void run(struct queue *q, const unsigned char *packet)
 {
 	enum cp_pm4_state state = CP_PM4_WAITS;
-	uint64_t addr = 0, lo, hi;
+	struct gcn_range range;
+	uint64_t addr = 0;
 
 	for (unsigned int call = 0; call < CALLS_MAX; call++) {
 		state = cp_pm4_run(q, packet, &addr);
@@ -189,7 +190,7 @@ static void run(struct queue *q, const unsigned char *packet)
 	CHECK(state <= CP_PM4_FAULT);
 	/* a fault is at an address without memory, or with too little */
 	if (state == CP_PM4_FAULT)
-		CHECK(addr & 3 || !kmt_memory_range(addr, &lo, &hi) || hi - addr < 4u << 20);
+		CHECK(addr & 3 || !kmt_memory_range(addr, &range) || range.hi - addr < 4u << 20);
 	if (state != CP_PM4_WAITS && state != CP_PM4_MORE)
 		CHECK(!q->pm4_at[0] && !q->pm4_at[1] && !q->pm4_at[2]);
 	for (size_t n = 0; n < sizeof(regs) / sizeof(regs[0]); n++)
