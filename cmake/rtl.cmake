@@ -255,9 +255,13 @@ function(rtl_hip_program name file)
 	if(src MATCHES "\\.c$")
 		set(lang -std=gnu11 -D__HIP_PLATFORM_AMD__)
 	endif()
+	# clang 15 leaves two empty directories of each HIP compilation
+	set(tmp ${CMAKE_CURRENT_BINARY_DIR}/${name}.tmp)
 	add_custom_command(OUTPUT ${out}
-		COMMAND ${RTL_HIPCC} --offload-arch=gfx900 -O2 -g1 -Wall ${lang} -D_GNU_SOURCE
+		COMMAND ${CMAKE_COMMAND} -E make_directory ${tmp}
+		COMMAND ${CMAKE_COMMAND} -E env TMPDIR=${tmp} ${RTL_HIPCC} --offload-arch=gfx900 -O2 -g1 -Wall ${lang} -D_GNU_SOURCE
 			-I${CMAKE_SOURCE_DIR}/include -MD -MF ${dep} -MT ${out} ${A_OPTIONS} ${src} -o ${out}
+		COMMAND ${CMAKE_COMMAND} -E rm -rf ${tmp}
 		DEPENDS ${src} ${A_DEPENDS}
 		DEPFILE ${dep}
 		COMMENT "hipcc ${A_DIR}/${name}"
