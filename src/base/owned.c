@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/sys.h"
 
 #define HEAD_MAX 128u
 
@@ -35,7 +36,7 @@ static int check_form(int fd, const void *head, size_t size, struct stat *st)
 int owned_remove(int dir_fd, const char *name, const void *head, size_t size)
 {
 	/* no wait for the writer of a FIFO */
-	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), ret;
+	int fd = sys_openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0), ret;
 	struct stat st, now;
 
 	if (fd < 0)
@@ -47,7 +48,7 @@ int owned_remove(int dir_fd, const char *name, const void *head, size_t size)
 		ret = -EMEDIUMTYPE;
 	if (ret == 0 && unlinkat(dir_fd, name, 0))
 		ret = -errno;
-	close(fd);
+	sys_close(fd);
 	return ret;
 }
 
@@ -61,7 +62,7 @@ int owned_open_dir(const char *path, const char **name)
 	if (*name - path >= PATH_MAX)
 		return -ENAMETOOLONG;
 	snprintf(dir, sizeof(dir), "%.*s", (int)(*name - path), path);
-	fd = open(*dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = sys_open(*dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -73,6 +74,6 @@ int owned_remove_path(const char *path, const void *head, size_t size)
 	if (dir_fd < 0)
 		return dir_fd;
 	ret = owned_remove(dir_fd, name, head, size);
-	close(dir_fd);
+	sys_close(dir_fd);
 	return ret;
 }

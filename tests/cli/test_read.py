@@ -531,7 +531,7 @@ class Output(Case):
 
     def test_missing_directory_of_the_output_is_named(self):
         spool.sample(4).write(self.path("a.rtl"))
-        for command, status in ((("report", "a.rtl"), 1), (("diff", "a.rtl", "a.rtl"), 1), (("merge", "a.rtl"), 1),
+        for command, status in ((("report", "a.rtl"), 1), (("diff", "a.rtl", "a.rtl"), 3), (("merge", "a.rtl"), 1),
                                 (("recover", "a.rtl"), 1), (("snapshot", "a.rtl"), 1), (("selftest",), 125)):
             p = self.rtl(*command, "-o", "no/such/o", status=status)
             self.assertEqual(p.stderr, f"rtl {command[0]}: no/such/o: there is no directory no/such; make it, or choose another with -o\n")

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "event/bus.h"
 #include "event/lane.h"
 #include "event/life.h"
@@ -532,6 +533,9 @@ int main(int argc, char **argv)
 	}
 	signal(SIGSEGV, on_crash);
 	signal(SIGBUS, on_crash);
+	/* calls that belong to a launch have records of their own, too */
+	setenv("RTL_INTERNAL", "1", 1);
+	env_init();
 	if (bus_attach(&sink) != 0)
 		return 1;
 	life_set_state(LIFE_ON);

@@ -186,7 +186,7 @@ TEST(sums_are_of_all_and_of_the_last_interval)
 	CHECK_EQ_UINT(rows[0].all.ns, 400);
 	CHECK_STR_EQ(rows[1].name, "kernel#3");
 	CHECK_EQ_UINT(tally_rows(t, TALLY_COPY, &rows), 1);
-	CHECK_STR_EQ(rows[0].name, "device to host");
+	CHECK_STR_EQ(rows[0].name, "CopyDeviceToHost");
 	CHECK_EQ_UINT(rows[0].fresh.bytes, 4096);
 	CHECK_EQ_UINT(rows[0].fresh.ns, 100);
 	CHECK_EQ_UINT(tally_rows(t, TALLY_CALL, &rows), 0);

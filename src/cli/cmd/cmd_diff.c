@@ -523,7 +523,7 @@ static const struct opt_status statuses[] = {
 	{ "1", "a condition of --fail-if holds" },
 	{ "2", "the command line is wrong, or a condition matches nothing" },
 	{ "3", "a FILE can't be read, or OUT can't be written" },
-	{ "4", "no condition holds, but one can't be decided: there are too few runs" },
+	{ "4", "no condition holds, one can't be decided: too few runs" },
 	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
 };

@@ -105,7 +105,8 @@ static const struct opt options[] = {
 				"allow." },
 	[O_COLLECTIVES] = { 0, "collectives", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 			    .help = "with --by collective: these kernels are collectives, too",
-			    .more = "Those of RCCL, MSCCL++, vLLM, SGLang and AITER are known." },
+			    .more = "Those of RCCL, MSCCL++, vLLM, SGLang and AITER are known.",
+			    .in_manual = true },
 	[O_PATH] = { 0, "critical-path", .help = "what the program's time consists of: --by path",
 		     .more = "The chain of calls, operations and waits from its begin to its end, along launches, streams, events and "
 			     "waiting calls: what is not on it does not make the program faster. kind is kernel, copy, call, host (outside of calls), launch "
