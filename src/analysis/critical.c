@@ -40,7 +40,7 @@ enum call_kind {
 struct call {
 	int64_t begin, end, name, pid, tid;
 	uint64_t stream,
-		event; /* keys of the arguments, 0: none; of WAITS_EVENT after the sweep: its operation + 1 */
+		event; /* keys of the arguments, 0: none; of CALL_WAITS_EVENT after sweep_call(): its operation + 1 */
 	enum call_kind kind;
 };
 
@@ -375,7 +375,7 @@ static int add_part(struct path *p, enum critical_kind kind, int64_t name, bool 
 	return 0;
 }
 
-/* The last call of the thread that began before `ns`; NONE. `in`: any call of the thread. */
+/* The last call of the thread that began before `ns`; NONE: the thread has none. */
 static uint32_t call_before(const struct path *p, int64_t pid, int64_t tid, int64_t ns)
 {
 	size_t low = 0, high = p->nr_calls;
