@@ -79,21 +79,18 @@ static _Atomic uintptr_t last_found;
 
 /* ---- tables ---- */
 
-/* The loader has made addresses of what were offsets, but not where it can't write. */
-static const void *address(uintptr_t base, const ElfW(Dyn) * dynamic, uintptr_t value)
+/* The loader has made addresses of what were offsets, but not where it can't write. Which is nearer to the dynamic section says nothing: in
+ * a large program at a low address, as under valgrind, twice the base may be. */
+static const void *address(uintptr_t base, uintptr_t value)
 {
-	uintptr_t at = (uintptr_t)dynamic, moved = base + value;
-	uintptr_t to_value = value > at ? value - at : at - value;
-	uintptr_t to_moved = moved > at ? moved - at : at - moved;
-
-	return (const void *)(to_value <= to_moved ? value : moved);
+	return (const void *)(value < base ? base + value : value);
 }
 
 static bool read_object(uintptr_t base, const ElfW(Dyn) * dynamic, struct object *o)
 {
 	*o = (struct object){ .base = base, .dynamic = dynamic };
 	for (const ElfW(Dyn) *d = dynamic; d && d->d_tag != DT_NULL; d++) {
-		const void *at = address(base, dynamic, d->d_un.d_ptr);
+		const void *at = address(base, d->d_un.d_ptr);
 
 		if (d->d_tag == DT_SYMTAB)
 			o->symbols = (ElfW(Sym) *)at;
@@ -391,7 +388,7 @@ static void clear_references(const struct object *o, uint32_t index)
 
 	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == DT_RELA)
-			r = address(o->base, o->dynamic, d->d_un.d_ptr);
+			r = address(o->base, d->d_un.d_ptr);
 		else if (d->d_tag == DT_RELASZ)
 			bytes = d->d_un.d_val;
 	}

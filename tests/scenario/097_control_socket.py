@@ -320,7 +320,7 @@ def top_shows_kernels_calls_and_copies():
     ((r.pid, path),) = found.items()
     wait_until("calls", lambda: control.ask(path, control.STATUS)["copies"] > 10, 60)
     text = rtl("top", "--once", "-r", "4", str(r.pid), env={"XDG_RUNTIME_DIR": runtime, "COLUMNS": "80"}).out
-    for part in (f"{r.pid}  recording for", "KERNEL  ", "API CALL  ", "COPY  ", "BANDWIDTH", "mix_", "hip", "host to device"):
+    for part in (f"{r.pid}  recording for", "KERNEL  ", "API CALL  ", "COPY  ", "BANDWIDTH", "mix_", "hip", "CopyHostToDevice"):
         contains("rtl top", text, part)
     equal("lines that are too long", [l for l in text.splitlines() if len(l) > 80], [])
     lacks("rtl top", text, "\033")
