@@ -188,9 +188,11 @@ static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
 		return query_fail_memory(r->q);
 	r->out->lanes = shown;
 	lanes = alloc_grow(r->lanes, r->out->nr_lanes, &r->max_lanes, 16, sizeof(*lanes));
-	if (!lanes || map_put(&r->lane_index, hash, r->out->nr_lanes))
+	if (!lanes)
 		return query_fail_memory(r->q);
 	r->lanes = lanes;
+	if (map_put(&r->lane_index, hash, r->out->nr_lanes))
+		return query_fail_memory(r->q);
 	*lane = r->out->nr_lanes++;
 	r->out->lanes[*lane] = (struct collective_lane){ .process = process, .gpu = row[GPU] };
 	r->lanes[*lane] = (struct lane){ .process = id, .since = INT64_MIN };
@@ -212,9 +214,11 @@ static int channel_of(struct reader *r, size_t lane, bool by_calls, uint64_t key
 		}
 	}
 	channels = alloc_grow(r->channels, r->nr_channels, &r->max_channels, 16, sizeof(*channels));
-	if (!channels || map_put(&r->channel_index, hash, r->nr_channels))
+	if (!channels)
 		return query_fail_memory(r->q);
 	r->channels = channels;
+	if (map_put(&r->channel_index, hash, r->nr_channels))
+		return query_fail_memory(r->q);
 	*channel = r->nr_channels++;
 	r->channels[*channel] = (struct channel){ .lane = lane,
 						  .key = key,
@@ -424,9 +428,11 @@ static int group_of(struct reader *r, const struct set *set, uint32_t name,
 		return 0;
 	}
 	groups = alloc_grow(r->out->groups, r->out->nr_groups, &r->max_groups, 8, sizeof(*groups));
-	if (!groups || map_put(&r->group_index, key, r->out->nr_groups))
+	if (!groups)
 		return query_fail_memory(r->q);
 	r->out->groups = groups;
+	if (map_put(&r->group_index, key, r->out->nr_groups))
+		return query_fail_memory(r->q);
 	g = &groups[r->out->nr_groups++];
 	*g = (struct collective_group){ .name = alloc_string(r->names[name]),
 					.channel = set->number,

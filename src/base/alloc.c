@@ -58,7 +58,12 @@ void *alloc_heap(size_t size)
 
 void *alloc_zero(size_t nr, size_t size)
 {
-	return fails() ? NULL : calloc(nr ? nr : 1, size ? size : 1);
+	size_t total;
+
+	/* calloc() looks at it, too, but a sanitizer's ends the process */
+	if (__builtin_mul_overflow(nr, size, &total) || fails())
+		return NULL;
+	return calloc(1, total ? total : 1);
 }
 
 void *alloc_resize(void *p, size_t nr, size_t size)

@@ -263,7 +263,7 @@ TEST(damaged_chunk_is_skipped_counted_and_reported)
 /* A chunk whose CRC is right is still no chunk with a number or a size that none has. */
 static void patch_chunk(const char *path, uint64_t seq, uint32_t committed)
 {
-	static uint8_t bytes[SLOT_SIZE];
+	static uint8_t bytes[sizeof(struct chunk_header) + SLOT_SIZE];
 	struct chunk_header head;
 	int fd = open(path, O_RDONLY);
 
