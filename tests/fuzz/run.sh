@@ -105,7 +105,7 @@ for name in "$@"; do
 	case $name in
 	load)
 		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c "$root"/src/query/*.c "$root"/src/counter/*.c \
-			"$root"/src/base/*.c "$build/gen/names_enums_gen.c" "$build/gen/counter_tables_gen.c"
+			"$root"/src/spool/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c" "$build/gen/counter_tables_gen.c"
 		# shellcheck disable=SC2086
 		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
 		./make_seeds "seeds_$name"
@@ -156,21 +156,21 @@ for name in "$@"; do
 		build_fuzzer code "$root/tests/vgpu/inst_lib.c" "$root"/vgpu/gcn/*.c
 		;;
 	counter)
-		build_fuzzer counter "$root"/src/counter/*.c "$build/gen/counter_tables_gen.c"
+		build_fuzzer counter "$root"/src/counter/*.c "$root"/src/base/*.c "$build/gen/counter_tables_gen.c"
 		# the formulas that there are, and sets of names
 		tail -n +2 "$root/src/counter/data/metrics.csv" | cut -d, -f3- | tr -d '"' |
 			awk -v dir="seeds_$name" '{ f = dir "/formula-" NR; printf "\001%s", $0 >f; close(f) }'
 		printf '\2SQ_WAVES TCC_HIT[3] SQ:4 FETCH_SIZE CU_NUM' >"seeds_$name/names"
 		;;
 	metrics)
-		build_fuzzer metrics "$root"/src/counter/*.c "$build/gen/counter_tables_gen.c"
+		build_fuzzer metrics "$root"/src/counter/*.c "$root"/src/base/*.c "$build/gen/counter_tables_gen.c"
 		printf '\012%s\n' '<gfx9><metric name=A block=SQ event=4 descr="x"></metric></gfx9>' '#include "none.xml"' >"seeds_$name/include"
 		printf '\010%s\n' '<gfx9x><metric name=B expr=sum(TCC_HIT,16)/GRBM_COUNT ></metric></gfx9x># comment' \
 			'<gfx9 base="gfx9x"><metric name=C block=TA event=15 /></gfx9>' '<const><metric name=N expr=3/></const>' \
 			'<global><metric name=D expr="10-B-C*N" rules=v1 descr="\"&lt;\"" ></metric></global>' >"seeds_$name/scopes"
 		;;
 	control)
-		build_command control "$root"/src/control/*.c
+		build_command control "$root"/src/control/*.c "$root"/src/event/*.c
 		;;
 	*)
 		echo "run.sh: no fuzzer named $name" >&2
