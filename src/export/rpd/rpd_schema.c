@@ -173,7 +173,7 @@ static const char *const indexes[] = {
 	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
 	"CREATE INDEX rtl_graphapi_exec ON rocpd_graphapi (graphExec)",
 	/* operations without measured times are few: readers need not look at the others for them */
-	"CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & " KINDS_UNTIMED,
+	("CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & " KINDS_UNTIMED),
 	NULL,
 };
 
