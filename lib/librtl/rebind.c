@@ -29,6 +29,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/log.h"
+#include "dynamic.h"
 
 static _Atomic bool is_done;
 
@@ -120,33 +121,27 @@ static void note_segment(struct object *o, const Elf64_Phdr *p)
 	}
 }
 
-/* The loader has added the base to pointers, but for objects of the kernel. */
-static const void *at(const struct object *o, const Elf64_Dyn *d)
-{
-	return (const void *)(d->d_un.d_ptr < o->base ? o->base + d->d_un.d_ptr : d->d_un.d_ptr);
-}
-
 static void note_dynamic(struct object *o, const Elf64_Dyn *first)
 {
 	for (const Elf64_Dyn *d = first; d->d_tag != DT_NULL; d++) {
 		switch (d->d_tag) {
 		case DT_SYMTAB:
-			o->symbols = at(o, d);
+			o->symbols = dynamic_address(o->base, d->d_un.d_ptr);
 			break;
 		case DT_STRTAB:
-			o->strings = at(o, d);
+			o->strings = dynamic_address(o->base, d->d_un.d_ptr);
 			break;
 		case DT_GNU_HASH:
-			o->gnu_hash = at(o, d);
+			o->gnu_hash = dynamic_address(o->base, d->d_un.d_ptr);
 			break;
 		case DT_RELA:
-			o->relocs = at(o, d);
+			o->relocs = dynamic_address(o->base, d->d_un.d_ptr);
 			break;
 		case DT_RELASZ:
 			o->nr_relocs = d->d_un.d_val / sizeof(Elf64_Rela);
 			break;
 		case DT_JMPREL:
-			o->jumps = at(o, d);
+			o->jumps = dynamic_address(o->base, d->d_un.d_ptr);
 			break;
 		case DT_PLTRELSZ:
 			o->nr_jumps = d->d_un.d_val / sizeof(Elf64_Rela);

@@ -32,6 +32,7 @@
 #include <sys/syscall.h>
 
 #include "base/compiler.h"
+#include "dynamic.h"
 
 #if defined(__x86_64__) && !defined(RTL_SANITIZE_ADDRESS) && !defined(RTL_SANITIZE_THREAD) &&      \
 	!defined(RTL_SANITIZE_UNDEFINED)
@@ -79,18 +80,11 @@ static _Atomic uintptr_t last_found;
 
 /* ---- tables ---- */
 
-/* The loader has made addresses of what were offsets, but not where it can't write. Which is nearer to the dynamic section says nothing: in
- * a large program at a low address, as under valgrind, twice the base may be. */
-static const void *address(uintptr_t base, uintptr_t value)
-{
-	return (const void *)(value < base ? base + value : value);
-}
-
 static bool read_object(uintptr_t base, const ElfW(Dyn) * dynamic, struct object *o)
 {
 	*o = (struct object){ .base = base, .dynamic = dynamic };
 	for (const ElfW(Dyn) *d = dynamic; d && d->d_tag != DT_NULL; d++) {
-		const void *at = address(base, d->d_un.d_ptr);
+		const void *at = dynamic_address(base, d->d_un.d_ptr);
 
 		if (d->d_tag == DT_SYMTAB)
 			o->symbols = (ElfW(Sym) *)at;
@@ -388,7 +382,7 @@ static void clear_references(const struct object *o, uint32_t index)
 
 	for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == DT_RELA)
-			r = address(o->base, d->d_un.d_ptr);
+			r = dynamic_address(o->base, d->d_un.d_ptr);
 		else if (d->d_tag == DT_RELASZ)
 			bytes = d->d_un.d_val;
 	}
