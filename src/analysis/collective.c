@@ -18,8 +18,8 @@
 
 #include "analysis/collective_calls.h"
 #include "base/alloc.h"
-#include "query/kinds.h"
 #include "query/collectives.h"
+#include "query/kinds.h"
 #include "query/rows.h"
 #include "query/timeline.h"
 #include "store/map.h"
@@ -87,6 +87,7 @@ struct reader {
 	collective_fn each;
 	void *arg;
 	struct collective_calls *calls;
+	struct kinds copies;	 /* which operations are no kernels of the program */
 	struct map kinds, texts; /* ids of texts: what they are; hashes of names: their numbers */
 	struct map lane_index, channel_index, group_index;
 	struct lane *lanes;
@@ -118,24 +119,15 @@ static bool is_collective(const struct reader *r, const char *name)
 	return r->more && regexec(r->more, name, 0, NULL, 0) == 0;
 }
 
-static bool is_copy_type(const char *type)
-{
-	return strncmp(type, "Copy", 4) == 0 || strncmp(type, "Fill", 4) == 0 ||
-	       strncmp(type, "Mem", 3) == 0;
-}
-
 /* By its description and type, whose look-ups are kept. */
 static int kind_of(struct reader *r, int64_t name, int64_t type, enum kind *kind)
 {
 	uint64_t key = (uint64_t)type << 32 ^ (uint64_t)name, known;
 
 	if (!map_get(&r->kinds, key, &known)) {
-		bool copy = is_copy_type(query_look_up(r->text, type));
-		const char *text = query_look_up(r->text, name);
-
-		known = copy || kinds_transfer_of(text) != KINDS_NO_TRANSFER ? KIND_COPY :
-			is_collective(r, text)				     ? KIND_COLLECTIVE :
-									       KIND_OTHER;
+		known = kinds_of(&r->copies, name, type) != KINDS_KERNEL ? KIND_COPY :
+			is_collective(r, query_look_up(r->text, name))	 ? KIND_COLLECTIVE :
+									   KIND_OTHER;
 		if (map_put(&r->kinds, key, known))
 			return query_fail_memory(r->q);
 	}
@@ -917,6 +909,7 @@ static void free_reader(struct reader *r)
 	alloc_free(r->lanes);
 	alloc_free(r->arrivals);
 	alloc_free(r->sorted);
+	kinds_fini(&r->copies);
 	map_fini(&r->kinds);
 	map_fini(&r->texts);
 	map_fini(&r->lane_index);
@@ -952,6 +945,8 @@ int collective_read(struct query *q, const regex_t *more, collective_fn each, vo
 	*out = (struct collectives){ 0 };
 	if (!ret)
 		ret = query_prepare(q, &r.text, QUERY_STRING);
+	if (!ret)
+		ret = kinds_read(q, &r.copies);
 	if (!ret)
 		ret = collective_calls_open(q, &r.calls);
 	if (!ret)
