@@ -490,7 +490,8 @@ def registers_of(p):
 
 
 def part_wrapper(f):
-    """any_NAME(), and the exported function: a load and a branch where nobody wants the call.
+    """The exported function and any_NAME(), the full wrapper. The exported one costs a load and a branch: it calls the runtime's function
+    directly, unless the call is recorded or has subscribers.
 
     A dim3 is passed in two registers. The exported function has them as its parameters: gcc stores a structure to the stack, and loads
     it again for the call.

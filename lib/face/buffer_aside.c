@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer_aside.c - entries that were written while a buffer's halves were full, with their data */
-#include "buffer_aside.h"
 #include "base/alloc.h"
+#include "buffer_aside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/demangle.h"
 #include "fork_guard.h"
 #include "hsa_events.h"
-#include "base/demangle.h"
 
 #define NR_BUCKETS 4096u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* id_map.c - from the ids of events to numbers */
-#include "id_map.h"
 #include "base/alloc.h"
+#include "id_map.h"
 
 #include <stdlib.h>
 

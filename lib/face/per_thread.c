@@ -4,8 +4,8 @@
  * Owns:     the block of each thread.
  * Threads:  any; each its own block.
  */
-#include "per_thread.h"
 #include "base/alloc.h"
+#include "per_thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>

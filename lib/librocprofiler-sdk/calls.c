@@ -8,9 +8,9 @@
 #include "calls.h"
 
 #include "../face/fork_guard.h"
-#include "effects.h"
 #include "context.h"
 #include "correlate.h"
+#include "effects.h"
 #include "rccl.h"
 #include "shown.h"
 #include "state.h"

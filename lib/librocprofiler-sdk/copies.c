@@ -7,8 +7,8 @@
  */
 #include "copies.h"
 
-#include "operations.h"
 #include "context.h"
+#include "operations.h"
 #include "retire.h"
 #include "state.h"
 

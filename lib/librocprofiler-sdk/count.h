@@ -15,8 +15,8 @@
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_COUNT_H
 #define RTL_LIB_LIBROCPROFILER_SDK_COUNT_H
 
-#include "counter/metric.h"
 #include "context.h"
+#include "counter/metric.h"
 
 /* Numbers of dimensions, as in AMD's library. */
 enum count_dimension {

@@ -15,11 +15,11 @@
 #include "../face/fork_guard.h"
 #include "base/alloc.h"
 #include "base/log.h"
+#include "buffer.h"
+#include "context.h"
 #include "count.h"
 #include "hsa_wrap_gen.h"
 #include "operations.h"
-#include "buffer.h"
-#include "context.h"
 #include "state.h"
 
 #define MAX_DEVICES 64u

@@ -17,12 +17,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "count.h"
-#include "operations.h"
 #include "buffer.h"
 #include "context.h"
+#include "count.h"
 #include "dispatch_ids.h"
 #include "external.h"
+#include "operations.h"
 #include "state.h"
 
 #define SETTLE_NS UINT64_C(1000000000)

@@ -15,8 +15,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "counter/reduce.h"
 #include "count.h"
+#include "counter/reduce.h"
 
 #if ROCPROFILER_SDK_ABI > 0
 

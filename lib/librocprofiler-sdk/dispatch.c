@@ -18,10 +18,10 @@
 
 #include "../face/buffer.h"
 #include "../face/fork_guard.h"
-#include "effects.h"
 #include "context.h"
 #include "counting.h"
 #include "dispatch_ids.h"
+#include "effects.h"
 #include "external.h"
 #include "operations.h"
 #include "retire.h"

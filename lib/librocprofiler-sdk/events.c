@@ -13,14 +13,14 @@
 
 #include "base/log.h"
 #include "base/sys.h"
+#include "context.h"
 #include "copies.h"
 #include "counting.h"
 #include "dispatch.h"
 #include "effects.h"
+#include "operations.h"
 #include "scratch.h"
 #include "state.h"
-#include "context.h"
-#include "operations.h"
 
 /* how long the end of a tool waits for operations: in all, and while none ends */
 #define SETTLE_MS 10000

@@ -5,8 +5,8 @@
  * Threads:  any.
  * Fails:    without memory a function is not noted.
  */
-#include "host_functions.h"
 #include "base/alloc.h"
+#include "host_functions.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,8 +18,8 @@
 
 #include "../face/fork_guard.h"
 #include "base/alloc.h"
-#include "operations.h"
 #include "context.h"
+#include "operations.h"
 #include "retire.h"
 #include "state.h"
 

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "operations.h"
 #include "buffer.h"
 #include "context.h"
 #include "external.h"
+#include "operations.h"
 
 static _Atomic(struct op *) unused;
 static _Thread_local struct op *own;

@@ -10,8 +10,8 @@
  */
 #include "rccl.h"
 
-#include "effects.h"
 #include "context.h"
+#include "effects.h"
 
 #define UNDECIDED (-1)
 #define FIRST_UNUSED                                                                               \

@@ -6,9 +6,9 @@
  * Hot path: op_put_records(), records_put_dispatch(): as buffer_put().
  */
 #include "../face/buffer.h"
-#include "operations.h"
 #include "buffer.h"
 #include "context.h"
+#include "operations.h"
 
 #define KIND(name) ROCPROFILER_BUFFER_TRACING_##name
 

@@ -22,14 +22,15 @@
 #include <time.h>
 
 #include "../face/fork_guard.h"
+#include "activation.h"
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/sys.h"
-#include "activation.h"
 #include "buffer.h"
 #include "calls.h"
 #include "code_object.h"
+#include "context.h"
 #include "count.h"
 #include "dispatch.h"
 #include "effects.h"
@@ -41,7 +42,6 @@
 #include "retire.h"
 #include "scratch.h"
 #include "state.h"
-#include "context.h"
 
 /* handles of clients begin here; 0 is none */
 #define FIRST_HANDLE 1024u

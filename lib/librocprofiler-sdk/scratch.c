@@ -10,8 +10,8 @@
  */
 #include "scratch.h"
 
-#include "operations.h"
 #include "context.h"
+#include "operations.h"
 #include "state.h"
 
 #include <unistd.h>

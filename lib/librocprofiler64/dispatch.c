@@ -25,10 +25,10 @@
 #include "../face/pending.h"
 #include "../face/relay.h"
 #include "base/alloc.h"
+#include "base/demangle.h"
 #include "base/log.h"
 #include "base/sys.h"
 #include "queues.h"
-#include "base/demangle.h"
 
 #define MAX_QUEUES 65536u
 #define SETTLE_NS UINT64_C(1000000000)

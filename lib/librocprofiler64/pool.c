@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "queues.h"
 #include "base/sys.h"
+#include "queues.h"
 
 #define MAGIC UINT64_C(0x726f637031706f6f)
 #define ALIGN 64u

@@ -4,8 +4,8 @@
  * Owns:     the queues, which are never freed; the callbacks.
  * Threads:  any. Callbacks are read under a sequence count (face/slot.h's way), changed under `lock`.
  */
-#include "queues.h"
 #include "base/alloc.h"
+#include "queues.h"
 
 #include <stdlib.h>
 

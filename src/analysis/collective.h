@@ -7,7 +7,7 @@
  * k-th channel of the others: communicators and queues count in the order of their first use. The lanes of a channel
  * are those of RCCL's communicator if its size says so; else channels whose kernels run at the same time, if those make equal sets; else all.
  *
- * The last lane to arrive waits for nobody, so that the duration of its kernel is the transfer. The others wait from their begin to that
+ * The last lane to arrive does not wait: the duration of its kernel is the transfer. The others wait from their begin to that
  * of the last one. Reads the operations twice; memory grows with lanes, names and the collectives that not all lanes have reached. One
  * thread.
  */

@@ -30,8 +30,8 @@
 #include "control/own_table.h"
 #include "control/server.h"
 #include "event/bus.h"
-#include "spool/format.h"
 #include "event/pause.h"
+#include "spool/format.h"
 #include "spool/rest.h"
 
 /* how long the thread waits for a job to begin, and then for its end: opening a trace makes files */

@@ -4,8 +4,8 @@
  * Owns:     the tree of each expression.
  * Threads:  any; an expression does not change.
  */
-#include "counter/expression.h"
 #include "base/alloc.h"
+#include "counter/expression.h"
 
 #include <ctype.h>
 #include <float.h>

@@ -5,8 +5,8 @@
  *
  * Not here: what the elements mean.
  */
-#include "counter/loose_xml.h"
 #include "base/alloc.h"
+#include "counter/loose_xml.h"
 
 #include <ctype.h>
 #include <errno.h>

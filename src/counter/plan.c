@@ -4,8 +4,8 @@
  * Metrics are put into passes, largest first, each into the first pass that has counters for it. No plan has fewer passes than
  * the fullest block needs. Where the two differ, the ways to distribute the metrics are tried, up to a bound.
  */
-#include "counter/plan.h"
 #include "base/alloc.h"
+#include "counter/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

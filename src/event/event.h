@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "spool/format.h"
 #include "records_events_gen.h"
+#include "spool/format.h"
 
 #endif

@@ -24,8 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "spool/format.h"
 #include "query/job.h"
+#include "spool/format.h"
 #include "store/verdict.h"
 
 #define QUERY_F_PLACED                                                                             \

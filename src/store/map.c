@@ -3,8 +3,8 @@
  *
  * Keys come from files: they are mixed, so that ids a power of two apart don't collide.
  */
-#include "store/map.h"
 #include "base/alloc.h"
+#include "store/map.h"
 
 #include <errno.h>
 #include <stdlib.h>

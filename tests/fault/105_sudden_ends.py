@@ -114,7 +114,7 @@ EXECS = ("execv", "execvp", "execve", "execvpe", "execl", "execlp", "execle", "f
 
 @case
 def every_exec_is_distinguished_from_an_exit():
-    """200 processes whose new programs end at once, so that nobody can look meanwhile; each has a trace of its own."""
+    """200 processes execute a program that ends before rtl can look at it; each process has a trace of its own."""
     hows = {how: (6, "executed") for how in EXECS} | {"fails": (3, "unknown"), "child": (3, "unknown")}
     script = "".join(
         f'i=0; while [ $i -lt 20 ]; do "$0" {how}; test $? = {status} || echo {how}; i=$((i+1)); done; ' for how, (status, _) in hows.items())

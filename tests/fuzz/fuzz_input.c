@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/pmc/pmc_file.h"
 #include "cli/cmd/rocprofv3_input.h"
+#include "cli/pmc/pmc_file.h"
 #include "cli/ui.h"
 #include "command.h"
 

@@ -15,8 +15,8 @@
 
 #include "base/crc.h"
 #include "confined.h"
-#include "spool/format.h"
 #include "export/rpd/rpd.h"
+#include "spool/format.h"
 #include "store/args.h"
 #include "store/index.h"
 #include "store/verdict.h"

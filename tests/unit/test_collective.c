@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_collective.c - collectives of made traces: all are matched, a planted lateness has its rank and its cause, clean runs accuse nobody */
+/* test_collective.c - collectives of made traces: all are matched, a planted delay is reported with its rank and cause, and runs
+ * without one report no late rank */
 #include "analysis/collective.h"
 
 #include <sqlite3.h>

@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/testpoint.h"
-#include "spool/slot.h"
 #include "sink/recorder/buf.h"
 #include "sink/recorder/spool.h"
+#include "spool/slot.h"
 #include "support/spool_read.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -16,9 +16,9 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/fd.h"
-#include "spool/drain.h"
 #include "event/life.h"
 #include "sink/recorder/buf.h"
+#include "spool/drain.h"
 #include "support/spool_read.h"
 
 #ifdef __SANITIZE_THREAD__

@@ -14,9 +14,9 @@
 
 #include "base/testpoint.h"
 #include "control/protocol.h"
-#include "spool/format.h"
 #include "event/pause.h"
 #include "source/hsa/completion/harvest.h"
+#include "spool/format.h"
 #include "support/fake_hsa.h"
 #include "support/sink_record.h"
 #include "support/test.h"

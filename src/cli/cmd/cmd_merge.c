@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/db.h"
 #include "cli/read/exporter.h"
 #include "cli/read/result.h"
-#include "cli/db.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/trace/control.h"
 #include "cli/grid.h"
+#include "cli/trace/control.h"
 #include "cli/trace/leftovers.h"
 #include "cli/ui.h"
 

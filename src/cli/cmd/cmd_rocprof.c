@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/read/exporter.h"
 #include "cli/cmd/front.h"
-#include "cli/pmc/pmc.h"
 #include "cli/cmd/rocprof_list.h"
+#include "cli/pmc/pmc.h"
+#include "cli/read/exporter.h"
 #include "cli/ui.h"
 #include "export/csv/csv.h"
 #include "export/export.h"

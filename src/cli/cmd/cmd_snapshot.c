@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "cli/trace/become.h"
 #include "cli/cmd/commands.h"
-#include "cli/trace/control.h"
-#include "cli/read/exporter.h"
 #include "cli/paths.h"
+#include "cli/read/exporter.h"
 #include "cli/read/result.h"
+#include "cli/trace/become.h"
+#include "cli/trace/control.h"
 #include "cli/trace/session.h"
 #include "cli/trace/snapshot.h"
 #include "cli/ui.h"

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/trace/control.h"
-#include "cli/read/exporter.h"
-#include "cli/paths.h"
-#include "cli/read/result.h"
 #include "cli/db.h"
+#include "cli/paths.h"
+#include "cli/read/exporter.h"
+#include "cli/read/result.h"
+#include "cli/trace/control.h"
 #include "cli/trace/session.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/trace/control.h"
 #include "cli/read/tally.h"
 #include "cli/read/top_view.h"
+#include "cli/trace/control.h"
 #include "cli/ui.h"
 #include "store/follow.h"
 

@@ -3,8 +3,8 @@
 #ifndef RTL_CLI_CMD_COMMANDS_H
 #define RTL_CLI_CMD_COMMANDS_H
 
-#include "cli/opts.h"
 #include "cli/exit_status.h"
+#include "cli/opts.h"
 
 extern const struct command cmd_trace, cmd_summary, cmd_info, cmd_convert, cmd_merge, cmd_recover,
 	cmd_doctor, cmd_help, cmd_ps, cmd_start, cmd_stop, cmd_status, cmd_top, cmd_snapshot,

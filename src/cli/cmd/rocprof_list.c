@@ -5,8 +5,8 @@
 #include "cli/cmd/commands.h"
 #include "cli/machine.h"
 #include "cli/pmc/pmc.h"
-#include "cli/ui.h"
 #include "cli/trace/vgpu.h"
+#include "cli/ui.h"
 
 static void put_basic(size_t gpu, const struct counter_basic *b)
 {

@@ -10,8 +10,8 @@
 #include "cli/exit_status.h"
 #include "cli/machine.h"
 #include "cli/pmc/pmc_extra.h"
-#include "cli/ui.h"
 #include "cli/trace/vgpu.h"
+#include "cli/ui.h"
 #include "counter/plan.h"
 #include "counter/view.h"
 

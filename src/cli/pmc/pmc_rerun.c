@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/trace/child.h"
-#include "cli/opts.h"
 #include "cli/exit_status.h"
+#include "cli/opts.h"
 #include "cli/paths.h"
 #include "cli/pmc/pmc_join.h"
+#include "cli/trace/child.h"
 #include "cli/trace/session.h"
 #include "cli/ui.h"
 

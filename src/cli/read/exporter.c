@@ -12,9 +12,9 @@
 #include "base/dbfile.h"
 #include "base/fd.h"
 #include "base/temporary.h"
+#include "cli/db.h"
 #include "cli/exit_status.h"
 #include "cli/paths.h"
-#include "cli/db.h"
 
 static bool is_stdout(const char *path)
 {

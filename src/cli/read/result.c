@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* result.c - messages on stderr about a database that was just written */
-#include "cli/read/result.h"
-#include "cli/db.h"
 #include "analysis/wall.h"
+#include "cli/db.h"
+#include "cli/read/result.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,10 +18,10 @@
 
 #include "base/fd.h"
 #include "cli/exit_status.h"
-#include "cli/trace/converter.h"
 #include "cli/paths.h"
-#include "cli/trace/session.h"
 #include "cli/read/summary.h"
+#include "cli/trace/converter.h"
+#include "cli/trace/session.h"
 #include "cli/ui.h"
 #include "store/verdict.h"
 

@@ -21,15 +21,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/db.h"
 #include "analysis/digest.h"
 #include "analysis/findings.h"
 #include "analysis/occupancy.h"
+#include "cli/db.h"
 #include "cli/grid.h"
 #include "cli/read/stats.h"
 #include "query/kinds.h"
-#include "query/slice.h"
 #include "query/rows.h"
+#include "query/slice.h"
 #include "store/map.h"
 
 /* In the order of the choices of --by. */

@@ -5,8 +5,8 @@
 
 #include "analysis/collective.h"
 #include "base/regular.h"
-#include "cli/read/summary.h"
 #include "cli/exit_status.h"
+#include "cli/read/summary.h"
 #include "cli/ui.h"
 
 enum {

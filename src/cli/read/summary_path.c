@@ -2,9 +2,9 @@
 /* summary_path.c - the critical path: a row for each call, operation, launch and wait on it */
 #include <stdlib.h>
 
+#include "analysis/critical.h"
 #include "cli/read/summary.h"
 #include "cli/ui.h"
-#include "analysis/critical.h"
 
 enum { C_TIME, C_SHARE, C_COUNT, C_MEAN, C_KIND, C_NAME, C_NR };
 

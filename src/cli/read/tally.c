@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "cli/ui.h"
 #include "query/kinds.h"
 #include "query/label.h"
-#include "base/demangle.h"
 #include "store/map.h"
 
 /* names of kernels and functions; more strings are messages of markers */

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/trace/control.h"
 #include "cli/read/tally.h"
+#include "cli/trace/control.h"
 #include "store/load.h"
 
 struct top_view {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/rocr.h"
-#include "cli/trace/probe.h"
 #include "cli/selftest/selftest.h"
+#include "cli/trace/probe.h"
 #include "cli/ui.h"
 #include "query/query.h"
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "cli/read/exporter.h"
 #include "cli/machine.h"
+#include "cli/read/exporter.h"
 #include "cli/selftest/selftest.h"
 #include "cli/ui.h"
 #include "export/json.h"

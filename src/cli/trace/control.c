@@ -22,8 +22,8 @@
 #include "base/compiler.h"
 #include "base/fd.h"
 #include "base/text.h"
-#include "cli/trace/become.h"
 #include "cli/exit_status.h"
+#include "cli/trace/become.h"
 #include "cli/ui.h"
 
 /* longer than the process waits for its harvester */

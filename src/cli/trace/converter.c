@@ -30,8 +30,8 @@
 #include "cli/paths.h"
 #include "cli/trace/session.h"
 #include "cli/ui.h"
-#include "spool/drain.h"
 #include "export/rpd/rpd.h"
+#include "spool/drain.h"
 
 #define BEGIN_BYTES (UINT64_C(64) << 20) /* of all traces: smaller ones are converted at the end */
 #define STEP_BYTES (UINT64_C(8) << 20)	 /* not converted yet: less waits for more */

@@ -25,8 +25,8 @@
 #include "base/testpoint.h"
 #include "cli/trace/converter.h"
 #include "cli/trace/session.h"
-#include "cli/ui.h"
 #include "cli/trace/watch.h"
+#include "cli/ui.h"
 #include "spool/drain.h"
 #include "spool/flight.h"
 

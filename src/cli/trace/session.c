@@ -20,16 +20,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/env.h"
 #include "base/clock.h"
 #include "base/dbfile.h"
+#include "base/env.h"
 #include "base/fd.h"
 #include "base/pattern.h"
 #include "base/proc.h"
 #include "base/temporary.h"
-#include "cli/trace/converter.h"
 #include "base/testpoint.h"
 #include "cli/paths.h"
+#include "cli/trace/converter.h"
 #include "cli/ui.h"
 #include "spool/drain.h"
 #include "store/load.h"

@@ -17,8 +17,8 @@
 #include "base/testpoint.h"
 #include "cli/paths.h"
 #include "cli/ui.h"
-#include "spool/drain.h"
 #include "export/rpd/rpd.h"
+#include "spool/drain.h"
 #include "store/load.h"
 
 #define COPY_TRIES 20

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/trace/childenv.h"
 #include "cli/exit_status.h"
 #include "cli/paths.h"
+#include "cli/trace/childenv.h"
 #include "cli/ui.h"
 
 void vgpu_check_paths(const struct paths *paths)

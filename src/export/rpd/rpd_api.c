@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/args.h"
 #include "base/demangle.h"
+#include "store/args.h"
 
 #define NR_SETS 4096u /* a cache, by hash: sets of WAYS */
 #define WAYS 4u

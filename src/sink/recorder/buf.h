@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "spool/format.h"
 #include "event/lane.h"
 #include "event/thread.h"
+#include "spool/format.h"
 
 #define BUF_MAX 4096u /* threads that record at the same time */
 #define BUF_RESERVE 4 /* slots reserved for records that name things: strings, kernels, queues */

@@ -24,16 +24,14 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/env.h"
+#include "base/location.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "base/location.h"
 #include "base/notice.h"
 #include "base/str.h"
 #include "base/sys.h"
 #include "event/block.h"
-#include "spool/drain.h"
 #include "event/facts.h"
-#include "spool/flight.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "event/thread.h"
@@ -41,6 +39,8 @@
 #include "sink/recorder/encode.h"
 #include "sink/recorder/finish.h"
 #include "sink/recorder/spool.h"
+#include "spool/drain.h"
+#include "spool/flight.h"
 
 #define BASE_SLOTS 48u	      /* prepared once the life thread runs: 4.5 MiB */
 #define FIRST_STEP 4u	      /* by a program's thread */

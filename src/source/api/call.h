@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "spool/format.h"
 #include "event/thread.h"
+#include "spool/format.h"
 
 /* A function of a domain, constant. The signature is that of rec_op; NULL: calls are not recorded, only subscribers see them. */
 struct api_op {

@@ -36,10 +36,10 @@
 
 #include "base/compiler.h"
 #include "event/corr.h"
-#include "spool/format.h"
 #include "event/special.h"
 #include "event/thread.h"
 #include "source/api/call.h"
+#include "spool/format.h"
 
 #define LIVE_MAX_SUBSCRIBERS 7
 _Static_assert((((1u << LIVE_MAX_SUBSCRIBERS) - 1) & ~API_SUBSCRIBERS) == 0,

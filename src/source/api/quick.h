@@ -39,11 +39,11 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "spool/format.h"
 #include "event/lane.h"
 #include "event/special.h"
 #include "event/thread.h"
 #include "source/api/call.h"
+#include "spool/format.h"
 
 /* On the wrapper's stack; nothing takes its address, so that it can stay in registers. */
 struct api_quick {

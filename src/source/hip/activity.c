@@ -26,10 +26,10 @@
 #include "event/corr.h"
 #include "event/join.h"
 #include "hip_ops_gen.h"
+#include "source/hip/activity_internal.h"
+#include "source/hip/activity_map.h"
 #include "source/hip/callback.h"
 #include "source/hip/frame.h"
-#include "source/hip/activity_map.h"
-#include "source/hip/activity_internal.h"
 
 typedef int (*register_fn)(uint32_t id, void *fn, void *arg);
 

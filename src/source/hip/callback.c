@@ -24,8 +24,8 @@
 #include "event/join.h"
 #include "event/special.h"
 #include "hip_ops_gen.h"
-#include "source/hip/frame.h"
 #include "source/hip/activity_internal.h"
+#include "source/hip/frame.h"
 #include "source/hip/status.h"
 
 /* atomic */

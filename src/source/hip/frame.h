@@ -127,7 +127,8 @@ static inline void hip_quicken(uint32_t op)
 		atomic_store(&hip_quick_fns[op], NULL);
 }
 
-/* A part of another call (filter.h) was passed on: nobody wants it, and later calls go straight to the runtime's function. */
+/* After a part of another call (filter.h) was passed on to the runtime: while no sink and no subscriber wants the operation, later calls go
+ * directly to the runtime's function. */
 static inline void hip_quicken_part(uint32_t op);
 
 /* Whether the first HIP call has decided if HIP calls are recorded. */

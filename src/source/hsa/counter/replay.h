@@ -22,8 +22,8 @@
 
 #include <hsa/hsa.h>
 
-#include "spool/format.h"
 #include "source/hsa/counter/profile.h"
+#include "spool/format.h"
 
 struct replay;
 
