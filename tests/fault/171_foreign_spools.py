@@ -43,6 +43,8 @@ def names_of(found):
         "with the form of a part": [f"{victim}/x.db.part-17", f"{victim}/x.db.part-17", "x.db"],
         "by a relative path": ["../victim/thesis.txt"],
         "without a name": ["/"],
+        "with bytes that are no text": ["\0", "\0/x.db.part-17"],
+        "without a line's name": ["", f"{victim}/thesis.txt"],
         "with a form that is not quite one": [f"{victim}/x.db.part-017", f"{victim}/x.db.part-1-", f"{victim}/x.db.part-"],
     }
 

@@ -433,7 +433,8 @@ static bool is_own_file(const char *path, uid_t owner)
 	       (st.st_uid == geteuid() || st.st_uid == owner);
 }
 
-static bool read_names(int dir_fd, struct names *names)
+/* 1: the list's lines; 0: there is none, or it names no file; -EINVAL: rtl trace, which writes it whole, did not write it. */
+static int read_names(int dir_fd, struct names *names)
 {
 	int fd = openat(dir_fd, CONVERTER_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char *at = names->text;
@@ -442,22 +443,24 @@ static bool read_names(int dir_fd, struct names *names)
 
 	memset(names, 0, sizeof(*names));
 	if (fd < 0)
-		return false;
+		return errno == ENOENT ? 0 : -EINVAL;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
 		n = pread(fd, names->text, sizeof(names->text) - 1, 0);
 	close(fd);
-	if (n <= 1 || names->text[n - 1] != '\n')
-		return false;
+	if (n == 0 || (n == 1 && *at == '\n'))
+		return 0;
+	if (n < 0 || names->text[n - 1] != '\n' || memchr(names->text, '\0', (size_t)n))
+		return -EINVAL;
 	for (int i = 0; i < NR_LINES && *at; i++) {
 		char *end = strchr(at, '\n');
 
 		if (!end || end == at || end - at >= PATH_MAX)
-			return false;
+			return -EINVAL;
 		*end = '\0';
 		names->lines[i] = at;
 		at = end + 1;
 	}
-	return true;
+	return *at ? -EINVAL : 1;
 }
 
 static const char *base_of(const char *path)
@@ -507,6 +510,16 @@ static bool has_form(const char *base)
 	       (!*at || (*at++ == '-' && read_number(&at, &number) && !*at));
 }
 
+static int foreign(const struct converter_location *where, char *error)
+{
+	snprintf(
+		error, SESSION_ERROR_SIZE,
+		"%s/%s: names a file that rtl trace does not make; nothing is done with it: remove this list if the directory is "
+		"not from an untrusted source, and try again",
+		where->dir, CONVERTER_FILE);
+	return -EINVAL;
+}
+
 /* The file of that line beside one of the outputs. 0: there is none. */
 static int look_for(const struct converter_location *where, const char *line, uid_t owner,
 		    char path[PATH_MAX], unsigned int *number, char *error)
@@ -529,18 +542,13 @@ static int look_for(const struct converter_location *where, const char *line, ui
 		if (is_part_of(base, where->outputs[i], &pid, number))
 			return 0;
 	/* with --spool-dir, or after a directory was renamed */
-	if (has_form(base))
-		snprintf(
-			error, SESSION_ERROR_SIZE,
-			"%s: records of this trace are in an unfinished database beside its output, %.*s.part-...: give that "
-			"output with -o",
-			where->dir, (int)(strrchr(base, '.') - base), base);
-	else
-		snprintf(
-			error, SESSION_ERROR_SIZE,
-			"%s/%s: names a file that rtl trace does not make; nothing is done with it: remove this list if the "
-			"directory is not from an untrusted source, and try again",
-			where->dir, CONVERTER_FILE);
+	if (!has_form(base))
+		return foreign(where, error);
+	snprintf(
+		error, SESSION_ERROR_SIZE,
+		"%s: records of this trace are in an unfinished database beside its output, %.*s.part-...: give that "
+		"output with -o",
+		where->dir, (int)(strrchr(base, '.') - base), base);
 	return -EINVAL;
 }
 
@@ -556,7 +564,10 @@ int converter_find(const struct converter_location *at, struct converter_found *
 	*error = '\0';
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &st) == 0 && read_names(fd, &names))
+	ret = fstat(fd, &st) == 0 ? read_names(fd, &names) : -EINVAL;
+	if (ret < 0)
+		foreign(at, error);
+	if (ret > 0)
 		ret = look_for(at, names.lines[LINE_CURRENT], st.st_uid, found->current, &number,
 			       error);
 	if (ret >= 0 && names.lines[LINE_NAME]) {
