@@ -11,6 +11,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,6 +21,10 @@
 
 /* The longest text for two characters: "[^[:alnum:]_]" */
 #define GROWTH 8
+
+/* Copies of characters that repetitions may need: glibc's regcomp() copies what is repeated, a "+" once, "{1,255}" 255 times, and
+ * nested ones multiply: 24 "+" in a row would take gigabytes. */
+#define COPIES_MAX 4096
 
 struct translation {
 	struct str out;
@@ -113,6 +120,81 @@ static int translate(struct translation *t, const char *text)
 	return 0;
 }
 
+/* The end of the bracket expression at `at`: its "]", or the text's last character. */
+static const char *bracket_end(const char *at)
+{
+	at += at[1] == '^' ? 2 : 1;
+	if (*at == ']')
+		at++;
+	while (*at && *at != ']')
+		at += class_size(at) ? class_size(at) : 1;
+	return *at ? at : at - 1;
+}
+
+/* How often "{n}", "{n,}" or "{n,m}" repeats what is in front of it; 1 for another text. */
+static uint32_t times_of(const char *at)
+{
+	char *end;
+	unsigned long least = strtoul(at + 1, &end, 10), most = least;
+
+	if (*end == ',' && end[1] != '}')
+		most = strtoul(end + 1, &end, 10);
+	else if (*end == ',')
+		most = least + 1;
+	return most > 1 ? (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX) : 1;
+}
+
+/* Whether the copies of all repetitions are few enough. `open` has space for a number for each "(". */
+static bool is_small(const char *at, uint64_t *open)
+{
+	uint64_t nodes = 0, last = 0, copies = 0, times;
+	size_t depth = 0;
+
+	for (; *at; at++) {
+		times = *at == '+' ? 2 : *at == '{' ? times_of(at) : 1;
+		copies += last * (times - 1);
+		nodes += last * (times - 1);
+		last *= times;
+		if (copies > COPIES_MAX)
+			return false;
+		if (*at == '(') {
+			open[depth++] = nodes;
+			nodes = last = 0;
+		} else if (*at == ')' && depth) {
+			last = nodes + 1;
+			nodes = open[--depth] + last;
+		} else if (*at == '|') {
+			last = 0;
+		} else if (!strchr("+*?{", *at)) {
+			if (*at == '[')
+				at = bracket_end(at);
+			else if (*at == '\\' && at[1])
+				at++;
+			last = 1;
+			nodes++;
+		}
+	}
+	return true;
+}
+
+static int check_size(struct translation *t, const char *posix)
+{
+	uint64_t *open = alloc_heap((strlen(posix) + 1) * sizeof(*open));
+	bool small;
+	struct str s;
+
+	str_init(&s, t->why, REGULAR_ERROR_SIZE);
+	if (!open) {
+		str_add(&s, "there is no memory");
+		return -ENOMEM;
+	}
+	small = is_small(posix, open);
+	alloc_free(open);
+	if (!small)
+		str_add(&s, "its repetitions, such as + and {n}, are too many within each other");
+	return small ? 0 : -EINVAL;
+}
+
 int regular_compile(const char *text, regex_t *out, char why[REGULAR_ERROR_SIZE])
 {
 	size_t size = strlen(text) * GROWTH + 1;
@@ -128,6 +210,8 @@ int regular_compile(const char *text, regex_t *out, char why[REGULAR_ERROR_SIZE]
 	}
 	str_init(&t.out, posix, size);
 	ret = translate(&t, text);
+	if (ret == 0)
+		ret = check_size(&t, posix);
 	if (ret == 0) {
 		int err = regcomp(out, posix, REG_EXTENDED | REG_NOSUB);
 

@@ -80,6 +80,29 @@ TEST(letters_that_have_no_meaning_are_refused)
 	}
 }
 
+/* glibc copies what is repeated: each of these would take gigabytes. */
+TEST(repetitions_of_repetitions_are_refused)
+{
+	static const char *const refused[] = { "(x++++++++++++++++++++++++)",
+					       "((a{1,255}){1,255}){1,255}", "(([ab]{30000}))",
+					       "(a{200,}){200}",
+					       "((((((((((((a)+)+)+)+)+)+)+)+)+)+)+)+b{4000}" };
+	static const char *const taken[] = { "x{1000}", "(a{10}){1,20}", "[[:alpha:]+*]{1,255}",
+					     "\\+{3}",	"a+b+c+d+e+",	 "(gemm|copy)+",
+					     "x++",	"[^]{9999}]+" };
+	char why[REGULAR_ERROR_SIZE];
+	regex_t regex;
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		CHECK_EQ_INT(regular_compile(refused[i], &regex, why), -EINVAL);
+		CHECK_STR_HAS(why, "repetitions");
+	}
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		CHECK_MSG(regular_compile(taken[i], &regex, why) == 0, "%s: %s", taken[i], why);
+		regfree(&regex);
+	}
+}
+
 TEST(every_short_text_ends_with_an_answer)
 {
 	static const char letters[] = "\\[]^d:.=(a";
