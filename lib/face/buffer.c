@@ -17,6 +17,7 @@
 
 #include "../librtl/core.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/sys.h"
 #include "fork_guard.h"
 
@@ -143,11 +144,27 @@ static bool drain(struct buffer *b, const struct timespec *until)
 
 /* ---- the buffer's thread --------------------------------------------------------------------- */
 
+struct delivery {
+	const struct buffer *b;
+	const char *begin;
+	size_t nr;
+};
+
+static void deliver(void *arg)
+{
+	const struct delivery *d = arg;
+	const struct buffer_config *c = &d->b->config;
+
+	c->deliver(d->begin, d->begin + d->nr * c->entry_size, c->arg);
+}
+
 static void call_back(const struct buffer *b, const char *begin, size_t nr)
 {
+	struct delivery d = { b, begin, nr };
+
 	is_delivering = true;
 	if (nr)
-		b->config.deliver(begin, begin + nr * b->config.entry_size, b->config.arg);
+		callout_outlive(deliver, &d);
 	is_delivering = false;
 }
 
@@ -578,7 +595,11 @@ int buffer_open(const struct buffer_config *config, struct buffer **out)
 	pthread_once(&once, watch_forks);
 	lock_take(&b->lock);
 	configure(b, config);
-	good = b->is_open = allocate(b) && (!config->deliver || find_thread(b));
+	lock_drop(&b->lock);
+	/* it is closed, and in no list of free ones: the program's function allocates without a lock */
+	good = allocate(b) && (!config->deliver || find_thread(b));
+	lock_take(&b->lock);
+	b->is_open = good;
 	word = atomic_load_explicit(&b->word, memory_order_relaxed) + BUFFER_OPENING;
 	/* release: pairs with buffer_reserve() */
 	if (good && config->deliver)

@@ -19,6 +19,7 @@
 #include "../librtl/core.h"
 #include "agents.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/compiler.h"
 #include "fork_guard.h"
 #include "hsa_wrap_gen.h"
@@ -115,12 +116,32 @@ static bool is_wanted(uint32_t events)
 	return (atomic_load_explicit(&wanted, memory_order_relaxed) & events) != 0;
 }
 
+struct reported {
+	uint32_t event;
+	const union block *b;
+};
+
+static void call_user(void *arg)
+{
+	const struct reported *r = arg;
+
+	user.report(r->event, &r->b->data);
+}
+
+static void end_callback(void *unneeded)
+{
+	(void)unneeded;
+	in_callback = false;
+}
+
 static void report(uint32_t event, const union block *b)
 {
+	struct reported r = { event, b };
+
 	if (in_callback)
 		return;
 	in_callback = true;
-	user.report(event, &b->data);
+	callout(call_user, end_callback, &r);
 	in_callback = false;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "copies.h"
 
+#include "base/callout.h"
 #include "context.h"
 #include "operations.h"
 #include "retire.h"
@@ -73,6 +74,17 @@ static struct op *make(const struct event_copy *c)
 	return op;
 }
 
+static void show_begin(void *op)
+{
+	op_show_begin(op);
+}
+
+/* A tool did not return: the copy is not made. */
+static void cancel(void *op)
+{
+	operations_cancel(op);
+}
+
 static void on_copy(struct event_copy *c, enum copy_moment moment)
 {
 	/* relaxed: copies that begin meanwhile are not shown */
@@ -88,7 +100,7 @@ static void on_copy(struct event_copy *c, enum copy_moment moment)
 		*copy_own(c, i) = (uintptr_t)op;
 		operations_add();
 		retire_hold(op->correlation.internal);
-		op_show_begin(op);
+		callout(show_begin, cancel, op);
 		operations_done(op, OP_BEGUN);
 	} else if (op) {
 		if (moment == COPY_IS_GONE)

@@ -14,6 +14,7 @@
 
 #include "../face/fork_guard.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/log.h"
 #include "buffer.h"
 #include "context.h"
@@ -229,14 +230,32 @@ static rocprofiler_status_t set_config(rocprofiler_context_id_t context,
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
+struct asking {
+	struct device *d, *before;
+};
+
+static void ask_tool(void *arg)
+{
+	const struct asking *k = arg;
+
+	k->d->ask(k->d->context->id, k->d->agent, set_config, k->d->arg);
+}
+
+static void leave_tool(void *arg)
+{
+	const struct asking *k = arg;
+
+	asked = k->before;
+}
+
 static rocprofiler_status_t start_device(struct device *d)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
-	struct device *before = asked;
+	struct asking k = { d, asked };
 
 	asked = d;
-	d->ask(d->context->id, d->agent, set_config, d->arg);
-	asked = before;
+	callout(ask_tool, leave_tool, &k);
+	asked = k.before;
 	lock_take(&lock);
 	if (d->config && d->state == DEVICE_OFF) {
 		set_state(d, DEVICE_WAITING);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/log.h"
 #include "buffer.h"
 #include "context.h"
@@ -125,8 +126,30 @@ static bool ask_tool(struct counted *d, const struct client_dispatch *c)
 	return true;
 }
 
+struct asking {
+	struct counted *d;
+	const struct client_dispatch *c;
+	bool is_wanted;
+};
+
+static void call_asked(void *arg)
+{
+	struct asking *k = arg;
+
+	fill(k->d, k->c);
+	k->is_wanted = ask_tool(k->d, k->c);
+}
+
+static void leave_asking(void *arg)
+{
+	const struct asking *k = arg;
+
+	free_counted(k->d);
+}
+
 static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
 {
+	struct asking k;
 	uint64_t active = atomic_load(&counting) & ~context_over();
 	struct counted *d = active && !state_is_over() ? alloc_zero(1, sizeof(*d)) : NULL;
 
@@ -135,8 +158,9 @@ static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
 	relay_relieve(&relay);
 	d->context = context_at((unsigned int)__builtin_ctzll(active));
 	d->service = &services[d->context - context_at(0)];
-	fill(d, c);
-	if (!ask_tool(d, c)) {
+	k = (struct asking){ d, c, false };
+	callout(call_asked, leave_asking, &k);
+	if (!k.is_wanted) {
 		free_counted(d);
 		return NULL;
 	}
@@ -166,6 +190,20 @@ static void put_records(const struct counted *d, const rocprofiler_record_counte
 				   &records[i], sizeof(records[i]));
 }
 
+struct showing {
+	struct counted *d;
+	rocprofiler_record_counter_t *records;
+	size_t nr;
+};
+
+static void call_tool(void *arg)
+{
+	const struct showing *s = arg;
+
+	s->d->service->show(s->d->data, s->records, s->nr, s->d->user, s->d->service->show_arg);
+}
+
+/* On the library's thread. */
 static void show(struct counted *d)
 {
 	size_t nr = count_config_nr_records(d->config);
@@ -185,7 +223,7 @@ static void show(struct counted *d)
 #endif
 	}
 	if (d->service->show)
-		d->service->show(d->data, records, nr, d->user, d->service->show_arg);
+		callout_outlive(call_tool, &(struct showing){ d, records, nr });
 	else
 		put_records(d, records, nr);
 	alloc_free(records);

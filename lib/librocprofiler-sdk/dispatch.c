@@ -18,6 +18,7 @@
 
 #include "../face/buffer.h"
 #include "../face/fork_guard.h"
+#include "base/callout.h"
 #include "context.h"
 #include "counting.h"
 #include "dispatch_ids.h"
@@ -194,7 +195,6 @@ static struct op *begin(const struct event_dispatch *d, struct lane *l)
 	if (!op)
 		return NULL;
 	op->next = NULL;
-	op->is_entered = false;
 	operations_add();
 	retire_hold(op->correlation.internal);
 	return op;
@@ -303,29 +303,76 @@ void dispatch_over(const struct event_dispatch *d)
 	operations_done(op, OP_OVER);
 }
 
-/* No lock is held: a tool may dispatch kernels itself. */
-static RTL_NOINLINE void show_enters(hsa_signal_t signal, hsa_signal_value_t value)
+/* A tool has left the thread's calls that ring doorbells (callout.h): the library's thread shows what they had still to show. */
+static void send_rest(void)
 {
-	struct queue *q = core->announce_dispatches(signal, value, on_announced);
+	struct op *op;
 
+	depth = 0;
+	while ((op = first) != NULL) {
+		first = op->next;
+		operations_send(op);
+	}
+}
+
+struct entering {
+	struct queue *q;
+	uint64_t end;
+};
+
+static void enter_each(void *arg)
+{
+	(void)arg;
 	for (struct op *op = first; op; op = op->next) {
 		op->is_entered = true;
 		op_show_enter(op);
 	}
-	core->announce_over(q);
 }
 
-static RTL_NOINLINE void show_begins(void)
+static void stop_entering(void *arg)
 {
-	struct op *op;
+	const struct entering *e = arg;
 
-	while ((op = first) != NULL) {
+	send_rest();
+	core->announce_left(e->q, e->end);
+}
+
+/* No lock is held: a tool may dispatch kernels itself. */
+static RTL_NOINLINE void show_enters(hsa_signal_t signal, hsa_signal_value_t value)
+{
+	struct entering e = { core->announce_dispatches(signal, value, on_announced),
+			      (uint64_t)value + 1 };
+
+	callout(enter_each, stop_entering, &e);
+	core->announce_over(e.q);
+}
+
+static void begin_each(void *showing)
+{
+	struct op *op, **current = showing;
+
+	while ((op = *current = first) != NULL) {
 		first = op->next;
 		if (!op->is_entered)
 			op_show_enter(op);
 		op_show_entered(op);
 		operations_done(op, OP_BEGUN);
 	}
+}
+
+static void stop_beginning(void *showing)
+{
+	struct op **current = showing;
+
+	operations_done(*current, OP_BEGUN);
+	send_rest();
+}
+
+static RTL_NOINLINE void show_begins(void)
+{
+	struct op *current = NULL;
+
+	callout(begin_each, stop_beginning, &current);
 }
 
 /* Whether dispatches have to be known before they are submitted: to be shown, or to be counted for the graph that this thread launches. */
@@ -338,6 +385,33 @@ static bool is_enter_wanted(void)
 
 /* ---- the functions that ring doorbells ------------------------------------------------------- */
 
+struct store {
+	store_fn next;
+	hsa_signal_t signal;
+	hsa_signal_value_t value;
+};
+
+static void store_now(void *arg)
+{
+	const struct store *s = arg;
+
+	s->next(s->signal, s->value);
+}
+
+static void leave_store(void *arg)
+{
+	(void)arg;
+	send_rest();
+}
+
+/* Tools are asked within it. */
+static RTL_NOINLINE void store_counted(store_fn next, hsa_signal_t signal, hsa_signal_value_t value)
+{
+	struct store s = { next, signal, value };
+
+	callout(store_now, leave_store, &s);
+}
+
 static RTL_NOINLINE void store_watched(store_fn next, hsa_signal_t signal, hsa_signal_value_t value)
 {
 	/* relaxed: dispatches that are submitted meanwhile are shown on the library's thread */
@@ -348,8 +422,12 @@ static RTL_NOINLINE void store_watched(store_fn next, hsa_signal_t signal, hsa_s
 	}
 	if (depth++ == 0 && is_enter_wanted() && !op_is_in_callback())
 		show_enters(signal, value);
-	next(signal, value);
-	if (--depth == 0 && RTL_UNLIKELY(first != NULL) && !op_is_in_callback())
+	if (RTL_UNLIKELY(counting_is_configured()))
+		store_counted(next, signal, value);
+	else
+		next(signal, value);
+	/* 0: a tool's function left the calls around this one */
+	if (depth && --depth == 0 && RTL_UNLIKELY(first != NULL) && !op_is_in_callback())
 		show_begins();
 	buffer_relieve();
 }

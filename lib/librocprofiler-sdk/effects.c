@@ -519,10 +519,33 @@ static void show_destroyed(const struct live_call *call, const struct function *
 	forget_number(f->role == ROLE_STREAM_DESTROYED ? &streams : &execs, handle);
 }
 
+/* Whether `call` is within the call that has launched the graph. */
+static bool is_within(const struct live_call *call, const struct op *launch)
+{
+	while (call && call->correlation != launch->correlation.internal)
+		call = live_outer(call);
+	return call;
+}
+
+/* Launches whose calls did not return: they were left by longjmp(), or by an exception. */
+static RTL_NOINLINE void end_left_launches(const struct live_call *call)
+{
+	struct op *op;
+
+	while ((op = launching) != NULL && !is_within(call, op)) {
+		launching = op->launch;
+		op->launch = NULL;
+		op->end_ns = core->now_ns();
+		effects_launch_drop(op, NULL);
+	}
+}
+
 struct op *effects_enter(const struct live_call *call)
 {
 	const struct function *f = function_of(call->domain, call->operation);
 
+	if (RTL_UNLIKELY(launching != NULL))
+		end_left_launches(call);
 	switch (f->role) {
 	case ROLE_NONE:
 	case ROLE_STREAM_CREATED:

@@ -101,10 +101,11 @@ static void begin(enum range_call call, uint32_t operation, const char *message,
 		return;
 	fill(op, message, number);
 	op->key = call == RANGE_START ? number : 0;
-	op->next = begun;
-	begun = op;
 	retire_begin(op->correlation.internal);
 	op_show_begin(op);
+	/* not before: a tool that does not return leaves the program's call, too */
+	op->next = begun;
+	begun = op;
 	op->begin_ns = state_core()->now_ns();
 }
 

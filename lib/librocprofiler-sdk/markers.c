@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/callout.h"
 #include "effects.h"
 #include "marker_ranges.h"
 #include "shown.h"
@@ -98,16 +99,38 @@ static void show_begin(enum range_call call, const char *message, uint64_t id, u
 		s->begin_ns = core->now_ns();
 }
 
-static void on_begin(enum range_call call, const char *message, uint64_t id)
+struct begin {
+	enum range_call call;
+	const char *message;
+	uint64_t id;
+	uint32_t level;
+};
+
+static void show_both(void *arg)
 {
-	uint32_t level = depth++;
+	const struct begin *b = arg;
 
 	state_first_use();
-	if (level >= MAX_DEPTH || state_is_over())
+	if (b->level >= MAX_DEPTH || state_is_over())
 		return;
 	effects_runtime(EFFECTS_MARKER, ROCPROFILER_VERSION, 0);
-	show_begin(call, message, id, level);
-	marker_ranges_begin(call, message, id);
+	show_begin(b->call, b->message, b->id, b->level);
+	marker_ranges_begin(b->call, b->message, b->id);
+}
+
+/* A tool has left the program's call: it has no end. */
+static void leave_call(void *arg)
+{
+	const struct begin *b = arg;
+
+	depth = b->level;
+}
+
+static void on_begin(enum range_call call, const char *message, uint64_t id)
+{
+	struct begin b = { call, message, id, depth++ };
+
+	callout(show_both, leave_call, &b);
 }
 
 static void show_end(uint64_t result)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "buffer.h"
 #include "context.h"
 #include "external.h"
@@ -19,7 +20,7 @@
 
 static _Atomic(struct op *) unused;
 static _Thread_local struct op *own;
-static _Thread_local bool is_in_callback;
+static _Thread_local bool is_in_callback, has_to_go_on;
 static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static bool has_key;
@@ -103,7 +104,7 @@ static struct op *op_get(uint64_t begin_mask, uint64_t end_mask, uint64_t record
 	atomic_store_explicit(&op->parts, 0, memory_order_relaxed);
 	op->begin_ns = op->end_ns = 0;
 	memset(&op->correlation, 0, sizeof(op->correlation));
-	op->is_plain = false;
+	op->is_plain = op->is_entered = false;
 	op->launch = NULL;
 	return op;
 }
@@ -152,6 +153,42 @@ bool op_is_in_callback(void)
 	return is_in_callback;
 }
 
+void op_thread_goes_on(void)
+{
+	has_to_go_on = true;
+}
+
+/* A tool's function, or several of one moment. */
+struct calling {
+	struct op *op;
+	uint64_t mask; /* contexts */
+	uint32_t operation;
+	rocprofiler_callback_phase_t phase;
+};
+
+static void end_callback(void *unneeded)
+{
+	(void)unneeded;
+	is_in_callback = false;
+}
+
+/* Those of the mask, by `fn`; a tool that does not return ends all of them, but on this library's thread its own one alone. */
+static void call_tools(callout_fn fn, struct calling *k)
+{
+	uint64_t mask = k->mask;
+
+	is_in_callback = true;
+	if (!has_to_go_on) {
+		callout(fn, end_callback, k);
+	} else {
+		for (; mask; mask &= mask - 1) {
+			k->mask = mask & -mask;
+			callout_outlive(fn, k);
+		}
+	}
+	is_in_callback = false;
+}
+
 static void call(struct op *op, unsigned int index, uint32_t operation,
 		 rocprofiler_callback_phase_t phase)
 {
@@ -171,29 +208,45 @@ static void call(struct op *op, unsigned int index, uint32_t operation,
 	service->fn(record, &op->of[index].user, service->arg);
 }
 
+static void show_each(void *arg)
+{
+	const struct calling *k = arg;
+
+	for (uint64_t rest = k->mask; rest; rest &= rest - 1)
+		call(k->op, (unsigned int)__builtin_ctzll(rest), k->operation, k->phase);
+}
+
 static void show(struct op *op, uint64_t mask, uint32_t operation,
 		 rocprofiler_callback_phase_t phase)
 {
+	struct calling k = { op, mask & ~context_over(), operation, phase };
 	int saved = errno;
 
-	is_in_callback = true;
-	for (mask &= ~context_over(); mask; mask &= mask - 1)
-		call(op, (unsigned int)__builtin_ctzll(mask), operation, phase);
-	is_in_callback = false;
+	if (k.mask)
+		call_tools(show_each, &k);
 	errno = saved;
+}
+
+static void ask_each(void *arg)
+{
+	const struct calling *k = arg;
+	struct op *op = k->op;
+
+	for (uint64_t rest = k->mask; rest; rest &= rest - 1) {
+		unsigned int i = (unsigned int)__builtin_ctzll(rest);
+
+		op->of[i].external = external_of(context_at(i), op->tid, op->request,
+						 op->begin_operation, op->correlation.internal);
+	}
 }
 
 static void get_external(struct op *op)
 {
-	is_in_callback = true;
-	for (uint64_t rest = op->all; rest; rest &= rest - 1) {
-		unsigned int i = (unsigned int)__builtin_ctzll(rest);
+	struct calling k = { .op = op, .mask = op->all };
 
-		op->of[i].user.value = 0;
-		op->of[i].external = external_of(context_at(i), op->tid, op->request,
-						 op->begin_operation, op->correlation.internal);
-	}
-	is_in_callback = false;
+	op_clear_ids(op);
+	if (RTL_UNLIKELY(external_any()))
+		call_tools(ask_each, &k);
 }
 
 void op_show_enter(struct op *op)

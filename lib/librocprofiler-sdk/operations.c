@@ -75,6 +75,13 @@ void operations_send(struct op *op)
 	relay_send(&relay, &op->sent);
 }
 
+void operations_cancel(struct op *op)
+{
+	retire_drop(op->correlation.internal);
+	op_free(op);
+	atomic_fetch_sub(&nr_open, 1);
+}
+
 void operations_done(struct op *op, enum op_part part)
 {
 	/* acq_rel: what the other parts have stored */
@@ -91,9 +98,12 @@ static void deliver(struct relay_item *item)
 	uint32_t parts = atomic_load_explicit(&op->parts, memory_order_acquire);
 	bool is_over = atomic_load(&state_end) > 0;
 
+	op_thread_goes_on();
 	if (!(parts & OP_BEGUN)) {
+		if (!is_over && !op->is_entered)
+			op_show_enter(op);
 		if (!is_over)
-			op_show_begin(op);
+			op_show_entered(op);
 		operations_done(op, OP_BEGUN);
 		return;
 	}

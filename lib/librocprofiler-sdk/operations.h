@@ -109,6 +109,8 @@ void op_show_exit(struct op *op);
 void op_show_now(struct op *op);
 /* Whether this thread is in a callback of an operation: those that it submits now are not shown. */
 bool op_is_in_callback(void);
+/* This thread is the library's: a tool's function that ends it by pthread_exit() ends itself alone. */
+void op_thread_goes_on(void);
 
 /* Of a queue. */
 struct lane {
@@ -150,6 +152,8 @@ static inline void dispatch_info_fill(rocprofiler_kernel_dispatch_info_t *info,
 void operations_done(struct op *op, enum op_part part);
 /* HOT: the thread of this library shows its begin, too. */
 void operations_send(struct op *op);
+/* One that was added and not sent is not carried out. */
+void operations_cancel(struct op *op);
 /* HOT: one more operation that will end. */
 void operations_add(void);
 /* HOT: handle 0: not known. */

@@ -24,6 +24,7 @@
 #include "../face/fork_guard.h"
 #include "activation.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -63,6 +64,22 @@ static _Thread_local bool is_initialising;
 /* Looks at libraries; constructors of those that were not reached yet may run, and name their tool themselves. */
 static _Thread_local bool is_searching;
 
+static void call_finalize(void *client)
+{
+	const struct client *c = client;
+
+	c->result.finalize(c->result.tool_data);
+}
+
+/* It did not return. Where all tools were to end, those behind it are not called. */
+static void leave_finalize(void *client)
+{
+	int all = -1;
+
+	buffer_end_client((int)((struct client *)client - clients));
+	atomic_compare_exchange_strong(&state_end, &all, 1);
+}
+
 static void finalize_client(int i)
 {
 	struct client *c = &clients[i];
@@ -76,7 +93,7 @@ static void finalize_client(int i)
 	/* the last: with the records of calls of other threads that ended meanwhile */
 	buffer_flush_client(i);
 	if (c->result.finalize)
-		c->result.finalize(c->result.tool_data);
+		callout(call_finalize, leave_finalize, c);
 	buffer_end_client(i);
 }
 
@@ -275,25 +292,6 @@ static void initialize(int i)
 	}
 }
 
-/* From the first of new clients on. The caller has set the phase to -1. */
-static void bring_up(int from)
-{
-	int nr = atomic_load(&nr_clients);
-
-	for (int i = from; i < nr; i++)
-		configure(i);
-	for (int i = from; i < nr; i++)
-		if (clients[i].takes_part) {
-			state_is_too_late();
-			break;
-		}
-	for (int i = from; i < nr; i++)
-		initialize(i);
-	/* Handlers run in reverse order: before the destructors of the tools' objects, which exist by now, and after those of HIP, which as a
-	 * rule is not in use yet. Where the process ends within a tool's function, the one that start_with() has registered runs. */
-	atexit(finalize_all);
-}
-
 static void finish_start(void)
 {
 	is_initialising = false;
@@ -301,6 +299,55 @@ static void finish_start(void)
 	/* release: pairs with state_first_use() */
 	atomic_store_explicit(&state_is_done, true, memory_order_release);
 	calls_update();
+}
+
+struct start {
+	int from, initialised; /* clients */
+};
+
+static void call_tools(void *arg)
+{
+	struct start *s = arg;
+	int nr = atomic_load(&nr_clients);
+
+	for (int i = s->from; i < nr; i++)
+		configure(i);
+	for (int i = s->from; i < nr; i++)
+		if (clients[i].takes_part) {
+			state_is_too_late();
+			break;
+		}
+	for (; s->initialised < nr; s->initialised++)
+		initialize(s->initialised);
+}
+
+/* A tool did not return. It takes no part, nor do those behind it; other threads wait for this start. */
+static void leave_start(void *arg)
+{
+	const struct start *s = arg;
+	int nr = atomic_load(&nr_clients);
+
+	atomic_store(&state_current_client, -1);
+	state_in_runtime = false;
+	for (int i = s->initialised; i < nr; i++) {
+		clients[i].takes_part = false;
+		activation_stop_client(i);
+		context_end_client(i);
+	}
+	atexit(finalize_all);
+	finish_start();
+	log_warn("a tool's function did not return: it and the tools behind it take no part");
+}
+
+/* From the first of new clients on. The caller has set the phase to -1. */
+static void bring_up(int from)
+{
+	struct start s = { from, from };
+
+	callout(call_tools, leave_start, &s);
+	/* Handlers run in reverse order: before the destructors of the tools' objects, which exist by now, and after those of HIP, which as a
+	 * rule is not in use yet. Where the process ends within a tool's function, the one that start_with() has registered runs. */
+	atexit(finalize_all);
 }
 
 /* The caller has set the phase to -1. */

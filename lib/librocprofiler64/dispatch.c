@@ -25,6 +25,7 @@
 #include "../face/pending.h"
 #include "../face/relay.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/demangle.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -120,15 +121,28 @@ void dispatch_expect(struct context *c, bool on)
 	lock_drop(&lock);
 }
 
+static void call_handler(void *group)
+{
+	context_done(group);
+}
+
+static void end_handling(void *group)
+{
+	const struct group *g = group;
+
+	if (handled)
+		dispatch_expect(g->context, false);
+	handled = NULL;
+}
+
 void dispatch_handle(struct group *g)
 {
-	struct context *c = g->context;
-
-	handled = c;
-	context_done(g);
-	if (handled)
-		dispatch_expect(c, false);
-	handled = NULL;
+	handled = g->context;
+	if (relay_is_current(&relay))
+		callout_outlive(call_handler, g);
+	else
+		callout(call_handler, end_handling, g);
+	end_handling(g);
 }
 
 static void deliver(struct relay_item *item)
@@ -222,20 +236,49 @@ static void describe(const struct client_dispatch *d, const struct seen_queue *q
 	data->thread_id = d->d->tid ? d->d->tid : (uint32_t)syscall(SYS_gettid);
 }
 
-/* The client's callback. NULL: it wants nothing of this dispatch. */
-static struct group *call(const struct client_callbacks *c, rocprofiler_callback_data_t *data)
-{
+struct asking {
+	const struct client_callbacks *c;
+	rocprofiler_callback_data_t *data;
+	struct taken *t;
 	rocprofiler_group_t group;
 	hsa_status_t status;
+};
+
+static void ask_client(void *arg)
+{
+	struct asking *k = arg;
+
+	k->status = k->c->fn.dispatch(k->data, k->c->data, &k->group);
+}
+
+static void free_taken(struct taken *t)
+{
+	alloc_free(t->record);
+	alloc_free(t);
+}
+
+/* It did not return: it wants nothing. */
+static void leave_client(void *arg)
+{
+	const struct asking *k = arg;
+
+	is_in_callback = false;
+	free_taken(k->t);
+}
+
+/* The client's callback. NULL: it wants nothing of this dispatch. */
+static struct group *call(const struct client_callbacks *c, rocprofiler_callback_data_t *data,
+			  struct taken *t)
+{
+	struct asking k = { .c = c, .data = data, .t = t };
 	struct group *g = NULL;
 
-	memset(&group, 0, sizeof(group));
 	is_in_callback = true;
-	status = c->fn.dispatch(data, c->data, &group);
+	callout(ask_client, leave_client, &k);
 	is_in_callback = false;
-	if (status == HSA_STATUS_SUCCESS && group.context)
-		g = context_group(group.context, group.index, "dispatch_callback");
-	if (status == HSA_STATUS_SUCCESS && group.context && !g)
+	if (k.status == HSA_STATUS_SUCCESS && k.group.context)
+		g = context_group(k.group.context, k.group.index, "dispatch_callback");
+	if (k.status == HSA_STATUS_SUCCESS && k.group.context && !g)
 		log_warn("dispatch callback: %s", rocprofiler_last_error_string());
 	return g;
 }
@@ -296,10 +339,9 @@ static struct profile *show(const struct client_dispatch *d, const struct client
 	memset(&data, 0, sizeof(data));
 	describe(d, q, &data);
 	data.record = t->record;
-	g = call(c, &data);
+	g = call(c, &data, t);
 	if (!g || (!g->profile && !p)) {
-		alloc_free(t->record);
-		alloc_free(t);
+		free_taken(t);
 		return NULL;
 	}
 	attach(t, g);

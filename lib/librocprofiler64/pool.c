@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/sys.h"
 #include "queues.h"
 
@@ -155,29 +156,54 @@ static struct entry *begin_handling(struct pool *p)
 	return e;
 }
 
+struct handling {
+	struct pool *p;
+	struct entry *e;
+	const struct pool *before;
+};
+
+static void call_handler(void *arg)
+{
+	const struct handling *h = arg;
+	const rocprofiler_pool_entry_t shown = { h->e->context, h->e->payload };
+
+	h->p->properties.handler(&shown, h->p->properties.handler_arg);
+}
+
+/* False: the handler has closed the pool. */
+static bool end_handling(const struct handling *h)
+{
+	struct pool *p = h->p;
+	bool is_closed;
+
+	handling = h->before;
+	lock_take(&p->lock);
+	p->is_handling = false;
+	put_free(p, h->e);
+	is_closed = p->is_closed;
+	lock_drop(&p->lock);
+	if (is_closed)
+		free_pool(p);
+	return !is_closed;
+}
+
+/* The handler did not return. */
+static void leave_handling(void *arg)
+{
+	end_handling(arg);
+}
+
 /* Handles what is complete at the front. False: the handler has closed the pool. */
 static bool handle(struct pool *p)
 {
-	struct entry *e;
-	bool is_closed;
+	struct handling h = { p, NULL, handling };
 
-	while ((e = begin_handling(p)) != NULL) {
-		const rocprofiler_pool_entry_t shown = { e->context, e->payload };
-		const struct pool *before = handling;
-
+	while ((h.e = begin_handling(p)) != NULL) {
 		handling = p;
 		if (p->properties.handler)
-			p->properties.handler(&shown, p->properties.handler_arg);
-		handling = before;
-		lock_take(&p->lock);
-		p->is_handling = false;
-		put_free(p, e);
-		is_closed = p->is_closed;
-		lock_drop(&p->lock);
-		if (is_closed) {
-			free_pool(p);
+			callout(call_handler, leave_handling, &h);
+		if (!end_handling(&h))
 			return false;
-		}
 	}
 	return true;
 }

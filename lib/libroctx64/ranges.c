@@ -17,6 +17,7 @@
 #include "../face/fork_guard.h"
 #include "../librtl/core.h"
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "roctracer/roctracer_roctx.h"
 #include "roctx.h"
 
@@ -123,18 +124,39 @@ void ranges_start(const struct rtl_core *core)
 		core->range_listen(on_call);
 }
 
-EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, void *arg),
-			      void *arg)
+struct iteration {
+	void (*callback)(const roctx_range_data_t *range, void *arg);
+	void *arg;
+};
+
+RTL_NO_TSA static void call_for_each(void *arg)
 {
-	lock_take(&lock);
-	fork_guard_except(&lock);
+	const struct iteration *i = arg;
+
 	for (const struct thread_ranges *o = threads; o; o = o->next) {
 		for (const struct open_range *r = o->innermost; r; r = r->outer) {
 			roctx_range_data_t data = { .message = r->message, .tid = o->tid };
 
-			callback(&data, arg);
+			i->callback(&data, i->arg);
 		}
 	}
+}
+
+RTL_NO_TSA static void end_iteration(void *arg)
+{
+	(void)arg;
+	fork_guard_except(NULL);
+	lock_drop(&lock);
+}
+
+EXPORT void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, void *arg),
+			      void *arg)
+{
+	struct iteration i = { callback, arg };
+
+	lock_take(&lock);
+	fork_guard_except(&lock);
+	callout(call_for_each, end_iteration, &i);
 	fork_guard_except(NULL);
 	lock_drop(&lock);
 }

@@ -64,6 +64,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.submit_listen_taken = submit_listen_taken,
 		.announce_dispatches = announce_dispatches,
 		.announce_over = announce_over,
+		.announce_left = announce_left,
 		.submit_mark = code_object_mark,
 		.submit_epoch_of_event = collect_epoch_of_event,
 		.copy_listen = copy_listen,

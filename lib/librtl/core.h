@@ -88,6 +88,7 @@ struct rtl_core {
 	struct queue *(*announce_dispatches)(hsa_signal_t doorbell, hsa_signal_value_t value,
 					     submit_taken_fn fn);
 	void (*announce_over)(struct queue *q);
+	void (*announce_left)(struct queue *q, uint64_t end);
 	/* code_object.h, collect.h: which dispatches were submitted after a moment */
 	uint32_t (*submit_mark)(void);
 	uint32_t (*submit_epoch_of_event)(void);

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/callout.h"
 #include "base/compiler.h"
 #include "base/lock.h"
 #include "base/sys.h"
@@ -55,6 +56,7 @@ static _Atomic uint64_t head, tail, nr_dropped;
 static _Atomic bool is_wanted;
 /* the thread that calls operations_want() */
 static bool is_attached, has_thread;
+static _Thread_local bool is_own_thread;
 static pthread_t thread;
 
 static struct lock delivery_lock = LOCK_INIT(LOCK_DELIVERY);
@@ -202,7 +204,19 @@ static const char *name_of(const struct event_dispatch *d, uint32_t *agent)
 	return name ? name : "";
 }
 
-static void deliver(const struct event *ev)
+static void call_back(void *arg)
+{
+	callback(arg);
+}
+
+RTL_NO_TSA static void on_left(void *arg)
+{
+	(void)arg;
+	lock_drop(&delivery_lock);
+}
+
+/* A callback need not return: on librtl's own thread the next operation follows, others are gone. */
+RTL_REQUIRES(delivery_lock) static void deliver(const struct event *ev)
 {
 	rtl_operation_t op = {
 		.size = sizeof(op), .agent = UINT32_MAX, .queue = UINT32_MAX, .name = ""
@@ -231,7 +245,10 @@ static void deliver(const struct event *ev)
 		op.agent = c->dst_agent;
 		op.bytes = c->bytes;
 	}
-	callback(&op);
+	if (is_own_thread)
+		callout_outlive(call_back, &op);
+	else
+		callout(call_back, on_left, &op);
 }
 
 void operations_deliver(void)
@@ -257,6 +274,7 @@ static void *deliver_all(void *arg)
 	const struct timespec nap = { 0, NAP_NS };
 
 	prctl(PR_SET_NAME, "rtl-deliver");
+	is_own_thread = true;
 	while (atomic_load_explicit(&is_wanted, memory_order_acquire)) {
 		operations_deliver();
 		sys_nap(&nap);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/callout.h"
 #include "core.h"
 #include "source/hip/dispatch_table.h"
 #include "source/hip/lookup.h"
@@ -62,19 +63,42 @@ static int take(const char *name, uint64_t version, uint64_t instance, void **ta
 	return status;
 }
 
+struct offer {
+	const char *name;
+	uint64_t version, instance;
+	void **tables;
+	uint64_t nr_tables;
+	int status;
+};
+
+static _Thread_local bool is_taking;
+
+static void take_offer(void *arg)
+{
+	struct offer *o = arg;
+
+	o->status = take(o->name, o->version, o->instance, o->tables, o->nr_tables);
+}
+
+/* By a function that a tool has for tables. */
+static void leave_offer(void *unneeded)
+{
+	(void)unneeded;
+	is_taking = false;
+}
+
 /* A face has this function, too, and passes on what it gets. Whichever of the two comes first, the tables are taken once. */
 int register_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			   uint64_t nr_tables)
 {
-	static _Thread_local bool is_taking;
-	int status;
+	struct offer o = { name, version, instance, tables, nr_tables, 0 };
 
 	if (is_taking)
 		return 0;
 	is_taking = true;
-	status = take(name, version, instance, tables, nr_tables);
+	callout(take_offer, leave_offer, &o);
 	is_taking = false;
-	return status;
+	return o.status;
 }
 
 EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/callout.h"
 #include "base/compiler.h"
 #include "base/env.h"
 #include "base/fd.h"
@@ -105,6 +106,36 @@ static void wait_for_callbacks(struct session *s)
 		sys_nap(&nap);
 }
 
+struct calling {
+	struct session *s;
+	const rtl_call_t *call;
+	rtl_call_fn call_fn;
+	const rtl_operation_t *op;
+	rtl_operation_fn operation_fn;
+};
+
+static void call_for_call(void *arg)
+{
+	const struct calling *k = arg;
+
+	k->call_fn(k->call, atomic_load_explicit(&k->s->call_user, memory_order_relaxed));
+}
+
+static void call_for_operation(void *arg)
+{
+	const struct calling *k = arg;
+
+	k->operation_fn(k->op, atomic_load_explicit(&k->s->operation_user, memory_order_relaxed));
+}
+
+static void leave_calling(void *arg)
+{
+	const struct calling *k = arg;
+
+	in_callback = false;
+	leave(k->s);
+}
+
 static void notify(const struct live_call *call, uint32_t phase)
 {
 	rtl_call_t c = { .size = sizeof(c),
@@ -126,10 +157,11 @@ static void notify(const struct live_call *call, uint32_t phase)
 		struct session *s = &sessions[i];
 		/* acquire: `call_user` */
 		rtl_call_fn fn = atomic_load_explicit(&s->call_fn, memory_order_acquire);
+		struct calling k = { .s = s, .call = &c, .call_fn = fn };
 
 		if (!fn || !enter(s, false))
 			continue;
-		fn(&c, atomic_load_explicit(&s->call_user, memory_order_relaxed));
+		callout(call_for_call, leave_calling, &k);
 		leave(s);
 	}
 	in_callback = false;
@@ -151,12 +183,14 @@ static void on_operation(const rtl_operation_t *op)
 	for (uint32_t i = 0; i < MAX_SESSIONS; i++) {
 		struct session *s = &sessions[i];
 		rtl_operation_fn fn = atomic_load_explicit(&s->operation_fn, memory_order_acquire);
+		struct calling k;
 
 		/* what is submitted during a pause does not come here */
 		if (!fn || !enter(s, pause_is_on()))
 			continue;
-		fn(op, atomic_load_explicit(&s->operation_user, memory_order_relaxed));
+		k = (struct calling){ .s = s, .op = op, .operation_fn = fn };
 		atomic_fetch_add_explicit(&s->nr_delivered, 1, memory_order_relaxed);
+		callout(call_for_operation, leave_calling, &k);
 		leave(s);
 	}
 	in_callback = false;

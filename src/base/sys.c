@@ -21,6 +21,8 @@
 #define KERNEL_SIGSET ((size_t)_NSIG / 8)
 
 static _Thread_local uint32_t depth;
+/* how deep it was when the innermost call of the program by callout() began */
+static _Thread_local uint32_t outside;
 static _Thread_local int state_before;
 /* Always 0: sys_nap() waits for it to change. */
 static _Atomic uint32_t never;
@@ -164,6 +166,34 @@ void sys_cancel_off(void)
 
 void sys_cancel_on(void)
 {
-	if (!--depth)
+	/* 0: of a call that was left, though its frame is still there */
+	if (depth && !--depth)
+		pthread_setcancelstate(state_before, NULL);
+}
+
+uint32_t sys_cancel_outside(void)
+{
+	uint32_t was = outside;
+
+	outside = depth;
+	return was;
+}
+
+uint32_t sys_cancel_deep(void)
+{
+	return depth;
+}
+
+void sys_cancel_inside(uint32_t was)
+{
+	outside = was;
+}
+
+void sys_cancel_back_to(uint32_t deep)
+{
+	if (depth <= deep)
+		return;
+	depth = deep;
+	if (!deep)
 		pthread_setcancelstate(state_before, NULL);
 }

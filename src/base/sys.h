@@ -58,4 +58,11 @@ void sys_nap(const struct timespec *length);
 void sys_cancel_off(void);
 void sys_cancel_on(void);
 
+/* For callout.c. A call of the program begins: returns how deep this thread was in such sections when the call around it began; 0: there is none.
+ * sys_cancel_inside() with that value when it is over. sys_cancel_back_to(): those that began since are over. */
+uint32_t sys_cancel_outside(void);
+void sys_cancel_inside(uint32_t outside);
+void sys_cancel_back_to(uint32_t deep);
+uint32_t sys_cancel_deep(void); /* how deep it is now */
+
 #endif

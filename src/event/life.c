@@ -514,3 +514,33 @@ void life_stop(void)
 	self->in_hook = false;
 	errno = saved;
 }
+
+struct hook_call {
+	callout_fn fn, left;
+	void *arg;
+	bool outside;
+};
+
+static void run_in_hook(void *arg)
+{
+	struct hook_call *c = arg;
+
+	c->fn(c->arg);
+}
+
+static void left_hook(void *arg)
+{
+	struct hook_call *c = arg;
+
+	c->left(c->arg);
+	thread_self.outside_in_hook = thread_self.in_hook = c->outside;
+}
+
+void life_callout(callout_fn fn, callout_fn left, void *arg)
+{
+	struct hook_call c = { fn, left, arg, thread_self.outside_in_hook };
+
+	thread_self.outside_in_hook = thread_self.in_hook;
+	callout(run_in_hook, left_hook, &c);
+	thread_self.outside_in_hook = c.outside;
+}

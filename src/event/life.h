@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/callout.h"
 #include "base/compiler.h"
 #include "event/thread.h"
 
@@ -123,5 +124,8 @@ static inline void life_leave(struct thread *t)
 {
 	t->in_hook = false;
 }
+
+/* callout() within a hook: if fn(arg) is left, so are the hooks of this thread that were entered since the program was called last. */
+void life_callout(callout_fn fn, callout_fn left, void *arg);
 
 #endif

@@ -37,6 +37,8 @@ struct thread {
 	uint32_t stack_depth;
 	/* source/hsa: the thread may submit only packets for which clients of counters were asked before (counter_help()) */
 	bool must_not_ask_clients;
+	/* life_callout(): in_hook when the innermost call of the program by it began */
+	bool outside_in_hook;
 	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that was left out. */
 	uint64_t submitter;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */

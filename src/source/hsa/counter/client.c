@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/sys.h"
 #include "event/filter.h"
 #include "event/life.h"
 #include "event/pause.h"
@@ -202,9 +203,56 @@ static void fail_answers(const struct queue *q, struct client_answers *a, const 
 	client_drop(a);
 }
 
-/* `t` NULL: faces are not asked. `why`: it can't be counted. */
+struct asking {
+	struct queue *q;
+	struct thread *t; /* NULL: faces are not asked */
+	uint64_t index, from;
+	const char *why; /* it can't be counted */
+	uint32_t bits;
+	const struct client_dispatch *c;
+	struct client_answers *a;
+};
+
+/* After the faces. */
+static void end_asking(const struct asking *k)
+{
+	struct queue *q = k->q;
+
+	if (k->bits & 1u << CLIENT_USER &&
+	    user_wants(q, k->index, k->c->packet->kernel_object, k->t)) {
+		if (k->why)
+			lose_chosen();
+		else
+			k->a->wants[k->a->nr++] = (struct client_want){ .client = CLIENT_USER };
+	}
+	q->asked = k->index + 1;
+	if (k->why) {
+		fail_answers(q, k->a, k->why);
+		k->a->number = 0;
+		return;
+	}
+	count_waiting(1);
+}
+
+static void ask_faces(void *arg)
+{
+	const struct asking *k = arg;
+
+	ask_all(k->bits, k->c, k->a);
+}
+
+/* A client did not return: it wants nothing of this dispatch, and those behind it are not asked. */
+static void on_client_left(void *arg)
+{
+	const struct asking *k = arg;
+
+	end_asking(k);
+	interpose_leave(k->q, k->from);
+}
+
+/* Packets before `from` were instrumented. */
 static void ask_for(struct queue *q, uint64_t index, const union packet *packet, struct thread *t,
-		    const char *why)
+		    const char *why, uint64_t from)
 {
 	uint32_t bits = atomic_load_explicit(&client_bits[q->agent], memory_order_relaxed);
 	struct client_answers *a = answers_at(q, index);
@@ -217,6 +265,7 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 		.hsa = atomic_load_explicit(&q->hsa, memory_order_relaxed),
 		.packet = &copy,
 	};
+	struct asking k = { q, t, index, from, why, bits, &c, a };
 
 	a->number = index + 1;
 	a->queue_index = q->index;
@@ -225,20 +274,11 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 	a->nr = 0;
 	if (t && bits & ~(1u << CLIENT_USER | CLIENT_HOLD)) {
 		describe(q, index, packet, t, &d);
-		ask_all(bits, &c, a);
+		sys_cancel_off(); /* under the turn */
+		life_callout(ask_faces, on_client_left, &k);
+		sys_cancel_on();
 	}
-	if (bits & 1u << CLIENT_USER && user_wants(q, index, copy.kernel_object, t)) {
-		if (why)
-			lose_chosen();
-		else
-			a->wants[a->nr++] = (struct client_want){ .client = CLIENT_USER };
-	}
-	if (why) {
-		fail_answers(q, a, why);
-		a->number = 0;
-		return;
-	}
-	count_waiting(1);
+	end_asking(&k);
 }
 
 static const union packet *packet_at(const struct queue *q, uint64_t index)
@@ -279,8 +319,9 @@ uint64_t client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t e
 		    HSA_PACKET_TYPE_INVALID)
 			break;
 		if (packet_is_dispatch(p))
-			ask_for(q, q->asked, p, t, refused ? q->not_counted : NULL);
-		q->asked++;
+			ask_for(q, q->asked, p, t, refused ? q->not_counted : NULL, from);
+		else
+			q->asked++;
 	}
 	if (entered)
 		life_leave(entered);

@@ -334,11 +334,24 @@ static bool stopped(struct pmc_lane *l, uint32_t agent)
 	return true;
 }
 
+/* Where a client that was called meanwhile did not return, the dispatch was submitted (interpose_leave()), and the lane's next step goes on from
+ * there. */
+static enum interpose_granted grant_once(struct pmc_lane *l, bool waits)
+{
+	enum interpose_granted granted = GRANT_RECORDED;
+
+	if (!l->is_granting) {
+		l->is_granting = true;
+		granted = interpose_grant(l->queue, l->queue_index, l->packet, waits);
+	}
+	l->is_granting = false;
+	return granted;
+}
+
 /* A dispatch that is not counted is submitted. False: not now. */
 static bool pass(struct pmc_lane *l, uint32_t agent, const char *why, bool helps)
 {
-	enum interpose_granted granted =
-		interpose_grant(l->queue, l->queue_index, l->packet, !helps);
+	enum interpose_granted granted = grant_once(l, !helps);
 
 	if (granted == GRANT_BUSY)
 		return false;
@@ -474,7 +487,7 @@ static bool grant(struct pmc_lane *l, uint32_t agent, bool helps)
 
 	if (signal_value(signal_of(l->done)) != 0)
 		return false;
-	granted = interpose_grant(l->queue, l->queue_index, l->packet, !helps);
+	granted = grant_once(l, !helps);
 	if (granted == GRANT_BUSY)
 		return false;
 	if (granted == GRANT_RECORDED) {
@@ -765,23 +778,46 @@ static bool help(uint64_t now_ns, bool in_doorbell)
 	return any;
 }
 
+struct helping {
+	struct thread *t;
+	uint64_t now_ns;
+	bool in_doorbell, any;
+};
+
+static void help_out(void *arg)
+{
+	struct helping *h = arg;
+
+	h->any = help(h->now_ns, h->in_doorbell);
+}
+
+/* By a client that was asked in help(). */
+static void stop_helping(void *arg)
+{
+	const struct helping *h = arg;
+
+	step_leave();
+	h->t->must_not_ask_clients = false;
+}
+
 bool counter_help(bool in_doorbell)
 {
 	uint64_t now_ns = clock_now_ns();
+	struct helping h = { NULL, now_ns, in_doorbell, false };
 	struct thread *t;
-	bool any = false;
 
 	if (env_bool(ENV_PMC_REPLAY) || !life_enter(&t))
 		return false;
 	atomic_store_explicit(&helped_ns, now_ns, memory_order_relaxed);
 	t->must_not_ask_clients = !in_doorbell;
+	h.t = t;
 	if (step_enter()) {
-		any = help(now_ns, in_doorbell);
+		life_callout(help_out, stop_helping, &h);
 		step_leave();
 	}
 	t->must_not_ask_clients = false;
 	life_leave(t);
-	return any;
+	return h.any;
 }
 
 void counter_hand_over(void)

@@ -69,6 +69,7 @@ struct pmc_lane {
 	bool is_replayed; /* the replay has the values of the passes before the last */
 	bool with_last;	  /* and those of the last: the packet counts for the faces alone */
 	struct replay_refusal refusal; /* why it is not */
+	bool is_granting;	       /* the dispatch is being submitted */
 	struct replay_warned warned;
 	/* Of each kernel the pass that is next; kernels may share one. */
 	uint8_t turn[NR_TURNS];

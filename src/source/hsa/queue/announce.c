@@ -95,6 +95,13 @@ void announce_over(struct queue *q)
 		atomic_fetch_sub_explicit(&q->nr_announcing, 1, memory_order_relaxed);
 }
 
+void announce_left(struct queue *q, uint64_t end)
+{
+	announce_over(q);
+	if (q)
+		interpose_expect(q, end);
+}
+
 static void note_unfinished(struct queue *q, const union packet *p, uint64_t index)
 {
 	struct origin_note *n = &q->origin[index & q->origin_mask];

@@ -20,6 +20,8 @@ struct queue *announce_dispatches(hsa_signal_t doorbell, hsa_signal_value_t valu
 				  submit_taken_fn fn);
 /* The store follows. NULL: nothing was announced. */
 void announce_over(struct queue *q);
+/* No store follows: the harvester submits the packets before `end`. The same. */
+void announce_left(struct queue *q, uint64_t end);
 
 /* The trace is about to be closed: records, as unfinished, the dispatches of calls that wait in the ring behind a packet whose
  * thread has not written it yet. When they are submitted they are left out. Under the turn, in a hook. */

@@ -114,9 +114,43 @@ static RTL_NOINLINE void submit_batch(struct queue *q, struct thread *t, const u
 	pass_on(q, q->batch, n, writer);
 }
 
+struct batch {
+	struct queue *q;
+	struct thread *t; /* NULL: not in a hook */
+	const union packet *packets;
+	uint64_t count, index;
+	hsa_amd_queue_intercept_packet_writer writer;
+};
+
+/* Under the turn, which is given back. */
+static void submit(const struct batch *b)
+{
+	if (b->count == 1)
+		submit_one(b->q, b->t, b->packets, b->index, b->writer);
+	else if (b->count > 1)
+		submit_batch(b->q, b->t, b->packets, b->count, b->index, b->writer);
+	else
+		b->writer(b->packets, 0);
+	queue_turn_end(b->q);
+}
+
+static void call_listeners(void *arg)
+{
+	const struct batch *b = arg;
+
+	for (uint64_t i = 0; i < b->count; i++)
+		submit_notify(b->q, &b->packets[i], b->index + i);
+}
+
+static void on_listener_left(void *arg)
+{
+	submit(arg);
+}
+
 static void on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
 		       hsa_amd_queue_intercept_packet_writer writer)
 {
+	struct batch b = { data, NULL, packets, count, index, writer };
 	struct queue *q = data;
 	struct thread *t = NULL;
 
@@ -131,13 +165,10 @@ static void on_packets(const void *packets, uint64_t count, uint64_t index, void
 		t = NULL;
 		submit_count_left_out(q, packets, count);
 	}
-	if (count == 1)
-		submit_one(q, t, packets, index, writer);
-	else if (count > 1)
-		submit_batch(q, t, packets, count, index, writer);
-	else
-		writer(packets, 0);
-	queue_turn_end(q);
+	b.t = t;
+	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
+		life_callout(call_listeners, on_listener_left, &b);
+	submit(&b);
 	if (t)
 		life_leave(t);
 	sys_cancel_on();

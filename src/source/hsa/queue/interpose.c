@@ -185,23 +185,83 @@ static inline void advance(struct queue *q, uint64_t end)
 	real_index_ring(q, end - 1);
 }
 
-/* A packet that submit_usual() does not handle. `t`: this thread, within a hook; NULL: not in a
- * hook yet. */
+/* A packet that submit_usual() does not handle. */
+struct other_packet {
+	struct queue *q;
+	struct thread *t; /* NULL: not in a hook */
+	union packet *p;
+	uint64_t index;
+};
+
+static RTL_INLINE void pass_on(struct queue *q, struct thread *t, union packet *p, uint64_t index)
+{
+	struct inflight *e = submit_packet(q, t, p, index);
+
+	if (RTL_UNLIKELY(e != NULL))
+		complete_shared(q, p, e);
+}
+
+static void call_listeners(void *arg)
+{
+	const struct other_packet *o = arg;
+
+	submit_notify(o->q, o->p, o->index);
+}
+
+/* A client was called for the packet, and did not return: it is submitted here, since the caller's frame is gone. */
+static void on_listener_left(void *arg)
+{
+	const struct other_packet *o = arg;
+
+	pass_on(o->q, o->t, o->p, o->index);
+	interpose_leave(o->q, o->index + 1);
+}
+
+static RTL_COLD void notify_all(struct queue *q, struct thread *t, union packet *p, uint64_t index)
+{
+	struct other_packet o = { q, t, p, index };
+
+	sys_cancel_off(); /* under the turn */
+	life_callout(call_listeners, on_listener_left, &o);
+	sys_cancel_on();
+}
+
+/* `t`: this thread, within a hook; NULL: not in a hook yet. */
 static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union packet *p,
 				      uint64_t index)
 {
 	struct thread *entered = NULL;
-	struct inflight *shared;
 
 	if (!t && life_enter(&entered))
 		t = entered;
 	if (!t)
 		submit_count_left_out(q, p, 1);
-	shared = submit_packet(q, t, p, index);
-	if (RTL_UNLIKELY(shared != NULL))
-		complete_shared(q, p, shared);
+	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
+		notify_all(q, t, p, index);
+	pass_on(q, t, p, index);
 	if (entered)
 		life_leave(entered);
+}
+
+void interpose_expect(struct queue *q, uint64_t end)
+{
+	store_max(&q->rung, end);
+	life_kick();
+}
+
+void interpose_leave(struct queue *q, uint64_t end)
+{
+	if (end > atomic_load_explicit(&q->published, memory_order_relaxed))
+		advance(q, end);
+	/* before the turn is given back: the harvester looks again until nothing is pending */
+	interpose_expect(q, atomic_load_explicit(&q->reserved, memory_order_acquire));
+	if (q->is_detaching)
+		counter_let_go(q->agent);
+	q->is_detaching = false;
+	while (!queue_turn_end(q))
+		;
+	if (atomic_load_explicit(&q->is_counted, memory_order_relaxed))
+		counter_hand_over();
 }
 
 /* The end of the slots that are free for their packets, at most `end`. */
@@ -876,12 +936,14 @@ void interpose_detach(struct queue *q)
 	}
 	from = atomic_load_explicit(&q->published, memory_order_relaxed);
 	asked = q->asked;
+	q->is_detaching = true;
 	q->not_counted = "its queue was destroyed";
 	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
 	client_release(q->agent, from, asked);
 	look_under_turn(q, NULL);
 	if (q->answers)
 		client_fail(q, from, asked, q->not_counted);
+	q->is_detaching = false;
 	counter_let_go(q->agent);
 	/* another queue may have both as soon as the runtime has destroyed this one */
 	atomic_store_explicit(&q->hsa, NULL, memory_order_relaxed);

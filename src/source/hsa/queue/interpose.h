@@ -86,6 +86,13 @@ void interpose_submit_announced(struct queue *q);
 /* Gives back a turn taken by queue_turn_try(), after serving doorbells that rang meanwhile. */
 void interpose_end_turn(struct queue *q);
 
+/* Packets before `end` are announced, and no doorbell follows: the harvester submits them. Any thread. */
+void interpose_expect(struct queue *q, uint64_t end);
+
+/* A client that was called under the turn was left (callout.h): packets before `end` are the hardware's, the rest is the harvester's, and the turn
+ * is given back. */
+void interpose_leave(struct queue *q, uint64_t end);
+
 /* Puts librtl's functions into the table. */
 void interpose_install(const struct hsa_mirror_root *root);
 

@@ -114,6 +114,7 @@ struct queue {
 	/* owner: the holder of the turn */
 	uint64_t free_end;    /* slots before this are known to be free for their packets */
 	uint64_t stuck_at;    /* 1 + index of a valid packet that no doorbell announced; 0: none */
+	bool is_detaching;    /* in interpose_detach() */
 	uint32_t stuck_looks; /* harvester visits since then */
 	uint32_t nr_stuck;    /* submissions by the harvester since the last doorbell */
 	uint64_t stuck_end;   /* where the last of them ended */

@@ -47,7 +47,7 @@ bool submit_listen(submit_listener_fn fn)
 	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
 		submit_listener_fn none = NULL;
 
-		/* release: pairs with notify() */
+		/* release: pairs with submit_notify() */
 		if (!atomic_compare_exchange_strong_explicit(&listeners[i], &none, fn,
 							     memory_order_release,
 							     memory_order_relaxed))
@@ -87,7 +87,7 @@ static RTL_COLD void notify_taken(const struct queue *q, const struct inflight *
 	if (e->kind != INFLIGHT_DISPATCH || !atomic_load_explicit(&takers[0], memory_order_relaxed))
 		return;
 	d.kernel = code_object_kernel(collect_describe(&d, &e->head), e->epoch, q->agent, false);
-	sys_cancel_off(); /* clients are called under the turn */
+	sys_cancel_off(); /* under the turn */
 	for (uint32_t i = 0; i < SUBMIT_MAX_TAKERS; i++) {
 		/* acquire: pairs with submit_listen_taken() */
 		submit_taken_fn fn = atomic_load_explicit(&takers[i], memory_order_acquire);
@@ -404,9 +404,8 @@ static RTL_COLD void note_for_join(const struct queue *q, const union packet *p,
 		join_submitted(packet_signal(p).handle, origin_tid(q, index));
 }
 
-static RTL_COLD void notify(const struct queue *q, const union packet *p, uint64_t index)
+void submit_notify(const struct queue *q, const union packet *p, uint64_t index)
 {
-	sys_cancel_off(); /* clients are called under the turn */
 	for (uint32_t i = 0; i < SUBMIT_MAX_LISTENERS; i++) {
 		/* acquire: pairs with submit_listen() */
 		submit_listener_fn fn = atomic_load_explicit(&listeners[i], memory_order_acquire);
@@ -415,15 +414,12 @@ static RTL_COLD void notify(const struct queue *q, const union packet *p, uint64
 			break;
 		fn(atomic_load_explicit(&q->hsa, memory_order_relaxed), p, index);
 	}
-	sys_cancel_on();
 }
 
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
 {
 	uint64_t left_out = 0;
 
-	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
-		notify(q, p, index);
 	if (RTL_UNLIKELY(!t)) {
 		/* in a forked child, signals may stay locked by a thread that exists only in the
 		 * parent */

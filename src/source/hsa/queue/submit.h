@@ -78,6 +78,9 @@ static RTL_INLINE bool submit_usual(struct queue *q, union packet *p, uint64_t i
  * submit_shared() publishes it. */
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index);
 
+/* Before that, where SPECIAL_LISTENED is set: calls the listeners of submit_listen(), whose clients may leave this call (callout.h). */
+void submit_notify(const struct queue *q, const union packet *p, uint64_t index);
+
 /* Publishes an entry that submit_packet() returned. `hw`: index of the barrier packet. */
 void submit_shared(struct queue *q, struct inflight *e, uint64_t hw);
 
