@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "base/testpoint.h"
 #include "control/message.h"
 #include "control/own_table.h"
 #include "control/server.h"
@@ -68,8 +69,9 @@ static struct {
 /* control thread: job.is_open of the last one that was done */
 static bool is_open = true;
 static char last_output[CONTROL_PATH_SIZE];
+/* atomic: the socket is open, or will not be */
+static _Atomic bool is_settled;
 /* life thread */
-static bool is_started;
 static int logged;
 /* of the job's thread: the trace that was open last */
 static struct counts last_counts;
@@ -438,15 +440,6 @@ static int open_socket(struct server *s)
 	return err;
 }
 
-/* This thread was started by one that is started while the trace starts: until the trace is on, requests can't be carried out. */
-static void wait_for_start(void)
-{
-	const struct timespec step = { 0, 1000000 };
-
-	while (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_STARTING)
-		sys_nap(&step);
-}
-
 static void *control_main(void *arg)
 {
 	struct server s = { .fd = -1, .uid = geteuid(), .answer = service_answer };
@@ -455,18 +448,21 @@ static void *control_main(void *arg)
 
 	prctl(PR_SET_NAME, "rtl-control");
 	thread_get()->is_ours = true;
-	wait_for_start();
+	RTL_TESTPOINT("control_starting");
 	err = own_table_take(false);
 	if (!err)
 		err = open_socket(&s);
 	if (err) {
 		atomic_store_explicit(&failed_with, err, memory_order_release);
+		atomic_store_explicit(&is_settled, true, memory_order_release);
 		return arg;
 	}
 	/* acq_rel: pairs with leave(), which removes the socket if it finds it; else this thread does */
 	if (!atomic_compare_exchange_strong_explicit(&path_state, &none, PATH_MADE,
 						     memory_order_acq_rel, memory_order_acquire))
 		unlink(path);
+	/* what follows are the calls that docs/troubleshooting.md lists */
+	atomic_store_explicit(&is_settled, true, memory_order_release);
 	while (server_step(&s, -1) == 0)
 		;
 	server_close(&s);
@@ -491,16 +487,27 @@ static void log_failure(void)
 			 strerror(-err));
 }
 
+static void begin(void)
+{
+	bool is_wanted = env_bool(ENV_CONTROL) && (life_is_idle() || host->trace());
+
+	if (is_wanted && life_spawn(control_main) == 0)
+		return;
+	atomic_store_explicit(&is_settled, true, memory_order_relaxed);
+	if (is_wanted)
+		log_info(
+			"no thread for the socket; rtl ps, start and stop do not reach this process");
+}
+
+static bool is_ready(void)
+{
+	/* acquire: pairs with control_main() */
+	return atomic_load_explicit(&is_settled, memory_order_acquire);
+}
+
 static uint64_t tick(uint64_t now_ns)
 {
 	(void)now_ns;
-	if (!is_started) {
-		is_started = true;
-		if (env_bool(ENV_CONTROL) && (life_is_idle() || host->trace()) &&
-		    life_spawn(control_main) != 0)
-			log_info(
-				"no thread for the socket; rtl ps, start and stop do not reach this process");
-	}
 	log_failure();
 	run_job();
 	return LIFE_IDLE;
@@ -515,6 +522,8 @@ static void leave(void)
 
 const struct source service_source = {
 	.name = "control",
+	.begin = begin,
+	.is_ready = is_ready,
 	.tick = tick,
 	.leave = leave,
 };

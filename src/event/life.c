@@ -51,6 +51,8 @@
 #define BLIND_SLEEP_NS UINT64_C(20000000)
 #define MAX_ARMED 4
 #define START_WAIT_NS UINT64_C(1000000000)
+/* for what sources do on other threads when the trace starts */
+#define READY_WAIT_NS UINT64_C(5000000000)
 #define STOP_WAIT_MIN_NS UINT64_C(500000000)
 
 _Atomic int life_state = LIFE_OFF;
@@ -405,6 +407,26 @@ static void wait_for_starter(void)
 		sys_nap(&pause);
 }
 
+static bool is_ready(void)
+{
+	for (size_t i = 0; sources && sources[i]; i++)
+		if (sources[i]->is_ready && !sources[i]->is_ready())
+			return false;
+	return true;
+}
+
+static void begin_sources(void)
+{
+	uint64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + READY_WAIT_NS;
+	const struct timespec pause = { 0, 50000 };
+
+	for (size_t i = 0; sources && sources[i]; i++)
+		if (sources[i]->begin)
+			sources[i]->begin();
+	while (!is_ready() && clock_read_ns(CLOCK_MONOTONIC) < end_ns)
+		sys_nap(&pause);
+}
+
 bool life_start(void)
 {
 	int state = atomic_load_explicit(&life_state, memory_order_acquire);
@@ -435,6 +457,8 @@ bool life_start(void)
 	good = start();
 	RTL_TESTPOINT("life_starting");
 	life_set_state(good ? LIFE_ON : LIFE_STOPPED);
+	if (good)
+		begin_sources();
 	sys_cancel_on();
 	signals_restore(&old, true);
 	self->in_hook = in_hook;

@@ -29,6 +29,10 @@ struct source {
 	const char *name;
 	/* Upkeep on the life thread. Returns ns until the next call; LIFE_IDLE = only when woken. */
 	uint64_t (*tick)(uint64_t now_ns);
+	/* The trace starts: on the thread that starts it. is_ready(): whether what begin() has left to another thread is done: the program goes on
+	 * when it is, so that a filter of system calls which the program installs later does not meet it. Or NULL, both. */
+	void (*begin)(void);
+	bool (*is_ready)(void);
 	/* The life thread ends, before stop(), as struct sink's (bus.h). Or NULL. */
 	void (*leave)(void);
 	/* The process ends: finish operations in flight until deadline_ns, then record the others

@@ -91,7 +91,10 @@ static void source_stop(uint64_t deadline_ns)
 	atomic_fetch_add(&nr_source_stops, 1);
 }
 
-static const struct source source = { "test", source_tick, source_leave, source_stop };
+static const struct source source = { .name = "test",
+				      .tick = source_tick,
+				      .leave = source_leave,
+				      .stop = source_stop };
 static const struct source *const sources[] = { &source, NULL };
 static const struct sink sink = { .name = "test",
 				  .start = sink_start,
