@@ -209,12 +209,24 @@ static void on_records(rocprofiler_context_id_t c, rocprofiler_buffer_id_t b,
 	pthread_mutex_unlock(&lock);
 }
 
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
 static int initialize(rocprofiler_client_finalize_t fini, void *data)
 {
 	rocprofiler_status_t status;
 
 	(void)fini;
 	(void)data;
+	/* the thread that has the lock may be the library's, which the child lacks, and a child that exits calls HIP */
+	pthread_atfork(before_fork, after_fork, after_fork);
 	rocprofiler_create_context(&context);
 	rocprofiler_create_buffer(context, 1 << 20, 1 << 19, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				  on_records, NULL, &buffer);
