@@ -20,7 +20,15 @@ extern "C" __global__ void work(float *p)
 	p[threadIdx.x] += 1;
 }
 
+/* The GPU works for the first stream until the host has launched all: how fast that is has no influence on who waits for whom. */
+extern "C" __global__ void gate(const int *is_open)
+{
+	while (!__atomic_load_n(is_open, __ATOMIC_RELAXED))
+		;
+}
+
 static float *memory;
+static int *is_open; /* of the host, which the GPU sees */
 
 static void streams_wait(bool for_each_other)
 {
@@ -30,6 +38,10 @@ static void streams_wait(bool for_each_other)
 	HIP(hipEventCreateWithFlags(&event, hipEventDisableTiming));
 	for (hipStream_t &s : streams)
 		HIP(hipStreamCreateWithFlags(&s, hipStreamNonBlocking));
+	if (for_each_other) {
+		*is_open = 0;
+		gate<<<1, 1, 0, streams[0]>>>(is_open);
+	}
 	for (int i = 0; i < 40; i++) {
 		hipStream_t s = streams[i % STREAMS];
 
@@ -39,6 +51,7 @@ static void streams_wait(bool for_each_other)
 		if (for_each_other)
 			HIP(hipEventRecord(event, s));
 	}
+	__atomic_store_n(is_open, 1, __ATOMIC_RELEASE);
 	HIP(hipDeviceSynchronize());
 	for (hipStream_t s : streams)
 		HIP(hipStreamDestroy(s));
@@ -87,6 +100,7 @@ int main(int argc, char **argv)
 	for (int gpu = 0; gpu < nr; gpu++) {
 		HIP(hipSetDevice(gpu));
 		HIP(hipMalloc((void **)&memory, BYTES));
+		HIP(hipHostMalloc((void **)&is_open, sizeof(*is_open), hipHostMallocCoherent));
 		/* code is loaded at the first launch */
 		work<<<1, 64>>>(memory);
 		HIP(hipDeviceSynchronize());
@@ -102,6 +116,7 @@ int main(int argc, char **argv)
 			streams_wait(false);
 		if (!strcmp(problem, "none"))
 			copies(true);
+		HIP(hipHostFree(is_open));
 		HIP(hipFree(memory));
 	}
 	printf("%s\n", problem);
