@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* aqlprofile_test.c - HSA's extension AQLPROFILE on the virtual GPU
  *
- *	aqlprofile_test counts|at_stop|trace|masks|full|bad
+ *	aqlprofile_test counts|at_stop|second|trace|masks|full|bad
  *
  * Prints the counters, or the tokens of thread traces; test_pmc.py compares them. Any failure ends the program with status 1.
  */
 #include "hsa_machine.h"
+
+#include <dlfcn.h>
 
 #include <hsa/hsa_ven_amd_aqlprofile.h>
 
@@ -239,6 +241,246 @@ static void at_stop(void)
 	run_kernel(q);
 	wait_done(submit(q, &f.stop));
 	show(&f, "at stop");
+}
+
+/* ---- the second interface -------------------------------------------------------------------- */
+
+/* As rocprofiler-sdk was compiled with them. */
+struct v2_handle {
+	uint64_t handle;
+};
+struct v2_agent {
+	const char *gfxip;
+	uint32_t xccs, ses, cus, arrays;
+};
+struct v2_event {
+	uint32_t instance, id, flags;
+	int block;
+};
+struct v2_profile {
+	struct v2_handle agent;
+	const struct v2_event *events;
+	uint32_t nr;
+};
+struct v2_packets {
+	packet_t start, stop, read;
+};
+typedef hsa_status_t (*v2_sample_fn)(struct v2_event event, uint64_t id, uint64_t value, void *arg);
+typedef hsa_status_t (*v2_name_fn)(int id, const char *name, void *arg);
+typedef hsa_status_t (*v2_coord_fn)(int position, int id, int extent, int coordinate,
+				    const char *name, void *arg);
+
+static struct {
+	hsa_status_t (*add)(struct v2_handle *agent, const struct v2_agent *info);
+	hsa_status_t (*add_version)(struct v2_handle *agent, const void *info, int version);
+	hsa_status_t (*info)(const struct v2_profile *p, int what, void *value);
+	hsa_status_t (*valid)(struct v2_handle agent, const struct v2_event *e, bool *result);
+	hsa_status_t (*make)(struct v2_handle *out, struct v2_packets *packets, struct v2_profile p,
+			     hsa_status_t (*get)(void **, uint64_t, uint32_t, void *),
+			     void (*put)(void *, void *),
+			     hsa_status_t (*copy)(void *, const void *, size_t, void *), void *arg);
+	void (*drop)(struct v2_handle h);
+	hsa_status_t (*samples)(struct v2_handle h, v2_sample_fn fn, void *arg);
+	hsa_status_t (*names)(v2_name_fn fn, void *arg);
+	hsa_status_t (*coords)(struct v2_handle agent, struct v2_event e, uint64_t id,
+			       v2_coord_fn fn, void *arg);
+} v2;
+
+static void *v2_find(void *library, const char *name)
+{
+	void *fn = dlsym(library, name);
+
+	CHECK(fn);
+	return fn;
+}
+
+static void v2_open(void)
+{
+	static const char *const refused[] = { "aqlprofile_att_create_packets",
+					       "aqlprofile_att_iterate_data",
+					       "aqlprofile_att_codeobj_marker",
+					       "aqlprofile_spm_create_packets" };
+	void *lib = dlopen("libhsa-amd-aqlprofile64.so", RTLD_NOW | RTLD_NOLOAD);
+
+	CHECK(lib);
+	*(void **)&v2.add = v2_find(lib, "aqlprofile_register_agent");
+	*(void **)&v2.add_version = v2_find(lib, "aqlprofile_register_agent_info");
+	*(void **)&v2.info = v2_find(lib, "aqlprofile_get_pmc_info");
+	*(void **)&v2.valid = v2_find(lib, "aqlprofile_validate_pmc_event");
+	*(void **)&v2.make = v2_find(lib, "aqlprofile_pmc_create_packets");
+	*(void **)&v2.drop = v2_find(lib, "aqlprofile_pmc_delete_packets");
+	*(void **)&v2.samples = v2_find(lib, "aqlprofile_pmc_iterate_data");
+	*(void **)&v2.names = v2_find(lib, "aqlprofile_iterate_event_ids");
+	*(void **)&v2.coords = v2_find(lib, "aqlprofile_iterate_event_coord");
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		hsa_status_t (*fn)(void *, void *, void *);
+
+		*(void **)&fn = v2_find(lib, refused[i]);
+		CHECK(fn(NULL, NULL, NULL) != HSA_STATUS_SUCCESS);
+	}
+	v2_find(lib, "aqlprofile_att_delete_packets");
+	v2_find(lib, "aqlprofile_spm_delete_packets");
+	v2_find(lib, "aqlprofile_get_version");
+}
+
+static uint32_t v2_nr_held;
+
+static hsa_status_t v2_get(void **ptr, uint64_t size, uint32_t flags, void *arg)
+{
+	CHECK(arg == &v2 && (flags & 3) == 3);
+	*ptr = allocate(size);
+	v2_nr_held++;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void v2_put(void *ptr, void *arg)
+{
+	CHECK(ptr && arg == &v2);
+	v2_nr_held--;
+}
+
+static hsa_status_t v2_copy(void *dst, const void *src, size_t size, void *arg)
+{
+	CHECK(arg == &v2);
+	memcpy(dst, src, size);
+	return HSA_STATUS_SUCCESS;
+}
+
+static const char *v2_dimensions[16];
+
+static hsa_status_t v2_on_name(int id, const char *name, void *arg)
+{
+	CHECK(arg == &v2 && id >= 0 && id < 16 && !v2_dimensions[id]);
+	v2_dimensions[id] = name;
+	return HSA_STATUS_SUCCESS;
+}
+
+struct v2_at {
+	int se, ses, instance, instances, nr;
+};
+
+static hsa_status_t v2_on_coord(int position, int id, int extent, int coordinate, const char *name,
+				void *arg)
+{
+	struct v2_at *at = arg;
+
+	CHECK(position == at->nr++ && !strcmp(v2_dimensions[id], name) && coordinate < extent);
+	if (!strcmp(name, "SE"))
+		at->se = coordinate, at->ses = extent;
+	else if (!strcmp(name, "INSTANCE"))
+		at->instance = coordinate, at->instances = extent;
+	else
+		CHECK(0);
+	return HSA_STATUS_SUCCESS;
+}
+
+struct v2_sums {
+	const struct profile *f;
+	struct v2_handle agent;
+	struct sums sums;
+	uint64_t seen; /* shader engines of the event */
+};
+
+static hsa_status_t v2_on_sample(struct v2_event e, uint64_t id, uint64_t value, void *arg)
+{
+	struct v2_sums *s = arg;
+	const hsa_ven_amd_aqlprofile_event_t *its;
+	struct v2_at at = { .se = 0, .ses = 1 };
+	const char *name;
+
+	HSA(v2.coords(s->agent, e, id, v2_on_coord, &at));
+	s->sums.event += s->sums.nr_samples && !at.se;
+	s->sums.nr_samples++;
+	CHECK(s->sums.event < s->f->p.event_count);
+	its = &s->f->events[s->sums.event];
+	CHECK((int)its->block_name == e.block && its->block_index == e.instance &&
+	      its->counter_id == e.id && at.instance == (int)e.instance);
+	CHECK(at.ses == 1 || at.ses == SES);
+	name = s->f->names[s->sums.event];
+	if (!s->sums.nr || strcmp(s->sums.names[s->sums.nr - 1], name) != 0)
+		s->sums.names[s->sums.nr++] = name;
+	s->sums.values[s->sums.nr - 1] += value;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void v2_count(struct v2_handle agent, unsigned int number, hsa_queue_t *q)
+{
+	static struct v2_event events[EVENTS_MAX];
+	static struct profile f;
+	struct v2_profile p = { .agent = agent, .events = events };
+	struct v2_sums s = { .f = &f, .agent = agent };
+	struct v2_packets packets;
+	struct v2_handle handle;
+	bool valid;
+
+	make_profile(&f, sets[number], true);
+	for (; p.nr < f.p.event_count; p.nr++) {
+		events[p.nr] = (struct v2_event){ .instance = f.events[p.nr].block_index,
+						  .id = f.events[p.nr].counter_id,
+						  .block = (int)f.events[p.nr].block_name };
+		HSA(v2.valid(agent, &events[p.nr], &valid));
+		CHECK(valid);
+	}
+	HSA(v2.make(&handle, &packets, p, v2_get, v2_put, v2_copy, &v2));
+	CHECK(v2_nr_held == 2);
+	wait_done(submit(q, &packets.start));
+	run_kernel(q);
+	wait_done(submit(q, &packets.read));
+	wait_done(submit(q, &packets.stop));
+	run_kernel(q);
+	HSA(v2.samples(handle, v2_on_sample, &s));
+	CHECK(s.sums.event + 1 == f.p.event_count);
+	for (uint32_t i = 0; i < s.sums.nr; i++)
+		printf("set %u: %s %llu\n", number, s.sums.names[i],
+		       (unsigned long long)s.sums.values[i]);
+	v2.drop(handle);
+	CHECK(!v2_nr_held);
+}
+
+static void v2_refuses(struct v2_handle agent)
+{
+	struct v2_event e = { .block = 99999 };
+	struct v2_profile p = { .agent = agent, .events = &e, .nr = 1 };
+	struct v2_agent other = { .gfxip = "gfx1100" };
+	struct v2_handle none = { 0 }, out;
+	struct v2_packets packets;
+	bool valid = true;
+
+	CHECK(v2.add(&out, &other) != HSA_STATUS_SUCCESS);
+	CHECK(v2.add_version(&out, &other, 9) != HSA_STATUS_SUCCESS);
+	HSA(v2.valid(agent, &e, &valid));
+	CHECK(!valid && v2.valid(none, &e, &valid) != HSA_STATUS_SUCCESS);
+	CHECK(v2.make(&out, &packets, p, v2_get, v2_put, v2_copy, &v2) != HSA_STATUS_SUCCESS);
+	p.agent = none;
+	CHECK(v2.make(&out, &packets, p, v2_get, v2_put, v2_copy, &v2) != HSA_STATUS_SUCCESS);
+	CHECK(v2.samples(none, v2_on_sample, NULL) != HSA_STATUS_SUCCESS);
+	CHECK(!v2_nr_held);
+}
+
+static void second(void)
+{
+	struct v2_agent info = { .gfxip = "gfx900", .xccs = 1, .ses = 4, .cus = 64, .arrays = 1 };
+	hsa_ven_amd_aqlprofile_id_query_t query = { .name = "SQ" };
+	struct v2_event wave = { .id = 4 };
+	struct v2_handle agent, again;
+	struct v2_profile p = { .events = &wave, .nr = 1 };
+	hsa_queue_t *q = new_queue(0, 64);
+	uint32_t nr = 0;
+
+	v2_open();
+	HSA(v2.add(&agent, &info));
+	HSA(v2.add_version(&again, &info, 1));
+	CHECK(agent.handle && agent.handle == again.handle);
+	HSA(v2.names(v2_on_name, &v2));
+	p.agent = agent;
+	HSA(v2.info(&p, 5, &query));
+	CHECK(query.instance_count == 1);
+	wave.block = (int)query.id;
+	HSA(v2.info(&p, 4, &nr));
+	CHECK(nr == 8 && v2.info(&p, 0, &nr) != HSA_STATUS_SUCCESS);
+	for (unsigned int n = 0; n < 2; n++)
+		v2_count(agent, n, q);
+	v2_refuses(agent);
 }
 
 /* ---- thread trace ---------------------------------------------------------------------------- */
@@ -516,6 +758,8 @@ int main(int argc, char **argv)
 		counts();
 	} else if (!strcmp(what, "at_stop")) {
 		at_stop();
+	} else if (!strcmp(what, "second")) {
+		second();
 	} else if (!strcmp(what, "trace")) {
 		trace();
 	} else if (!strcmp(what, "masks")) {

@@ -126,6 +126,16 @@ def aqlprofile_counts_match_log_and_hand_count():
     equal("at stop", have, {k: BY_HAND[k] for k in have})
 
 
+@case
+def second_interface_of_aqlprofile_counts_the_same():
+    """That which rocprofiler-sdk links: agents without the runtime, buffers by callbacks, coordinates."""
+    seen = read(run("aqlprofile_test", "second", exec="auto"))
+    for number in (0, 1):
+        have = seen[f"set {number}"]
+        equal(f"set {number}", have, {k: BY_HAND[k] for k in have})
+    equal("counters that were read", set(seen["set 0"]) | set(seen["set 1"]), set(BY_HAND))
+
+
 START, END, INST = 3, 6, 10
 
 

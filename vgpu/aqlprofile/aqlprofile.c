@@ -15,6 +15,7 @@
 
 #include "blocks.h"
 #include "pmc.h"
+#include "point.h"
 #include "stream.h"
 #include "trace.h"
 
@@ -151,25 +152,6 @@ static hsa_status_t check_buffer(hsa_ven_amd_aqlprofile_descriptor_t *buffer, ui
 	if (buffer->size < size)
 		buffer->size = size;
 	return HSA_STATUS_SUCCESS;
-}
-
-/* A vendor's packet that points to PM4 packets. Its completion signal is the caller's. */
-static void point_to(hsa_ext_amd_aql_pm4_packet_t *packet, const void *at, uint32_t size)
-{
-	const struct {
-		uint16_t format;
-		uint32_t jump[4], rest;
-	} __attribute__((packed)) body = {
-		.format = 1,
-		.jump = { 0xc0000000u | 2u << 16 | STREAM_INDIRECT_BUFFER << 8,
-			  STREAM_LO((uintptr_t)at), STREAM_HI((uintptr_t)at),
-			  0x10800000u | size / 4 },
-		.rest = 10,
-	};
-
-	packet->header = 0;
-	memset(packet->pm4_command, 0, sizeof(packet->pm4_command));
-	memcpy(packet->pm4_command, &body, sizeof(body));
 }
 
 static hsa_status_t point_to_part(const profile_t *p, enum commands_part part,

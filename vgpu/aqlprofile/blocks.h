@@ -39,8 +39,11 @@ struct blocks_gpu {
 	uint32_t memory_channels; /* instances of TCA, TCC and GCEA; 0: those of gfx900 */
 };
 
-/* `agent`: of the profile. */
+/* `agent`: of the profile: the runtime's, or of blocks_agent(). */
 const struct blocks_gpu *blocks_gpu(hsa_agent_t agent);
+/* An agent of this architecture ("gfx90a:sramecc+"), without the runtime; 0: the virtual GPU has none. */
+hsa_agent_t blocks_agent(const char *gfxip);
+bool blocks_is_agent(hsa_agent_t agent);
 
 /* `id`: hsa_ven_amd_aqlprofile_block_name_t. NULL: there is no such block. */
 const struct block *blocks_find(uint32_t id);

@@ -19,6 +19,27 @@ static const struct blocks_gpu gpus[] = {
 	{ .name = "gfx90a", .shader_engines = 8, .memory_channels = 32 },
 };
 
+/* The address of a row: never a handle of the runtime. */
+bool blocks_is_agent(hsa_agent_t agent)
+{
+	for (size_t n = 0; n < sizeof(gpus) / sizeof(gpus[0]); n++) {
+		if (agent.handle == (uintptr_t)&gpus[n])
+			return true;
+	}
+	return false;
+}
+
+hsa_agent_t blocks_agent(const char *gfxip)
+{
+	size_t length = strcspn(gfxip, ":");
+
+	for (size_t n = 0; n < sizeof(gpus) / sizeof(gpus[0]); n++) {
+		if (strlen(gpus[n].name) == length && !strncmp(gpus[n].name, gfxip, length))
+			return (hsa_agent_t){ .handle = (uintptr_t)&gpus[n] };
+	}
+	return (hsa_agent_t){ .handle = 0 };
+}
+
 const struct blocks_gpu *blocks_gpu(hsa_agent_t agent)
 {
 	/* found once; several threads find the same */
@@ -26,6 +47,8 @@ const struct blocks_gpu *blocks_gpu(hsa_agent_t agent)
 	get_info_fn *fn = __atomic_load_n(&get_info, __ATOMIC_RELAXED);
 	char name[64] = "";
 
+	if (blocks_is_agent(agent))
+		return (const struct blocks_gpu *)(uintptr_t)agent.handle;
 	if (!fn) {
 		void *runtime = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
