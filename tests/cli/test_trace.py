@@ -58,6 +58,22 @@ class Status(Case):
             file.write(data)
         os.chmod(self.path(name), mode)
 
+    def test_interpreter_that_env_looks_for_is_named(self):
+        for line, says in (("nosuch", "the interpreter 'nosuch' of ./s is not in PATH (its first line); no database"),
+                           ("  nosuch \t", "the interpreter 'nosuch' of ./s is not in PATH (its first line); no database"),
+                           ("-S nosuch -x", "the interpreter 'nosuch' of"), ("-iSnosuch", "the interpreter 'nosuch' of"),
+                           ("-S A=b -u C nosuch", None), ("-S A=b nosuch c=d", "the interpreter 'nosuch' of"),
+                           ("sh -e", "the interpreter 'sh -e' of ./s is not in PATH (its first line): env takes all of it as one name, without -S")):
+            self.write("s", f"#!/usr/bin/env {line}\n".encode())
+            os.chmod(self.path("s"), 0o755)
+            p = self.trace("./s", status=127)
+            if says:
+                self.assertIn(says, p.stderr)
+        self.write("s", b"#!/usr/bin/env sh\nexit 3\n")
+        self.assertIn("./s loaded no ROCm runtime", self.trace("./s", status=3).stderr)
+        self.write("s", b"#!/usr/bin/env -S sh -e\nexit 3\n")
+        self.assertIn("./s loaded no ROCm runtime", self.trace("./s", status=3).stderr)
+
     def test_why_a_program_can_not_be_run_is_said(self):
         def elf(kind, machine):
             return b"\x7fELF" + bytes([kind, 1, 1]) + bytes(9) + struct.pack("<HHI", 2, machine, 1) + bytes(100)

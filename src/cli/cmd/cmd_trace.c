@@ -477,6 +477,12 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 		       program.untraceable,
 		       value(t, TRACE_VGPU)->count ? ", and neither can the virtual GPU get in" :
 						     "");
+	else if (*program.missing)
+		ui_say("nothing to trace: the interpreter '%s' of %s is not in PATH (its first line)%s; no database was written",
+		       program.missing, t->program,
+		       strchr(program.missing, ' ') ?
+			       ": env takes all of it as one name, without -S" :
+			       "");
 	else if (suspect)
 		ui_say("nothing to trace: %s; no database was written", suspect);
 	else if (t->abandoned)

@@ -26,7 +26,9 @@ struct file {
 	struct stat st;
 	enum form form;
 	char interpreter[PATH_MAX]; /* of a script; the loader of a program; "": none */
-	bool has_return;	    /* a script's first line ends in a carriage return */
+	char wanted
+		[PATH_MAX]; /* the command that a script's first line has env(1) look for; "": none */
+	bool has_return;    /* a script's first line ends in a carriage return */
 };
 
 /* The file that execvp() would execute. */
@@ -48,8 +50,28 @@ static bool find_command(const char *command, char path[PATH_MAX])
 	return false;
 }
 
+/* `rest`: what follows env(1) in a script's first line: one argument for the kernel, which env splits after -S alone. */
+static void read_wanted(struct file *f, const char *rest)
+{
+	const char *s = rest[0] == '-' ? memchr(rest, 'S', strcspn(rest, " \t\n")) : NULL;
+	size_t n = strcspn(rest, "\n");
+
+	while (n && strchr(" \t", rest[n - 1]))
+		n--;
+	/* options and variables are in front of the command */
+	for (rest = s ? s + 1 : rest, n = s ? 0 : n; s && *rest && *rest != '\n'; rest += n) {
+		rest += strspn(rest, " \t");
+		n = strcspn(rest, " \t\n");
+		if (rest[0] != '-' && !memchr(rest, '=', n))
+			break;
+	}
+	if (n < sizeof(f->wanted) && rest[0] != '-' && !memchr(rest, '=', n))
+		memcpy(f->wanted, rest, n);
+}
+
 static void read_script(struct file *f, const char *line)
 {
+	const char *base;
 	size_t n;
 
 	f->form = SCRIPT;
@@ -59,6 +81,9 @@ static void read_script(struct file *f, const char *line)
 	f->has_return = n && line[n - 1] == '\r';
 	if (n < sizeof(f->interpreter))
 		memcpy(f->interpreter, line, n);
+	base = strrchr(f->interpreter, '/');
+	if (base && strcmp(base, "/env") == 0)
+		read_wanted(f, line + n + strspn(line + n, " \t"));
 }
 
 static bool read_at(int fd, void *buf, size_t size, uint64_t offset)
@@ -207,10 +232,15 @@ void program_read(const char *command, struct program *out)
 	if (!open_file(&f, command))
 		return;
 	if (f.form == SCRIPT && f.interpreter[0] == '/') {
-		char interpreter[PATH_MAX];
+		char interpreter[PATH_MAX], found[PATH_MAX];
+		bool by_env = f.wanted[0];
 
-		memcpy(interpreter, f.interpreter, sizeof(interpreter));
+		memcpy(interpreter, by_env ? f.wanted : f.interpreter, sizeof(interpreter));
 		close_file(&f);
+		if (by_env && !find_command(interpreter, found)) {
+			snprintf(out->missing, sizeof(out->missing), "%.200s", interpreter);
+			return;
+		}
 		if (!open_file(&f, interpreter))
 			return;
 	}

@@ -8,9 +8,11 @@
 struct program {
 	const char *untraceable; /* "is statically linked: ...", or NULL */
 	char runtime[256];	 /* the ROCm library that it is linked with; "": none */
+	char missing
+		[256]; /* what the script's first line has env(1) look for, and is not in PATH; "": none */
 };
 
-/* Looks at the file that execvp() would execute; of a script, at its interpreter. */
+/* Looks at the file that execvp() would execute; of a script, at its interpreter, also one that env(1) looks for. */
 void program_read(const char *command, struct program *out);
 
 /* Why execvp() failed with this error (positive), and what to do. Valid until the next call. */
