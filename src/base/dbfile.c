@@ -23,8 +23,10 @@
 /* The bytes that SQLite locks: pending, reserved, and 510 of readers. */
 #define LOCK_FIRST 0x40000000
 #define LOCK_BYTES 512
-/* SQLITE_BUSY and SQLITE_READONLY_ROLLBACK: this module does without SQLite */
-enum { BUSY = 5, READONLY_ROLLBACK = 776 };
+/* SQLITE_BUSY and so on: this module does without SQLite */
+enum { BUSY = 5, READONLY = 8, CANTOPEN = 14, READONLY_ROLLBACK = 776 };
+/* The header's versions of the format for writers and readers, where there is a write-ahead log. */
+enum { VERSIONS_AT = 18, VERSION_WAL = 2 };
 #define WAIT_MS 2000 /* for a program that writes */
 #define WAIT_STEP_MS 20
 
@@ -206,9 +208,56 @@ int dbfile_clear(const char *path)
 	return 0;
 }
 
+static bool has_log(const char *path)
+{
+	char name[PATH_MAX + 8];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%s-wal", path);
+	return stat(name, &st) == 0 && st.st_size > 0;
+}
+
+/* Whether SQLite needs a log beside the database to read it, and can't make one. Looks into the file only where that is so. */
+static bool needs_log(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	unsigned char versions[2] = { 0 };
+	char directory[PATH_MAX];
+	bool is_log;
+	int fd;
+
+	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
+	if (access(directory, W_OK) == 0)
+		return false;
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+	is_log = fd >= 0 && sys_pread(fd, versions, 2, VERSIONS_AT) == 2 &&
+		 versions[0] == VERSION_WAL && versions[1] == VERSION_WAL;
+	if (fd >= 0)
+		sys_close(fd);
+	return is_log;
+}
+
+const char *dbfile_to_read(const char *path, char name[DBFILE_NAME_SIZE])
+{
+	bool is_alone = !has_log(path) && needs_log(path);
+	size_t n = (size_t)snprintf(name, DBFILE_NAME_SIZE, "file:");
+
+	/* two slashes would begin the name of a host */
+	path += path[0] == '/' ? strspn(path, "/") - 1 : 0;
+	for (; *path && n < DBFILE_NAME_SIZE - 24; path++)
+		n += (size_t)snprintf(name + n, DBFILE_NAME_SIZE - n,
+				      strchr("%?#", *path) ? "%%%02x" : "%c",
+				      (unsigned int)(unsigned char)*path);
+	snprintf(name + n, DBFILE_NAME_SIZE - n, is_alone ? "?immutable=1" : "?mode=ro");
+	return name;
+}
+
 bool dbfile_explain(const char *path, int rc, char *text, size_t size)
 {
 	bool is_busy = (rc & 0xff) == BUSY, is_hot = rc == READONLY_ROLLBACK;
+	bool is_kept = !is_hot && ((rc & 0xff) == READONLY || (rc & 0xff) == CANTOPEN) &&
+		       has_log(path) && needs_log(path);
 	char who[DBFILE_HOLDER_SIZE];
 
 	if (is_busy && !dbfile_holder(path, false, who))
@@ -222,5 +271,11 @@ bool dbfile_explain(const char *path, int rc, char *text, size_t size)
 			"%s: a program that wrote to it was killed in a transaction (%s-journal is there), which has to be "
 			"undone first: sqlite3 '%s' .tables",
 			path, path, path);
-	return is_busy || is_hot;
+	else if (is_kept)
+		snprintf(
+			text, size,
+			"%s: has a write-ahead log (%s-wal), which SQLite reads only where it may write beside it: copy both to a "
+			"directory that you can write to, and read the copy",
+			path, path);
+	return is_busy || is_hot || is_kept;
 }

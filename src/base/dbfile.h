@@ -7,6 +7,7 @@
 #ifndef RTL_BASE_DBFILE_H
 #define RTL_BASE_DBFILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,8 +28,13 @@ int dbfile_check(const char *path, char *error, size_t size);
  * transaction. Only if there are any, and all are SQLite's. Directly before another file gets the name. 0 or -errno. */
 int dbfile_clear(const char *path);
 
+#define DBFILE_NAME_SIZE (3 * PATH_MAX + 32)
+/* The address by which SQLite reads a database (SQLITE_OPEN_URI, ATTACH). Of one with a write-ahead log's mode, without a log, in a directory in which
+ * SQLite can't make one, it says that no other program changes it. Returns `name`. */
+const char *dbfile_to_read(const char *path, char name[DBFILE_NAME_SIZE]);
+
 /* Why SQLite's extended result code `rc` came, and what to do, if the database is locked, or has a transaction that a killed program left:
- * a sentence that names the file. false: it is something else. */
+ * or a write-ahead log in a directory that can't be written to: a sentence that names the file. false: it is something else. */
 bool dbfile_explain(const char *path, int rc, char *text, size_t size);
 
 #endif

@@ -54,7 +54,10 @@ static int identify_tables(const char *path, enum identify_kind *kind, char *err
 		"'rocpd_api') FROM sqlite_master WHERE type = 'table'";
 	sqlite3_stmt *stmt = NULL;
 	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	char name[DBFILE_NAME_SIZE];
+	int rc = sqlite3_open_v2(dbfile_to_read(path, name), &db,
+				 SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+				 NULL);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(db, query, -1, &stmt, NULL);

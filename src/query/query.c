@@ -368,8 +368,10 @@ int query_read_processes(struct query *q)
 
 int query_open_file(sqlite3 **db, const char *path)
 {
-	/* No "immutable": another program may hold the file open in WAL mode. */
-	int rc = sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	char name[DBFILE_NAME_SIZE];
+	int rc = sqlite3_open_v2(dbfile_to_read(path, name), db,
+				 SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+				 NULL);
 
 	if (rc == SQLITE_OK) {
 		sqlite3_busy_timeout(*db, 2000);

@@ -477,12 +477,14 @@ static int query_count(sqlite3 *db, const char *sql, uint64_t *value)
 
 int verdict_of_db(struct verdict *v, const char *path, struct load_error *err)
 {
+	char name[DBFILE_NAME_SIZE];
 	sqlite3 *db = NULL;
 	uint64_t nr = 0;
 	int ret = 0;
 
 	verdict_init(v);
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(dbfile_to_read(path, name), &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+			    NULL) != SQLITE_OK) {
 		set_db_error(err, path, db, "");
 		ret = -EINVAL;
 	} else if (query_count(db, "SELECT count(*) FROM sqlite_master WHERE name = 'rtl_process'",

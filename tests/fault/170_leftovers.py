@@ -201,6 +201,39 @@ def merge_reads_a_database_that_is_open_in_wal_mode():
     launches(7)(merged)
 
 
+def read_only(folder, *args):
+    """An rtl command where that folder can't be written to, by root neither."""
+    script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+    inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, folder]
+    p = subprocess.run([*inside, "true"], capture_output=True, text=True, check=False)
+    if p.returncode:
+        skip(f"a mount namespace: {p.stderr.strip()}")
+    p = subprocess.run([*inside, RTL_BIN, *args], capture_output=True, text=True, check=False)
+    return p.returncode, p.stdout, p.stderr
+
+
+@case
+def database_with_the_mode_of_a_log_is_read_where_none_can_be_made():
+    folder, merged = new_dir("fixed"), os.path.join(work_dir(), "merged.db")
+    out = os.path.join(folder, "t ?%#.db")
+    trace(7, out)
+    with contextlib.closing(sqlite3.connect(out)) as db:
+        db.execute("pragma journal_mode=wal")
+    equal("files", os.listdir(folder), [os.path.basename(out)])
+    for args in ("info", out), ("summary", out), ("convert", "-o", os.path.join(work_dir(), "x.json"), out), ("merge", "-o", merged, out):
+        status, _, err = read_only(folder, *args)
+        equal(f"status of rtl {args[0]}: {err}", status, 0)
+    launches(7)(merged)
+    # what is in a log alone can't be read there, without the log's index
+    leave(out, "wal")
+    os.unlink(out + "-shm")
+    for args in ("info", out), ("summary", out), ("merge", "--force", "-o", merged, out):
+        status, _, err = read_only(folder, *args)
+        equal(f"status of rtl {args[0]}", status, 1)
+        contains(f"rtl {args[0]}", err, f"has a write-ahead log ({out}-wal), which SQLite reads only where it may write beside it: copy both")
+    ended(rtl("merge", "--force", "-o", merged, out), 0)
+
+
 @case
 def empty_output_file_is_taken_in_every_way():
     """As mktemp(1) makes it."""

@@ -161,6 +161,15 @@ TEST(reader_does_not_keep_a_database_unless_it_has_a_log)
 	CHECK_OK(check(out));
 }
 
+TEST(database_is_read_by_an_address_that_escapes_its_name)
+{
+	char name[DBFILE_NAME_SIZE];
+
+	CHECK_STR_EQ(dbfile_to_read("a ?%#.db", name), "file:a %3f%25%23.db?mode=ro");
+	CHECK_STR_EQ(dbfile_to_read("//no/such.db", name), "file:/no/such.db?mode=ro");
+	CHECK_STR_EQ(dbfile_to_read("", name), "file:?mode=ro");
+}
+
 TEST(transaction_that_nobody_finished_is_explained)
 {
 	CHECK(dbfile_explain("t.db", 776, error, sizeof(error)));

@@ -203,27 +203,16 @@ static int64_t largest_id(struct merge *m)
 
 static int open_source(struct merge *m)
 {
-	sqlite3_str *uri = sqlite3_str_new(m->r->db);
+	char name[DBFILE_NAME_SIZE];
 	sqlite3_stmt *stmt = NULL;
-	char *text;
 	int ret = 0;
 
-	/* a relative path stays relative; escape the characters that a URI reserves */
-	sqlite3_str_appendall(uri, "file:");
-	for (const char *p = m->path; *p; p++) {
-		if (strchr("%?#", *p))
-			sqlite3_str_appendf(uri, "%%%02x", (unsigned int)(unsigned char)*p);
-		else
-			sqlite3_str_appendchar(uri, 1, *p);
-	}
-	sqlite3_str_appendall(uri, "?mode=ro");
-	text = sqlite3_str_finish(uri);
+	dbfile_to_read(m->path, name);
 	if (sqlite3_prepare_v2(m->r->db, "ATTACH ? AS src", -1, &stmt, NULL) != SQLITE_OK ||
-	    sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC) != SQLITE_OK ||
+	    sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) != SQLITE_OK ||
 	    sqlite3_step(stmt) != SQLITE_DONE)
 		ret = fail_damaged(m, "can't be opened");
 	sqlite3_finalize(stmt);
-	sqlite3_free(text);
 	return ret;
 }
 
