@@ -88,8 +88,8 @@ EXPORT hsa_status_t aqlprofile_validate_pmc_event(aqlprofile_agent_handle_t agen
 	if (!blocks_is_agent(agent_of(agent)))
 		return HSA_STATUS_ERROR_INVALID_AGENT;
 	*result = !event->flags &&
-		  event->block_index <
-			  blocks_instances(blocks_gpu(agent_of(agent)), (uint32_t)event->block_name);
+		  event->block_index < blocks_instances(blocks_gpu(agent_of(agent)),
+							(uint32_t)event->block_name);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -136,7 +136,8 @@ EXPORT hsa_status_t aqlprofile_iterate_event_ids(aqlprofile_eventname_callback_t
 
 /* `counter_id`: of aqlprofile_pmc_iterate_data(), the shader engine. */
 EXPORT hsa_status_t aqlprofile_iterate_event_coord(aqlprofile_agent_handle_t agent,
-						   aqlprofile_pmc_event_t event, uint64_t counter_id,
+						   aqlprofile_pmc_event_t event,
+						   uint64_t counter_id,
 						   aqlprofile_coordinate_callback_t callback,
 						   void *userdata)
 {
