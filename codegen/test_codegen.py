@@ -31,7 +31,7 @@ import words
 HERE = os.path.dirname(os.path.abspath(__file__))
 HIP_INCLUDE = os.environ.get("HIP_INCLUDE") or ""
 ROLES = set("kernel name grid block gridx gridy gridz blockx blocky blockz globalx globaly globalz shared stream "
-            "bytes width height depth kind dst src dstdev srcdev graph exec node event".split())
+            "bytes width height depth kind dst src dstdev srcdev agents graph exec node event".split())
 
 
 def recorded(name):
@@ -414,7 +414,20 @@ class Releases(unittest.TestCase):
         self.assertLessEqual({"src", "dst", "width", "height", "depth", "stream"}, set(roles["hipMemcpy3DBatchAsync"]))
         self.assertLessEqual({"src", "dst", "srcdev", "dstdev", "width"}, set(roles["hipMemcpy3DPeer"]))
         self.assertEqual(roles["hipMemsetD2D32Async"], {
-            "dst": "dst", "width": "width", "height": "height", "stream": "stream"})
+            "dst": "dst", "width": "width", "height": "height", "stream": "stream", "agents": "agents"})
+
+    def test_agents_of_memory_are_a_word_of_copies_that_name_it(self):
+        _, ops, _ = emit_hip.plan_all()
+        found = {f.name: [w.expr for w in f.words if w.role == "agents"] for f in ops}
+        self.assertEqual(found["hipMemcpyAsync"], ["hip_word_agents((const void *)dst, (const void *)src)"])
+        self.assertEqual(found["hipMemset"], ["hip_word_agents((const void *)dst, (const void *)NULL)"])
+        self.assertEqual(found["hipMemcpy3D"], ["hip_word_agents((const void *)p->dstPtr.ptr, (const void *)p->srcPtr.ptr)"])
+        # arrays and symbols are no addresses of memory, a batch has many
+        for name in ("hipMemcpyAtoH", "hipMemcpyHtoA", "hipMemcpy2DToArray", "hipMemcpyToSymbol", "hipMemcpyFromSymbol",
+                     "hipMemcpyBatchAsync", "hipGraphAddMemcpyNode1D", "hipMalloc", "hipLaunchKernel"):
+            self.assertEqual(found[name], [], name)
+        last = {f.name: f.words[-1].role for f in ops if found[f.name]}
+        self.assertEqual(set(last.values()), {"agents"})
 
     def test_renamed_symbols_of_6_are_separate_functions(self):
         _, ops, planner = emit_hip.plan_all()

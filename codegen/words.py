@@ -254,6 +254,7 @@ class Planner:
         kernel = self.roles["kernel"].get(function)
         if kernel:
             out.append(self.kernel_name(kernel, rules))
+        out += self.agents(function, out)
         if proto["returns"] not in status_types and proto["returns"] != "void":
             found = self.types.resolve(proto["returns"])
             if found.kind == "pointer" and self.char(found.pointee):
@@ -265,6 +266,20 @@ class Planner:
         if len(out) > MAX_WORDS:
             raise PlanError("%s: %d words" % (function, len(out)))
         return out
+
+    @staticmethod
+    def agents(function, words):
+        """The word with the agents of the memory that a copy or fill names by addresses: of the runtime's arrays and symbols they are
+        not known, a batch has many."""
+        if not re.match(r"hip(Drv)?Mem(cpy|set)", function) or re.search(r"Array|Symbol|Batch|Node", function):
+            return []
+        ends = [[w for w in words if w.role == role and w.kind == "p" and "Array" not in w.name]
+                for role in ("dst", "src")]
+        if any(len(end) > 1 for end in ends) or not ends[0] or ("cpy" in function and not ends[1]):
+            return []
+        exprs = [end[0].expr.replace("(uint64_t)(uintptr_t)", "") if end else "NULL" for end in ends]
+        return [Word("agents", "x", "hip_word_agents((const void *)%s, (const void *)%s)" % tuple(exprs), "agents",
+                     ends[0][0].guard, "agents")]
 
     @staticmethod
     def kernel_name(kernel, rules):

@@ -32,6 +32,7 @@
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/completion/hold.h"
 #include "source/hsa/core_layer.h"
+#include "source/hsa/memory/copy.h"
 #include "source/hsa/table/quirk_stream_callback.h"
 #include "source/hsa/table/table.h"
 #include "source/rccl/rccl.h"
@@ -101,6 +102,7 @@ static void boot_once(void)
 	life_init(sources, sinks);
 	service_init(&host);
 	hip_forked_find = forked_find;
+	hip_agents_of = copy_agents;
 	lookup_front = &rccl_front;
 	/* linked, or needed by a face: sessions record it */
 	if (!core_is_requested())

@@ -16,9 +16,8 @@ enum { T_H2H, T_H2D, T_D2H, T_D2D, T_FILL, T_COPY, T_P2P, T_NR };
 
 struct transfers {
 	struct map names; /* ids of the kernels' names -> enum kinds_transfer */
-	sqlite3_stmt *row, *agent;
+	sqlite3_stmt *row;
 	int64_t types[T_NR]; /* ids of their names */
-	int64_t last_shape, last_agent;
 };
 
 /* Names that the trace may not have: below zero is no id of rocpd_string. */
@@ -26,14 +25,13 @@ static const char types_sql[] =
 	"CREATE TEMP TABLE IF NOT EXISTS query_type (id INTEGER PRIMARY KEY, string TEXT); INSERT OR IGNORE "
 	"INTO query_type VALUES (-1, 'CopyHostToHost'), (-2, 'CopyHostToDevice'), (-3, 'CopyDeviceToHost'), "
 	"(-4, 'CopyDeviceToDevice'), (-5, 'FillBuffer'), (-6, 'Copy'), (-7, 'CopyPeerToPeer'); CREATE TEMP TABLE IF NOT EXISTS "
-	"query_transfer (op_id INTEGER PRIMARY KEY, type INTEGER, bytes INTEGER)";
+	"query_transfer (op_id INTEGER PRIMARY KEY, type INTEGER, bytes INTEGER, src INTEGER, dst INTEGER)";
 
 /* type: a position in types[]; -1 - type is its id in query_type */
 static const char table_sql[] =
-	"DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP " TRANSFER_VIEW
-	"; INSERT OR IGNORE INTO query_transfer SELECT op_id, CASE kind WHEN 'HostToHost' THEN 0 WHEN 'HostToDevice' "
+	"INSERT OR IGNORE INTO query_transfer SELECT op_id, CASE kind WHEN 'HostToHost' THEN 0 WHEN 'HostToDevice' "
 	"THEN 1 WHEN 'DeviceToHost' THEN 2 WHEN 'DeviceToDevice' THEN 3 WHEN 'Fill' THEN 4 WHEN 'PeerToPeer' THEN 6 ELSE 5 END, "
-	"coalesce(bytes, 0) FROM temp.rtl_transfer WHERE " KINDS_IS_BLIT(
+	"coalesce(bytes, 0), coalesce(src_agent_id, 0), coalesce(dst_agent_id, 0) FROM temp.rtl_transfer WHERE " KINDS_IS_BLIT(
 		"means") "; DROP VIEW temp.rtl_transfer";
 
 static int read_names(struct query *q, struct transfers *t)
@@ -66,20 +64,36 @@ static int read_types(struct query *q, struct transfers *t)
 	return ret;
 }
 
+int transfer_define(struct query *q)
+{
+	static const char has[] =
+		"SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE name = 'rtl_api_copy')";
+	static const char agents[] =
+		"CREATE TEMP TABLE IF NOT EXISTS rtl_api_copy (api_id INTEGER PRIMARY KEY, "
+		"src_agent_id INTEGER, dst_agent_id INTEGER)";
+	int ret = query_number(q->db, has, 1) ? 0 : query_run(q, agents);
+
+	return ret == 0 ?
+		       query_run(
+			       q,
+			       "DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP " TRANSFER_VIEW) :
+		       ret;
+}
+
 /* In an RPD file the name of a kernel alone says what it does. */
 static int read_kinds(struct query *q, struct transfers *t)
 {
-	const struct query_sql all[] = {
-		{ &t->row, "SELECT type, bytes FROM temp.query_transfer WHERE op_id = ?1" },
-		{ &t->agent, "SELECT Q.agent_id FROM rtl_shape S JOIN rtl_queue Q ON Q.id = "
-			     "S.queue_id WHERE S.id = ?1" },
-	};
 	int ret = read_types(q, t);
 
 	if (ret || !q->ours)
 		return ret;
-	ret = query_run(q, table_sql);
-	return ret == 0 ? query_prepare_all(q, all, sizeof(all) / sizeof(all[0])) : ret;
+	ret = transfer_define(q);
+	if (ret == 0)
+		ret = query_run(q, table_sql);
+	return ret == 0 ? query_prepare(q, &t->row,
+					"SELECT type, bytes, src, dst FROM temp.query_transfer "
+					"WHERE op_id = ?1") :
+			  ret;
 }
 
 int transfer_prepare(struct query *q)
@@ -107,7 +121,6 @@ void transfer_end(struct query *q)
 		return;
 	map_fini(&q->transfers->names);
 	sqlite3_finalize(q->transfers->row);
-	sqlite3_finalize(q->transfers->agent);
 	alloc_free(q->transfers);
 	q->transfers = NULL;
 }
@@ -130,19 +143,11 @@ void transfer_apply(struct query *q, int64_t *op)
 	if (t->row && query_row(t->row, op[OP_ID])) {
 		type = sqlite3_column_int64(t->row, 0);
 		op[OP_BYTES] = sqlite3_column_int64(t->row, 1);
+		op[OP_SRC] = sqlite3_column_int64(t->row, 2);
+		op[OP_DST] = sqlite3_column_int64(t->row, 3);
 	}
 	op[OP_COPY] = 1;
 	op[OP_TYPE] = t->types[type];
-	/* the GPU whose queue it ran on: of a copy between two GPUs this may be the one or the other */
-	if (t->agent && t->last_shape != op[OP_SHAPE]) {
-		t->last_shape = op[OP_SHAPE];
-		t->last_agent =
-			query_row(t->agent, t->last_shape) ? sqlite3_column_int64(t->agent, 0) : 0;
-	}
-	op[OP_SRC] = type == T_D2H || type == T_D2D || type == T_P2P ? t->last_agent : 0;
-	op[OP_DST] = type == T_H2D || type == T_D2D || type == T_P2P || type == T_FILL ?
-			     t->last_agent :
-			     0;
 }
 
 /* ---- the view ---- */
@@ -155,9 +160,9 @@ void transfer_apply(struct query *q, int64_t *op)
 int transfer_view(struct query *q)
 {
 	static const char engines[] = QUERY_COPY("(" TRANSFER_ENGINES ")");
-	static const char all[] =
-		"DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP " TRANSFER_VIEW
-		"; " QUERY_COPY("temp.rtl_transfer");
+	static const char all[] = QUERY_COPY("temp.rtl_transfer");
+	static const char blits[] =
+		"SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " KINDS_IS_BLIT("string") ")";
 	static const char rpd[] =
 		"DROP VIEW IF EXISTS temp.query_copy; CREATE TEMP VIEW query_copy AS SELECT O.id AS op_id, CASE "
 		"WHEN S.string GLOB '__amd_rocclr_copy*' THEN 'Copy' WHEN S.string GLOB '__amd_rocclr_fill*' THEN "
@@ -166,13 +171,12 @@ int transfer_view(struct query *q)
 		"O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string S ON S.id = O.description_id WHERE " KINDS_IS_TRANSFER(
 			"T.string", "S.string");
 
+	int ret;
+
 	if (!q->ours)
 		return query_run(q, rpd);
-	return query_run(
-		q, query_number(q->db,
-				"SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " KINDS_IS_BLIT(
-					"string") ")",
-				1) ?
-			   all :
-			   engines);
+	if (!query_number(q->db, blits, 1))
+		return query_run(q, engines);
+	ret = transfer_define(q);
+	return ret == 0 ? query_run(q, all) : ret;
 }

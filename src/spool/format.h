@@ -395,7 +395,8 @@ _Static_assert(sizeof(struct spool_block) == 384, "entries begin at a multiple o
  * Roles say what rtl may want of a call: kernel (function or handle), name (of the kernel, type s),
  * grid and block (d, in workgroups and work-items), gridx gridy gridz blockx blocky blockz, globalx globaly
  * globalz (work-items), shared (bytes of dynamic LDS), stream, bytes, width, height, depth, kind (hipMemcpyKind),
- * dst, src, dstdev, srcdev, graph, exec, node, event. */
+ * dst, src, dstdev, srcdev, graph, exec, node, event, agents (no argument of the call, and not shown with them: the agents of the memory
+ * at dst and src, by their indices + 1: src | dst << 16, 0: not known). */
 
 #define DRAINER_BUSY (UINT64_C(1) << 63)
 

@@ -268,6 +268,8 @@ size_t args_text(const struct index *index, const struct store_api *api, char *b
 	for (uint32_t i = 0; i < op->nr_args && api->nr_words >= op->nr_words; i++) {
 		const struct store_arg *arg = &op->args[i];
 
+		if (strcmp(arg->role, "agents") == 0)
+			continue; /* rtl's own */
 		if (i)
 			add_bytes(&t, ", ", 2);
 		add_bytes(&t, arg->name, strlen(arg->name));

@@ -115,6 +115,13 @@ class Case:
         if w.ctype == "sum":
             # of the one element that there is
             where, guarded = "o_" + self.sums[w.name][0], "true"
+        if w.ctype == "agents":
+            ends = [next(("&" + self.storage(o.name) for o in self.f.words
+                          if o.role == role and o.kind == "p" and "Array" not in o.name), "NULL")
+                    for role in ("dst", "src")]
+            dst = next(o.name for o in self.f.words if o.role == "dst")
+            return 'run_word_agents(run, "%s", %s, %s, %s);' % (
+                w.name, "true" if dst.startswith("*") else "false", *ends)
         if w.ctype == "kernel":
             param, _, member = self.kernel[1].partition(".")
             value = "o_%s.%s" % (param, member) if member else "a_" + param

@@ -494,6 +494,24 @@ void run_word_kernel(struct run *run, bool guarded, bool has_status, uint64_t fu
 	run_word_text(run, "kernelName", false, known ? stand_in_kernel(function) : NULL);
 }
 
+uint64_t run_agents(const void *dst, const void *src)
+{
+	return (uint64_t)(uintptr_t)dst * 3 + (uint64_t)(uintptr_t)src;
+}
+
+void run_word_agents(struct run *run, const char *name, bool guarded, const void *dst,
+		     const void *src)
+{
+	void *ends[2] = { NULL, NULL };
+	uint64_t agents;
+
+	memcpy(&ends[0], dst, sizeof(ends[0]));
+	if (src)
+		memcpy(&ends[1], src, sizeof(ends[1]));
+	agents = run_agents(ends[0], ends[1]);
+	run_word(run, name, guarded, &agents, sizeof(agents));
+}
+
 void run_words_all(struct run *run)
 {
 	if (!has_words(run)) {

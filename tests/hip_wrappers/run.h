@@ -79,6 +79,10 @@ void run_returned(struct run *run, const void *value, size_t size, bool is_text)
 void run_word(struct run *run, const char *name, bool guarded, const void *value, size_t size);
 void run_word_text(struct run *run, const char *name, bool guarded, const char *text);
 void run_word_kernel(struct run *run, bool guarded, bool has_status, uint64_t function);
+/* The word that hip_word_agents() makes of two pointers, NULL: of none; the test's own run_agents() stands for librtl's table. */
+void run_word_agents(struct run *run, const char *name, bool guarded, const void *dst,
+		     const void *src);
+uint64_t run_agents(const void *dst, const void *src);
 void run_words_all(struct run *run);
 /* A callback decoder's words for the same call, which must be the record's. */
 void run_callback(struct run *run, uint32_t op, uint32_t expected_op,

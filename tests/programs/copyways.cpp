@@ -93,6 +93,25 @@ int main()
 	HIP(hipMemcpy3D(&p));
 	named(250 * 16 * 8, "HostToDevice", "c", "0");
 
+	HIP(hipMemcpy2D(b, 1024, a, 1024, 303, 113, hipMemcpyDefault));
+	named(303 * 113, "PeerToPeer", "0", "1");
+
+	// small ones of memory that HIP has not made: it may copy them itself
+	std::vector<char> own(8192, 7);
+	HIP(hipMemcpy(a, own.data(), 7777, hipMemcpyHostToDevice));
+	named(7777, "HostToDevice", "c", "0");
+	HIP(hipMemcpyAsync(a, own.data(), 4097, hipMemcpyDefault, s));
+	HIP(hipStreamSynchronize(s));
+	named(4097, "HostToDevice", "c", "0");
+	HIP(hipMemcpy(own.data(), a, 7778, hipMemcpyDefault));
+	named(7778, "DeviceToHost", "0", "c");
+
+	// on a GPU by the queue of another one
+	HIP(hipSetDevice(1));
+	HIP(hipMemcpy(a + size / 2, a, 200005, hipMemcpyDeviceToDevice));
+	named(200005, "DeviceToDevice", "0", "0");
+	HIP(hipSetDevice(0));
+
 	// by HSA's blocking call, which names neither, and its fill
 	check_hsa(hsa_memory_copy(b, h, 50001), "hsa_memory_copy to the GPU");
 	named(50001, "HostToDevice", "c", "1");

@@ -137,27 +137,55 @@ def copies(gpus, mode):
     return r
 
 
-@case
-def copies_have_the_agents_that_the_program_named():
-    """Linear, of two and three dimensions, between GPUs, with the default direction, by HSA's blocking call. Those that a HIP does by kernels
-    are dispatches, with a kind where the call names the GPUs."""
-    r = run("copyways", trace=RTL, gpus=2, rtl_args=("-q", "--hsa"), env={"VGPU_EXEC": "auto"})
+def copies_in_all_ways(*rtl_args):
+    """The program's copies as it named them, {bytes: (kind, source, destination)}, and those in the trace by each view."""
+    r = run("copyways", trace=RTL, gpus=2, rtl_args=("-q", *rtl_args), env={"VGPU_EXEC": "auto"})
     contains("output", r.out, "copyways: 0 wrong")
     named = {int(size): (kind, *("CPU 0" if end == "c" else f"GPU {end}" for end in ends))
              for size, kind, *ends in re.findall(r"^copy (\d+) (\S+) (\S+) (\S+)$", r.out, re.M)}
-    at_least("copies", len(named), 15)
-    seen = {size: what for size, *what in r.rows("select bytes, kind, src, dst from rtl_copy")}
-    for size, what in named.items():
-        if size in seen:
-            equal(f"copy of {size} bytes", tuple(seen[size]), what)
-        else:
-            kinds = r.rows("select kind, means like '__amd_rocclr_copyBuffer%' from rtl_transfer where bytes = ?", size)
-            equal(f"copies of {size} bytes by kernels", len(kinds), 1)
-            equal("means", kinds[0][1], 1)
-            if size in (200000, 200001):
-                equal(f"kind of the copy of {size} bytes", kinds[0][0], what[0])
-    equal("copies by the blocking call", {50001, 50002, 50003, 50004} - set(seen), set())
+    at_least("copies", len(named), 19)
     complete(r)
+    views = {view: {size: tuple(what) for size, *what in r.rows(f"select bytes, kind, src, dst from {view}")}
+             for view in ("rtl_copy", "rtl_transfer", "rtl_host_copy")}
+    for size, what in views["rtl_copy"].items():
+        equal(f"copy of {size} bytes in both views", views["rtl_transfer"][size], what)
+    return r, named, views
+
+
+def copies_have_agents(*rtl_args):
+    r, named, views = copies_in_all_ways(*rtl_args)
+    for size, what in named.items():
+        seen = views["rtl_transfer"].get(size) or views["rtl_host_copy"].get(size)
+        equal(f"copy of {size} bytes", seen, what)
+    equal("copies of the host that are operations, too", set(views["rtl_host_copy"]) & set(views["rtl_transfer"]), set())
+    # HIP copies some by kernels; those by the blocking call are copies whatever does them
+    equal("copies by the blocking call", {50001, 50002, 50003, 50004} - set(views["rtl_copy"]), set())
+    return r
+
+
+@case
+def copies_have_the_agents_that_the_program_named():
+    """Linear, of two and three dimensions, between GPUs, with the default direction, of pageable memory, by HSA's blocking call: by an engine,
+    a kernel of HIP's or the host."""
+    copies_have_agents("--hsa")
+
+
+@case
+def copies_by_hsa_in_a_trace_of_hip_calls_are_not_missed_calls():
+    """Each has a correlation id of its own."""
+    r = copies_have_agents("-m", "hip")
+    ids = r.rows("select correlation_id from rtl_copy where bytes between 50001 and 50004")
+    equal("ids", len({i for i, in ids} - {0}), 4)
+
+
+@case
+def copies_without_calls_have_the_agents_of_their_operations():
+    """Kernels with which HIP copies are dispatches then."""
+    r, named, views = copies_in_all_ways("-m", "standard")
+    for size, what in views["rtl_copy"].items():
+        if size in named:
+            equal(f"copy of {size} bytes", what, named[size])
+    equal("copies by the blocking call", {50001, 50002, 50003, 50004} - set(views["rtl_copy"]), set())
 
 
 @case

@@ -37,7 +37,8 @@ OUR_VIEWS = {
     "rtl_dispatch": "op_id kernel agent queue packet_index begin_ticks end_ticks begin_ns end_ns grid_x grid_y grid_z "
     "group_x group_y group_z correlation_id marker_id flags",
     "rtl_copy": "op_id kind bytes src dst begin_ns end_ns correlation_id marker_id",
-    "rtl_transfer": "op_id kind bytes agent queue begin_ns end_ns correlation_id marker_id flags means",
+    "rtl_transfer": "op_id kind bytes agent queue begin_ns end_ns correlation_id marker_id flags means src dst src_agent_id dst_agent_id",
+    "rtl_host_copy": "api_id pid tid name kind bytes src dst begin_ns end_ns correlation_id",
     "rtl_api": "api_id pid tid domain name begin_ns end_ns status correlation_id parent_id args",
     "rtl_marker": "marker_id pid tid kind message begin_ns end_ns level",
     "rtl_loss": "pid reason count first_ns last_ns",

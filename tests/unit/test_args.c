@@ -153,6 +153,11 @@ TEST(argument_is_found_by_role)
 	last.role = NULL;
 }
 
+TEST(agents_are_no_argument_of_the_call)
+{
+	CHECK_STR_EQ(SHOW("dst:p:dst,n:i,agents:x:agents", 1, 2, 0x20001), "dst=0x1, n=2");
+}
+
 TEST(bad_signature_item_drops_that_argument_alone)
 {
 	CHECK_STR_EQ(SHOW("a:i,b,c:i", 1, 2, 3), "a=1, c=3");

@@ -244,6 +244,11 @@ TEST(agents_of_rect_and_blocking_copies_are_those_that_have_the_memory)
 		CHECK_EQ_INT(copy_blocking(all[i].dst, all[i].src, 17 + i), HSA_STATUS_SUCCESS);
 	}
 	CHECK_EQ_INT(copy_fill(gpu[1], 7, 15), HSA_STATUS_SUCCESS);
+	/* by indices + 1; 0: there is no memory */
+	for (unsigned i = 0; i < nr; i++)
+		CHECK_EQ_UINT(copy_agents(all[i].dst, all[i].src),
+			      (all[i].dst_agent + 1) << 16 | (all[i].src_agent + 1));
+	CHECK_EQ_UINT(copy_agents(gpu[1], NULL), 3 << 16);
 	fake_harvest();
 	for (unsigned i = 0; i < 2 * nr; i++) {
 		const struct event_copy *c = copy_of(i < nr ? 1 + i : 17 + i - nr);

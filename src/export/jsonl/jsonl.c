@@ -30,9 +30,6 @@ struct kind {
 	SUBMITTED("coalesce(" THREAD("P.pid", a) ", " THREAD("P.pid", b) ")",                      \
 		  "coalesce(" THREAD("T.tid", a) ", " THREAD("T.tid", b) ")")
 
-/* One end of a copy, which kernels don't tell. */
-#define END(which) "(SELECT C." which " FROM rtl_copy C WHERE C.op_id = V.op_id) AS " which
-
 #define RPD_OP                                                                                     \
 	"O.id AS op_id, O.gpuId AS agent, O.queueId AS queue, O.sequenceId AS packet_index, "      \
 	"O.start AS begin_ns, O.\"end\" AS end_ns, coalesce((SELECT api_id FROM temp.query_cause " \
@@ -64,9 +61,8 @@ static const struct kind kinds[] = {
 	  RPD_OPS("D.string AS kernel", "O.gpuId >= 0 AND NOT " KINDS_IS_COPY(
 						"Y.string") " AND NOT " KINDS_IS_BLIT("D.string")),
 	  NULL },
-	{ "copy", "rtl_transfer",
-	  "SELECT V.*, " END("src") ", " END(
-		  "dst") ", " EITHER("rtl_op_copy", "rtl_op_kernel") " FROM rtl_transfer V",
+	{ "copy", "rtl_op_copy",
+	  "SELECT V.*, " EITHER("rtl_op_copy", "rtl_op_kernel") " FROM temp.rtl_transfer V",
 	  RPD_OPS("CASE WHEN D.string = '' THEN Y.string ELSE D.string END AS kind",
 		  KINDS_IS_COPY("Y.string") " OR " KINDS_IS_BLIT("D.string")),
 	  NULL },
@@ -144,7 +140,7 @@ static int put_kind(struct query *q, struct json *j, const struct kind *kind)
 static int fill(void *arg, struct json *j)
 {
 	struct query *q = arg;
-	int ret = 0;
+	int ret = q->ours ? transfer_define(q) : 0;
 
 	begin_line(j, "trace");
 	json_member_int(j, "format", 1);

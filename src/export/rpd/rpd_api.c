@@ -50,6 +50,7 @@ enum role {
 	ROLE_SRC,
 	ROLE_DSTDEV,
 	ROLE_SRCDEV,
+	ROLE_AGENTS,
 	ROLE_GRAPH,
 	ROLE_EXEC,
 	ROLE_NODE,
@@ -64,8 +65,8 @@ static const char *const roles[NR_ROLES] = {
 	[ROLE_STREAM] = "stream",   [ROLE_KERNEL] = "kernel",	[ROLE_NAME] = "name",
 	[ROLE_BYTES] = "bytes",	    [ROLE_WIDTH] = "width",	[ROLE_HEIGHT] = "height",
 	[ROLE_KIND] = "kind",	    [ROLE_DST] = "dst",		[ROLE_SRC] = "src",
-	[ROLE_DSTDEV] = "dstdev",   [ROLE_SRCDEV] = "srcdev",	[ROLE_GRAPH] = "graph",
-	[ROLE_EXEC] = "exec",	    [ROLE_NODE] = "node",
+	[ROLE_DSTDEV] = "dstdev",   [ROLE_SRCDEV] = "srcdev",	[ROLE_AGENTS] = "agents",
+	[ROLE_GRAPH] = "graph",	    [ROLE_EXEC] = "exec",	[ROLE_NODE] = "node",
 };
 
 struct rpd_fn {
@@ -381,6 +382,8 @@ static bool is_pinned(const struct rpd_process *p, const struct store_api *api, 
 static void fill_copy(const struct rpd_process *p, const struct rpd_fn *fn,
 		      const struct store_api *api, struct rpd_row *row)
 {
+	uint64_t agents = word_of(fn, api, ROLE_AGENTS, 0);
+
 	row->stream = handle_of(fn, api, ROLE_STREAM);
 	row->bytes = (int64_t)(word_of(fn, api, ROLE_BYTES, 0) * fn->scale);
 	row->width = (int64_t)(word_of(fn, api, ROLE_WIDTH, 0) * fn->scale);
@@ -392,6 +395,10 @@ static void fill_copy(const struct rpd_process *p, const struct rpd_fn *fn,
 	row->src_device = (int32_t)word_of(fn, api, ROLE_SRCDEV, UINT64_MAX);
 	row->sync = !fn->async;
 	row->pinned = is_pinned(p, api, row->dst) || is_pinned(p, api, row->src);
+	row->from_agent = rpd_meta_agent(p, (uint32_t)(agents & UINT16_MAX) - 1);
+	row->to_agent = rpd_meta_agent(p, (uint32_t)(agents >> 16 & UINT16_MAX) - 1);
+	if (row->from_agent || row->to_agent)
+		row->in |= RPD_IN_API_COPY;
 }
 
 /* Fills in the columns beyond rocpd_api; a call without arguments has none. */

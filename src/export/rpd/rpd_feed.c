@@ -20,7 +20,7 @@
 #define NR_PACKED 256u /* rows written to the rowfile at a time */
 #define NR_HANDLES 4u  /* of one row, at most */
 
-#define NR_TARGETS 11
+#define NR_TARGETS 12
 
 /* Columns of a virtual table: offsets into struct rpd_row, with HANDLE as 0x... */
 #define HANDLE 0x8000
@@ -107,6 +107,13 @@ static const struct target targets[NR_TARGETS] = {
 	    HEX(src), COL(dst_device), COL(src_device), COL(sync), COL(pinned) },
 	  "INSERT OR IGNORE INTO rocpd_copyapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 "
 	  "FROM rtl_feed_copyapi" },
+	{ "rtl_feed_api_copy",
+	  "rtl_api_copy",
+	  RPD_IN_API_COPY,
+	  3,
+	  { COL(id), COL(from_agent), COL(to_agent) },
+	  "INSERT OR IGNORE INTO rtl_api_copy SELECT c0, nullif(c1, 0), nullif(c2, 0) FROM "
+	  "rtl_feed_api_copy" },
 	{ "rtl_feed_graphapi",
 	  "rocpd_graphapi",
 	  RPD_IN_GRAPHAPI,

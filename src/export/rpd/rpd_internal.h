@@ -138,6 +138,7 @@ enum {
 	RPD_IN_COPYAPI = 64,
 	RPD_IN_GRAPHAPI = 128,
 	RPD_IN_GRAPHLAUNCHAPI = 256,
+	RPD_IN_API_COPY = 512,
 };
 
 /* No handle: the column is ''. Not a valid address. */
@@ -160,6 +161,7 @@ struct rpd_row {
 			int64_t stream, grid[3], group[3], shared, private, kernel_name;
 			int64_t width, height, dst_device, src_device, sync, pinned;
 			int64_t graph, exec;
+			int64_t from_agent, to_agent;
 		};
 	};
 };

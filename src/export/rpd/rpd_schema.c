@@ -75,8 +75,9 @@ static const char *const rpd_views[] = {
 	"src, coalesce(nullif(C.dstDevice, -1), DA.gpu_id, -1) AS dstDevice, coalesce(nullif(C.srcDevice, -1), SA.gpu_id, -1) "
 	"AS srcDevice, coalesce(C.sync, 0) AS sync, coalesce(C.pinned, 0) AS pinned, E.string AS apiName "
 	"FROM rocpd_api_ops A JOIN rocpd_op B ON B.id = A.op_id LEFT JOIN rocpd_copyapi C ON "
-	"C.api_ptr_id = A.api_id LEFT JOIN rtl_op_copy K ON K.op_id = B.id LEFT JOIN rtl_agent DA ON "
-	"DA.id = K.dst_agent_id LEFT JOIN rtl_agent SA ON SA.id = K.src_agent_id JOIN rocpd_api D ON "
+	"C.api_ptr_id = A.api_id LEFT JOIN rtl_op_copy K ON K.op_id = B.id LEFT JOIN rtl_api_copy X ON X.api_id = A.api_id LEFT "
+	"JOIN rtl_agent DA ON DA.id = coalesce(K.dst_agent_id, X.dst_agent_id) LEFT JOIN rtl_agent SA ON "
+	"SA.id = coalesce(K.src_agent_id, X.src_agent_id) JOIN rocpd_api D ON "
 	"D.id = A.api_id JOIN rocpd_string E ON E.id = D.apiName_id WHERE C.api_ptr_id IS NOT NULL OR "
 	"K.op_id IS NOT NULL",
 	"CREATE VIEW stackframe AS SELECT A.id, A.api_ptr_id, A.depth, B.string AS name FROM "
@@ -118,6 +119,20 @@ static const char *const rtl_views[] = {
 					     "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id LEFT JOIN rtl_agent S ON S.id = K.src_agent_id "
 					     "LEFT JOIN rtl_agent D ON D.id = K.dst_agent_id",
 	"CREATE " TRANSFER_VIEW,
+	/* Calls without an operation: where something is lost or left out, that may be theirs. One that does not wait may have been captured. */
+	"CREATE VIEW rtl_host_copy AS WITH copied AS (SELECT C.api_ptr_id AS api_id, " TRANSFER_CALLED
+	" AS number, CASE WHEN C.size > 0 THEN C.size ELSE C.width * C.height END AS bytes, C.sync, X.src_agent_id, "
+	"X.dst_agent_id FROM rocpd_copyapi C LEFT JOIN rtl_api_copy X ON X.api_id = C.api_ptr_id LEFT JOIN rtl_agent S "
+	"ON S.id = X.src_agent_id LEFT JOIN rtl_agent D ON D.id = X.dst_agent_id) SELECT A.id AS api_id, A.pid, A.tid, "
+	"N.string AS name, " KINDS_VIEW_OF("C.number") " AS kind, C.bytes, " TRANSFER_AGENT("C.src_agent_id") " AS src, " TRANSFER_AGENT(
+		"C.dst_agent_id") " AS dst, A.start AS begin_ns, A.end AS end_ns, coalesce(D.correlation_id, 0) AS correlation_id "
+				  "FROM copied C JOIN rocpd_api A ON A.id = C.api_id JOIN rocpd_string N ON N.id = "
+				  "A.apiName_id JOIN rtl_api_data D ON D.api_id = A.id WHERE C.bytes > 0 AND (C.sync OR "
+				  "A.pid NOT IN (SELECT B.pid FROM rocpd_graphapi G JOIN rocpd_api B ON B.id = "
+				  "G.api_ptr_id)) AND D.status = 0 AND D.parent_id = 0 AND N.string LIKE 'hip%Memcpy%' "
+				  "AND A.id NOT IN (SELECT api_id FROM rocpd_api_ops) AND NOT EXISTS (SELECT 1 FROM "
+				  "rtl_loss_data L JOIN rtl_process P ON P.id = L.process_id WHERE P.pid = A.pid AND "
+				  "L.class <> 'note')",
 	"CREATE VIEW rtl_api AS SELECT A.id AS api_id, A.pid, A.tid, D.string AS domain, N.string AS "
 	"name, A.start AS begin_ns, A.end AS end_ns, X.status, coalesce(X.correlation_id, 0) AS "
 	"correlation_id, coalesce(X.parent_id, 0) AS parent_id, U.string AS args FROM rocpd_api A JOIN "

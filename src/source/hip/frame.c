@@ -30,6 +30,7 @@ static const char *const library_names[LIB_NR] = { "libamdhip64.so", "libhiprtc.
 
 _Atomic bool hip_started;
 void *(*hip_forked_find)(const char *name);
+uint64_t (*hip_agents_of)(const void *dst, const void *src);
 _Atomic bool hip_tables_taken;
 
 struct search {
@@ -281,6 +282,15 @@ bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame)
 	hip_decide();
 	errno = saved;
 	return hip_enter_at(api_wanted(API_HIP, op), op, c, frame);
+}
+
+uint64_t hip_word_agents(const void *dst, const void *src)
+{
+	int saved = errno;
+	uint64_t agents = hip_agents_of ? hip_agents_of(dst, src) : 0;
+
+	errno = saved;
+	return agents;
 }
 
 struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame)

@@ -216,6 +216,10 @@ static inline uint64_t hip_word_sum(const size_t *sizes, size_t nr)
 		sum += sizes[i];
 	return sum;
 }
+/* The agents of the memory at these addresses, as role "agents" of spool/format.h says; 0: not known. NULL for `dst` or `src`: there is none. */
+uint64_t hip_word_agents(const void *dst, const void *src);
+/* Set by the library that holds this source: who knows. NULL: not known. */
+extern uint64_t (*hip_agents_of)(const void *dst, const void *src);
 /* A module or a fat binary was unloaded: its addresses and handles may become another kernel's. */
 void hip_forget_names(void);
 

@@ -28,6 +28,7 @@
 #include "source/hsa/agent.h"
 #include "source/hsa/completion/poll.h"
 #include "source/hsa/completion/signal_map.h"
+#include "source/hsa/memory/caller.h"
 #include "source/hsa/memory/copy_held.h"
 #include "source/hsa/memory/copy_table.h"
 #include "source/hsa/queue/internal_queue.h"
@@ -297,6 +298,18 @@ static RTL_COLD void find_owners(struct what *w)
 		w->kind = kind_of(dst, src);
 }
 
+uint64_t copy_agents(const void *dst, const void *src)
+{
+	uint32_t to = AGENT_NONE, from = AGENT_NONE;
+
+	if (life_on()) {
+		to = owner_of(dst);
+		from = owner_of(src);
+	}
+	/* AGENT_NONE + 1 is 0 */
+	return (uint64_t)(uint16_t)(to + 1) << 16 | (uint16_t)(from + 1);
+}
+
 static void describe(struct copy *c, const struct thread *t, const struct what *w)
 {
 	c->times.what = (struct spool_copy_what){ .bytes = w->bytes,
@@ -425,8 +438,9 @@ static void clear(struct copy_call *call)
 	call->info = NULL;
 }
 
-/* Before the real call; NULL: not traced. */
-static struct thread *begin(struct copy_call *call, const struct what *w, hsa_signal_t signal)
+/* Before the real call; NULL: not traced. `caller`: as for caller_correlation(). */
+static struct thread *begin(struct copy_call *call, const struct what *w, hsa_signal_t signal,
+			    const void *caller)
 {
 	struct thread *t;
 	uint64_t correlation;
@@ -434,7 +448,7 @@ static struct thread *begin(struct copy_call *call, const struct what *w, hsa_si
 	clear(call);
 	if (!life_enter(&t))
 		return NULL;
-	correlation = corr_take(t);
+	correlation = caller_correlation(t, caller);
 	if (RTL_UNLIKELY(is_listened()) && signal.handle) {
 		life_leave(t);
 		notify_begin(t, call, w, correlation);
@@ -519,10 +533,10 @@ static RTL_COLD bool is_held(struct thread *t, const struct what *w, struct copy
 }
 
 static hsa_status_t submit(const struct what *w, struct copy_args *a, uint32_t nr,
-			   const hsa_signal_t *signals)
+			   const hsa_signal_t *signals, const void *caller)
 {
 	struct copy_call call;
-	struct thread *t = begin(&call, w, a->completion);
+	struct thread *t = begin(&call, w, a->completion, caller);
 	hsa_status_t status;
 
 	if (RTL_UNLIKELY(copy_held_is_on()) && is_held(t, w, a, nr, signals, &call))
@@ -534,7 +548,7 @@ static hsa_status_t submit(const struct what *w, struct copy_args *a, uint32_t n
 
 /* engine: its number; UINT32_MAX: the runtime chooses one. */
 static hsa_status_t submit_linear(struct copy_args *a, uint32_t engine, uint32_t nr,
-				  const hsa_signal_t *signals)
+				  const hsa_signal_t *signals, const void *caller)
 {
 	struct what w = {
 		a->size, a->dst, a->src, agent_index(a->dst_agent), agent_index(a->src_agent),
@@ -542,7 +556,7 @@ static hsa_status_t submit_linear(struct copy_args *a, uint32_t engine, uint32_t
 	};
 
 	w.kind = kind_of(w.dst_agent, w.src_agent);
-	return submit(&w, a, nr, signals);
+	return submit(&w, a, nr, signals, caller);
 }
 
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
@@ -557,7 +571,8 @@ hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_a
 			       .size = size,
 			       .completion = completion_signal };
 
-	return submit_linear(&a, UINT32_MAX, num_dep_signals, dep_signals);
+	return submit_linear(&a, UINT32_MAX, num_dep_signals, dep_signals,
+			     __builtin_return_address(0));
 }
 
 hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
@@ -577,7 +592,7 @@ hsa_status_t copy_async_on_engine(void *dst, hsa_agent_t dst_agent, const void *
 			       .force_sdma = force_copy_on_sdma,
 			       .completion = completion_signal };
 
-	return submit_linear(&a, engine, num_dep_signals, dep_signals);
+	return submit_linear(&a, engine, num_dep_signals, dep_signals, __builtin_return_address(0));
 }
 
 hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
@@ -611,7 +626,7 @@ hsa_status_t copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offse
 		if (life_on())
 			find_owners(&w);
 	}
-	return submit(&w, &a, num_dep_signals, dep_signals);
+	return submit(&w, &a, num_dep_signals, dep_signals, __builtin_return_address(0));
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -699,7 +714,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t nr, uint32_t num_dep_signals,
 	if (!ops || !nr || !life_enter(&t))
 		return real.hsa_amd_memory_async_batch_copy(ops, nr, num_dep_signals, dep_signals);
 	stride = batch_stride(ops, nr);
-	correlation = corr_take(t);
+	correlation = caller_correlation(t, __builtin_return_address(0));
 	for (uint32_t i = 0; i < recorded; i++)
 		clear(&calls[i]);
 	if (RTL_UNLIKELY(is_listened())) {
@@ -767,7 +782,7 @@ hsa_status_t copy_blocking(void *dst, const void *src, size_t size)
 
 	if (life_on())
 		find_owners(&w);
-	t = begin(&call, &w, (hsa_signal_t){ 0 });
+	t = begin(&call, &w, (hsa_signal_t){ 0 }, __builtin_return_address(0));
 	begin_ns = t ? clock_now_ns() : 0;
 
 	if (RTL_UNLIKELY(copy_held_is_on()))
@@ -791,7 +806,7 @@ hsa_status_t copy_fill(void *ptr, uint32_t value, size_t count)
 
 	if (life_on())
 		w.dst_agent = owner_of(ptr);
-	t = begin(&call, &w, (hsa_signal_t){ 0 });
+	t = begin(&call, &w, (hsa_signal_t){ 0 }, __builtin_return_address(0));
 	begin_ns = t ? clock_now_ns() : 0;
 
 	if (RTL_UNLIKELY(copy_held_is_on()))

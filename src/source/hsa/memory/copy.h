@@ -39,6 +39,11 @@ static inline uint64_t *copy_own(struct event_copy *c, int number)
 	return number ? &c->own1 : &c->own0;
 }
 
+/* The agents of the memory at these addresses, as role "agents" of spool/format.h says: those that the runtime's table of pointers names;
+ * memory that it does not know is the first CPU's. NULL: none. 0: there is no runtime, or the trace has ended. Any thread, no lock of
+ * librtl's held. */
+uint64_t copy_agents(const void *dst, const void *src);
+
 /* Wrappers put into the table. */
 hsa_status_t copy_async(void *dst, hsa_agent_t dst_agent, const void *src, hsa_agent_t src_agent,
 			size_t size, uint32_t num_dep_signals, const hsa_signal_t *dep_signals,
