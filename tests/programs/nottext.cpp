@@ -32,7 +32,8 @@ int main(int argc, char **argv)
 	push("sch\xf6ner range \xc3\x28 \"q\" \\ \x07 <b>");
 	mark("\xf0\x9f mark\n two");
 	size_t size = sizeof(p);
-	void *config[] = { HIP_LAUNCH_PARAM_BUFFER_POINTER, &p, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END };
+	void *config[] = { HIP_LAUNCH_PARAM_BUFFER_POINTER, &p, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
+			   HIP_LAUNCH_PARAM_END };
 	HIP(hipModuleLaunchKernel(fn, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, config));
 	HIP(hipMemcpy(&value, p, sizeof(value), hipMemcpyDeviceToHost));
 	pop();
