@@ -26,14 +26,6 @@ EXCEPTIONS = {
 }
 
 
-# Folders whose files still form a circle, and its files: no other may join it.
-CIRCLES = {
-    "lib/face": {"buffer.c", "buffer_thread.c"},
-    "lib/librocprofiler64": {"context.c", "dispatch.c", "hsa_calls.c", "queues.c", "runtime.c", "sample.c", "settings.c", "trace.c"},
-    "lib/libroctracer64": {"calls.c", "devices.c", "hsa_ops.c", "kernel_names.c", "names.c", "registry.c", "stream.c"},
-    "lib/librtl": {"core.c", "entry.c", "hsa_init.c", "register.c"},
-}
-
 # whose names are all libc's
 LIBC_NAMES = "vgpu/driver/files.c"
 
@@ -97,11 +89,8 @@ def file_circles(files):
             for source, (_, undefined) in members.items()
         }
         circle = {os.path.basename(source) for source in in_circles(edges)}
-        known = CIRCLES.get(folder, set())
-        if circle - known:
-            errors.append(f"{folder}: files in a circle: {', '.join(sorted(circle - known))}; of a function that two need, make a file below both")
-        if known - circle and known <= {os.path.basename(source) for source in members}:
-            errors.append(f"{folder}: no longer in a circle: {', '.join(sorted(known - circle))}; remove them from CIRCLES")
+        if circle:
+            errors.append(f"{folder}: files in a circle: {', '.join(sorted(circle))}; of a function that two need, make a file below both")
     return errors
 
 

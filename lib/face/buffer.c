@@ -116,7 +116,7 @@ static void give(struct buffer *b, uint64_t closed)
 	b->given = word;
 	b->is_busy = true;
 	b->nr_given++;
-	buffer_thread_post(b->thread, b);
+	buffer_thread_post(b->thread, &b->job);
 }
 
 /* Waits until so many halves are delivered. false: it took too long. until NULL: for ever. */
@@ -260,8 +260,10 @@ static bool take_next(struct buffer *b, uint64_t *word, struct buffer_aside *asi
 	return more;
 }
 
-void buffer_serve(struct buffer *b)
+/* Delivers what was handed over. */
+static void serve(struct buffer_job *job)
 {
+	struct buffer *b = RTL_CONTAINER_OF(job, struct buffer, job);
 	struct buffer_aside aside = { 0 };
 	uint64_t word;
 
@@ -574,6 +576,7 @@ static void configure(struct buffer *b, const struct buffer_config *config)
 	size_t weight = config->watermark_of_data ? 0 : config->entry_size;
 
 	b->config = *config;
+	b->job.run = serve;
 	b->config.half_size = limit(config->half_size, config->entry_size);
 	b->stalled = 0;
 	atomic_store_explicit(&b->half_size, b->config.half_size, memory_order_relaxed);

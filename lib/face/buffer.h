@@ -11,7 +11,7 @@
  * 1 ms. A thread that delivers a buffer, this one or another, never waits. Each thread's entries stay in their order.
  *
  *  operation         | any thread       | a thread that delivers, in deliver()
- *  ------------------+------------------+-----------------------------------------------------------
+ *  ------------------+------------------+-----------------------------------------
  *  buffer_write      | may wait, 200 ms | what does not fit is put aside
  *  buffer_write_now  | never waits      | the same
  *  buffer_flush      | waits            | its own buffer: returns at once
@@ -74,7 +74,7 @@ struct buffer {
 	struct buffer_config config;
 
 	struct buffer *next, *next_closed; /* under buffer.c's buffers_lock */
-	struct buffer *next_posted;	   /* buffer_thread.c's */
+	struct buffer_job job;		   /* a half was handed over */
 	struct lock lock;
 	pthread_cond_t idle; /* a half was delivered */
 	/* under lock */
@@ -149,8 +149,6 @@ void buffer_write_now(struct buffer *b, const void *entries, uint32_t nr, const 
 
 /* A half has reached the watermark: it is handed over if the other one is free; else when that is delivered. */
 void buffer_hand_over(struct buffer *b);
-/* For buffer_thread.c: delivers what was handed over. */
-void buffer_serve(struct buffer *b);
 
 static inline uint64_t buffer_word_nr(uint64_t word)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer_thread.c - threads that deliver record buffers
  *
- * Owns:     the threads, and the list of buffers that wait for each.
- * Locks:    each thread's own, for its list; not held while a buffer is served.
+ * Owns:     the threads, and the list of jobs that wait for each.
+ * Locks:    each thread's own, for its list; not held while a job runs.
  * Threads:  any. The child of a fork has none of its parent's threads, and posts nothing to them.
  */
 #include "buffer_thread.h"
@@ -19,7 +19,6 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/sys.h"
-#include "buffer.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -32,7 +31,7 @@ struct buffer_thread {
 	struct lock lock;
 	pthread_cond_t work;
 	/* under lock */
-	struct buffer *first, **last; /* posted, linked by next_posted */
+	struct buffer_job *first, **last; /* posted */
 	bool stop;
 };
 
@@ -55,21 +54,21 @@ static void rest(struct buffer_thread *t)
 		lock_wait_until(&t->lock, &t->work, &until);
 }
 
-static struct buffer *take_first(struct buffer_thread *t) RTL_REQUIRES(t->lock);
-static struct buffer *take_first(struct buffer_thread *t)
+static struct buffer_job *take_first(struct buffer_thread *t) RTL_REQUIRES(t->lock);
+static struct buffer_job *take_first(struct buffer_thread *t)
 {
-	struct buffer *b = t->first;
+	struct buffer_job *job = t->first;
 
-	t->first = b->next_posted;
+	t->first = job->next;
 	if (!t->first)
 		t->last = &t->first;
-	return b;
+	return job;
 }
 
 static void *thread_main(void *arg)
 {
 	struct buffer_thread *t = arg;
-	struct buffer *b;
+	struct buffer_job *job;
 
 	prctl(PR_SET_NAME, "rtl-buffer");
 	lock_take(&t->lock);
@@ -78,9 +77,9 @@ static void *thread_main(void *arg)
 			rest(t);
 		if (!t->first)
 			break;
-		b = take_first(t);
+		job = take_first(t);
 		lock_drop(&t->lock);
-		buffer_serve(b);
+		job->run(job);
 		lock_take(&t->lock);
 	}
 	lock_drop(&t->lock);
@@ -135,12 +134,12 @@ void buffer_thread_end(struct buffer_thread *t)
 	alloc_free(t);
 }
 
-void buffer_thread_post(struct buffer_thread *t, struct buffer *b)
+void buffer_thread_post(struct buffer_thread *t, struct buffer_job *job)
 {
 	lock_take(&t->lock);
-	b->next_posted = NULL;
-	*t->last = b;
-	t->last = &b->next_posted;
+	job->next = NULL;
+	*t->last = job;
+	t->last = &job->next;
 	pthread_cond_signal(&t->work);
 	lock_drop(&t->lock);
 }

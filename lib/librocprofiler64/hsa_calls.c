@@ -58,7 +58,7 @@ static void report(uint32_t event, const void *data)
 RTL_REQUIRES(lock) static bool subscribe(void)
 {
 	const struct hsa_events_user user = {
-		.core = runtime_core(),
+		.core = link_core(),
 		.report = report,
 		.numbers_by_index = true,
 		.reports_code_memory = true,

@@ -61,7 +61,7 @@ static struct pool *pool_of(rocprofiler_pool_t *pool, const char *api)
 static void free_entry(struct entry *e)
 {
 	if (e->context)
-		context_close(e->context);
+		open_close(e->context);
 	alloc_free(e->payload);
 	alloc_free(e);
 }
@@ -78,7 +78,7 @@ static struct entry *new_entry(struct pool *p, const char *api)
 		return NULL;
 	}
 	e->pool = p;
-	if (context_open(api, p->agent, p->features, p->nr_features, 0, NULL, &e->context) !=
+	if (open_context(api, p->agent, p->features, p->nr_features, 0, NULL, &e->context) !=
 	    HSA_STATUS_SUCCESS) {
 		alloc_free(e);
 		return NULL;

@@ -74,40 +74,30 @@ static bool has_any(const rocprofiler_queue_callbacks_t *c)
 	return c->dispatch || c->create || c->destroy;
 }
 
-hsa_status_t queues_set(rocprofiler_queue_callbacks_t callbacks, void *data, const char *api)
+bool queues_set_callbacks(rocprofiler_queue_callbacks_t callbacks, void *data)
 {
 	struct client_callbacks now;
 	bool is_taken;
 
-	if (!runtime_core())
-		return error_set(HSA_STATUS_ERROR, api, "set_callbacks",
-				 "librtl.so.1 is of another build; nothing is intercepted");
 	lock_take(&lock);
 	load(&now);
 	is_taken = has_any(&now.fn) && now.data;
 	if (!is_taken)
 		store(callbacks, data, true);
 	lock_drop(&lock);
-	if (is_taken)
-		return error_set(
-			HSA_STATUS_ERROR, api, "set_callbacks",
-			"there are queue callbacks with other data; rocprofiler_remove_queue_callbacks() comes first");
-	dispatch_switch(callbacks.dispatch != NULL);
-	return HSA_STATUS_SUCCESS;
+	return !is_taken;
 }
 
-static hsa_status_t remove_callbacks(void)
+void queues_remove_callbacks(void)
 {
 	const rocprofiler_queue_callbacks_t none = { NULL, NULL, NULL };
 
 	lock_take(&lock);
 	store(none, NULL, false);
 	lock_drop(&lock);
-	dispatch_switch(false);
-	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t switch_callbacks(bool on)
+bool queues_switch_callbacks(bool on)
 {
 	struct client_callbacks now;
 
@@ -115,47 +105,7 @@ static hsa_status_t switch_callbacks(bool on)
 	load(&now);
 	store(now.fn, now.data, on);
 	lock_drop(&lock);
-	dispatch_switch(on && now.fn.dispatch);
-	return HSA_STATUS_SUCCESS;
-}
-
-EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks,
-						    void *data)
-{
-	return queues_set(callbacks, data, __func__);
-}
-
-EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
-{
-	return remove_callbacks();
-}
-
-EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)
-{
-	return switch_callbacks(true);
-}
-
-EXPORT hsa_status_t rocprofiler_stop_queue_callbacks(void)
-{
-	return switch_callbacks(false);
-}
-
-EXPORT hsa_status_t rocprofiler_set_intercepting(rocprofiler_intercepting_t callbacks, void *data)
-{
-	return queues_set(callbacks, data, __func__);
-}
-
-EXPORT hsa_status_t rocprofiler_remove_intercepting(void)
-{
-	return remove_callbacks();
-}
-
-EXPORT hsa_status_t rocprofiler_add_dispatch_callback(rocprofiler_callback_t callback, void *data)
-{
-	const rocprofiler_queue_callbacks_t callbacks = { callback, NULL, NULL };
-
-	NEED(callback);
-	return queues_set(callbacks, data, __func__);
+	return on && now.fn.dispatch;
 }
 
 /* ---- queues ---------------------------------------------------------------------------------- */
@@ -251,11 +201,6 @@ void queues_forget(void)
 	for (struct seen_queue *s = atomic_load_explicit(&queues, memory_order_acquire); s;
 	     s = s->next)
 		atomic_store_explicit(&s->hsa, NULL, memory_order_relaxed);
-}
-
-void queues_start(const struct rtl_core *core)
-{
-	dispatch_start(core);
 }
 
 EXPORT hsa_status_t rocprofiler_queue_create_profiled(

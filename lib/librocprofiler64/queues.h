@@ -19,17 +19,20 @@ struct client_callbacks {
 	bool is_on; /* dispatch callbacks */
 };
 
-void queues_start(const struct rtl_core *core);
 void queues_install(const struct hsa_mirror_root *root);
 void queues_forget(void);
 /* Any thread; no lock. One that was made in another way gets its number now. NULL: no memory. */
 struct seen_queue *queues_find(const hsa_queue_t *queue);
 /* HOT: the callbacks as they are. False: dispatches are not to be shown. */
 bool queues_callbacks(struct client_callbacks *c);
-/* Replaces the dispatch callback alone: for activity.c. */
-hsa_status_t queues_set(rocprofiler_queue_callbacks_t callbacks, void *data, const char *api);
+/* False: there are callbacks with other data, which stay. */
+bool queues_set_callbacks(rocprofiler_queue_callbacks_t callbacks, void *data);
+void queues_remove_callbacks(void);
+/* Whether dispatches are to be shown now. */
+bool queues_switch_callbacks(bool on);
 
 /* ---- dispatch.c ---- */
+/* Once: queues are made from now on so that their kernels count. */
 void dispatch_start(const struct rtl_core *core);
 /* Before HSA's tables are taken: what the core does with them is wanted. */
 void dispatch_on_runtime(void);

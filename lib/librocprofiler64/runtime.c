@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime.c - HSA's functions, the GPUs; HSA's runtime loads this library
+/* runtime.c - HSA's functions, the GPUs
  *
  * The library does not need HSA's runtime to be loaded. Its functions are found when they are first needed, and called as
  * the program calls them.
@@ -7,16 +7,9 @@
  * Owns:     the agents.
  * Threads:  any; agents are read again under `lock`, entries stay.
  */
-#define LOG_TOPIC "rocprofiler"
 #include <dlfcn.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/env.h"
-#include "base/log.h"
-#include "hsa_calls.h"
-#include "queues.h"
 #include "v1.h"
 
 /* HSA_AMD_AGENT_INFO_NUM_XCC, from ROCr 5.6 on */
@@ -24,7 +17,6 @@
 
 struct hsa_functions hsa;
 GUARDED_LOCK(lock, LOCK_V1_RUNTIME);
-static const struct rtl_core *the_core;
 static _Atomic bool is_ready, has_tables;
 static struct agent agents[AGENTS_MAX];
 static struct gpu gpus[AGENTS_MAX];
@@ -35,10 +27,12 @@ static _Thread_local uint32_t quiet_depth;
 
 void runtime_quiet(bool on)
 {
-	if (on && quiet_depth++ == 0 && the_core)
-		the_core->quiet(true);
-	if (!on && --quiet_depth == 0 && the_core)
-		the_core->quiet(false);
+	const struct rtl_core *core = link_core();
+
+	if (on && quiet_depth++ == 0 && core)
+		core->quiet(true);
+	if (!on && --quiet_depth == 0 && core)
+		core->quiet(false);
 }
 
 bool runtime_is_quiet(void)
@@ -133,7 +127,7 @@ static hsa_status_t bring_up(const char *api)
 
 	if (status != HSA_STATUS_ERROR_NOT_INITIALIZED)
 		return HSA_STATUS_SUCCESS;
-	status = the_core ? the_core->hsa_init() : hsa.hsa_init();
+	status = link_core() ? link_core()->hsa_init() : hsa.hsa_init();
 	if (status != HSA_STATUS_SUCCESS)
 		error_set(status, api, "hsa_init", "status 0x%x", (unsigned)status);
 	return status;
@@ -190,127 +184,21 @@ const struct agent *runtime_agent(hsa_agent_t agent)
 	return NULL;
 }
 
-/* ---- the core, HSA's tables ------------------------------------------------------------------ */
+/* ---- HSA's tables ---------------------------------------------------------------------------- */
 
-static bool install(const struct hsa_mirror_root *root)
+void runtime_tables_taken(void)
 {
-	queues_install(root);
 	atomic_store(&has_tables, true);
-	hsa_calls_on_runtime();
-	return true;
 }
 
 /* Agents of the runtime's next life have other handles. */
-static void forget(void)
+void runtime_forget(void)
 {
 	atomic_store(&has_tables, false);
 	atomic_store_explicit(&is_ready, false, memory_order_release);
-	queues_forget();
 }
-
-static const struct table_layer layer = {
-	.name = "rocprofiler",
-	.install = install,
-	.remove = forget,
-};
 
 bool runtime_has_tables(void)
 {
 	return atomic_load(&has_tables);
-}
-
-/* Programs that are linked with this library: their queues are to count. */
-static bool wants_tables(void)
-{
-	dispatch_on_runtime();
-	return true;
-}
-
-static void start_once(void)
-{
-	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
-
-	env_init();
-	log_init();
-	fork_guard_start();
-	if (!core) {
-		log_warn("librtl.so.1 is of another build; nothing is counted or intercepted");
-		return;
-	}
-	the_core = core;
-	settings_read();
-	queues_start(core);
-	core->table_add_layer(&layer);
-	core->hsa_init_as_tool(wants_tables);
-}
-
-const struct rtl_core *runtime_core(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, start_once);
-	return the_core;
-}
-
-__attribute__((constructor)) static void start(void)
-{
-	if (runtime_core())
-		runtime_core()->rebind();
-}
-
-EXPORT hsa_status_t hsa_init(void);
-
-/* In front of the runtime's for programs that are linked with this library: runtime_ready() and the core's hsa_init() say why. */
-EXPORT hsa_status_t hsa_init(void)
-{
-	static _Thread_local bool is_within;
-	const struct rtl_core *core = runtime_core();
-	hsa_status_t status;
-	void *lib, *next;
-
-	if (core && !is_within) {
-		is_within = true;
-		status = core->hsa_init();
-		is_within = false;
-		return status;
-	}
-	lib = dlopen("libhsa-runtime64.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	next = lib ? dlsym(lib, "hsa_init") : NULL;
-	if (lib)
-		dlclose(lib);
-	return next ? ((hsa_status_t(*)(void))next)() : HSA_STATUS_ERROR_NOT_INITIALIZED;
-}
-
-/* ROCr 5.3 and later finds loaded tools by this symbol and loads them in the order of its value. */
-EXPORT extern const uint32_t HSA_AMD_TOOL_PRIORITY;
-EXPORT const uint32_t HSA_AMD_TOOL_PRIORITY = 25;
-
-EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
-		   const char *const *failed);
-EXPORT void OnUnload(void);
-
-/* true even when nothing is intercepted: else ROCr would unload the library and print a message. */
-EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
-		   const char *const *failed)
-{
-	const struct rtl_core *core = runtime_core();
-
-	(void)runtime_version;
-	(void)nr_failed;
-	(void)failed;
-	if (!core)
-		return true;
-	dispatch_on_runtime();
-	core->on_load(table);
-	settings_load_tool();
-	return true;
-}
-
-EXPORT void OnUnload(void)
-{
-	/* what is over has its handlers called */
-	dispatch_settle();
-	settings_unload_tool();
-	if (runtime_core())
-		runtime_core()->on_unload();
 }

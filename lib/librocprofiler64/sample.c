@@ -7,80 +7,24 @@
  * Owns:     which group counts on each GPU.
  * Threads:  any; a context is on one thread at a time.
  */
-#include <time.h>
-
 #include "source/hsa/queue/packet.h"
-#include "base/sys.h"
 #include "queues.h"
 
 #define SLICE_NS UINT64_C(100000000)
 /* How long a start and a stop wait for their packet: behind a kernel of the program in the same queue it comes later. */
 #define SETTLE_NS UINT64_C(1000000000)
 #define CLOSE_NS UINT64_C(10000000000)
-#define NAP_NS 20000
 
 GUARDED_LOCK(lock, LOCK_V1_OWNERS);
 static const struct group *owners[AGENTS_MAX] RTL_GUARDED_BY(lock);
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-static void nap(void)
-{
-	const struct timespec t = { .tv_nsec = NAP_NS };
-
-	sys_nap(&t);
-}
-
-static bool is_over(uint64_t *waited_ns)
-{
-	nap();
-	*waited_ns += NAP_NS;
-	return *waited_ns > settings.timeout;
-}
-
-/* Reserves a slot of a queue that others may write to, too. False: it stays full. */
-static bool reserve(hsa_queue_t *q, uint64_t *index)
-{
-	uint64_t waited_ns = 0, now;
-
-	for (;;) {
-		*index = hsa.hsa_queue_load_write_index_relaxed(q);
-		if (*index - hsa.hsa_queue_load_read_index_scacquire(q) >= q->size) {
-			if (is_over(&waited_ns))
-				return false;
-			continue;
-		}
-		now = hsa.hsa_queue_cas_write_index_scacq_screl(q, *index, *index + 1);
-		if (now == *index)
-			return true;
-	}
-}
-
-bool sample_put(hsa_queue_t *q, const union packet *p, hsa_signal_t done)
-{
-	union packet copy = *p;
-	union packet *slot;
-	uint64_t index;
-
-	if (!reserve(q, &index))
-		return false;
-	slot = (union packet *)q->base_address + index % q->size;
-	copy.dispatch.completion_signal = done;
-	if (done.handle)
-		hsa.hsa_signal_add_screlease(done, 1);
-	copy.header = HSA_PACKET_TYPE_INVALID << HSA_PACKET_HEADER_TYPE;
-	*slot = copy;
-	/* the packet processor may take the packet as soon as its header is valid */
-	__atomic_store_n(&slot->header, p->header, __ATOMIC_RELEASE);
-	hsa.hsa_signal_store_screlease(q->doorbell_signal, (hsa_signal_value_t)index);
-	return true;
-}
-
 static hsa_status_t put_part(struct group *g, enum profile_part part, bool signals, const char *api)
 {
-	const union packet *p = runtime_core()->profile_packet(g->profile, part);
+	const union packet *p = link_core()->profile_packet(g->profile, part);
 
-	if (sample_put(g->context->queue, p, signals ? g->done : (hsa_signal_t){ 0 }))
+	if (put_packet(g->context->queue, p, signals ? g->done : (hsa_signal_t){ 0 }))
 		return HSA_STATUS_SUCCESS;
 	return error_set(HSA_STATUS_ERROR, api, "submit",
 			 "the context's queue stays full for longer than the timeout");
@@ -136,7 +80,7 @@ static bool wait_dispatch(const struct group *g)
 
 	/* acquire: pairs with dispatch.c: the values */
 	while (!atomic_load_explicit(&g->is_data_there, memory_order_acquire))
-		if (is_over(&waited_ns))
+		if (put_is_over(&waited_ns))
 			return false;
 	return true;
 }
@@ -170,7 +114,7 @@ hsa_status_t sample_get_data(struct group *g, const char *api)
 	if (is_dispatch && g->why)
 		return error_set(HSA_STATUS_ERROR, api, "get_data", "it was not counted: %s",
 				 g->why);
-	if (g->profile && !is_dispatch && !runtime_core()->profile_read(g->profile, g->values))
+	if (g->profile && !is_dispatch && !link_core()->profile_read(g->profile, g->values))
 		return error_set(HSA_STATUS_ERROR, api, "iterate_data",
 				 "AQLprofile has no data of group %u", g->index);
 	if (g->profile)

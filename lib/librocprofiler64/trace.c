@@ -120,7 +120,7 @@ static hsa_status_t look_at_agent(hsa_agent_t agent, void *data)
 
 static hsa_status_t allocate_from(hsa_amd_memory_pool_t pool, size_t size, void **memory)
 {
-	const struct rtl_core *core = runtime_core();
+	const struct rtl_core *core = link_core();
 
 	/* the runtime's tables are not librtl's: there is no replay either */
 	if (!core || core->profile_allocate(pool, size, memory) != HSA_STATUS_SUCCESS)
@@ -201,8 +201,8 @@ hsa_status_t trace_make(struct context *c, const char *api)
 	if (!(c->mode & ROCPROFILER_MODE_STANDALONE)) {
 		void *const memory[] = { t->aql.command_buffer.ptr, t->aql.output_buffer.ptr };
 
-		if (!runtime_core() || runtime_core()->profile_enclose(&g->profile, c->gpu->agent,
-								       &t->start, &t->stop, memory))
+		if (!link_core() || link_core()->profile_enclose(&g->profile, c->gpu->agent,
+								 &t->start, &t->stop, memory))
 			return error_set(HSA_STATUS_ERROR_OUT_OF_RESOURCES, api, "make_trace",
 					 "no memory");
 		t->is_lent = true;
@@ -230,7 +230,7 @@ void trace_close(struct context *c)
 
 static hsa_status_t put(struct context *c, const union packet *p, const char *api)
 {
-	if (sample_put(c->queue, p, c->groups[0].done))
+	if (put_packet(c->queue, p, c->groups[0].done))
 		return HSA_STATUS_SUCCESS;
 	return error_set(HSA_STATUS_ERROR, api, "submit",
 			 "the context's queue stays full for longer than the timeout");

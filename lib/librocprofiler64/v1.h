@@ -2,19 +2,26 @@
 /* v1.h - what the files of librocprofiler64 share
  *
  *	error.c       the text and the status of each thread's last error
- *	runtime.c     HSA's functions, the GPUs; HSA's runtime loads this library
- *	settings.c    the environment, the tool plug-in
+ *	settings.c    the settings of the environment
+ *	runtime.c     HSA's functions, the GPUs
  *	dictionary.c  counters and metrics by name
  *	info.c        what there is: get_info, iterate_info, query_info; versions
  *	times.c       HSA's times as times of other clocks
- *	context.c     contexts: open, close, groups, metrics
- *	sample.c      standalone contexts: start, read, stop, get_data
+ *	context.c     contexts that are open: groups, data, metrics
+ *	put.c         packets into queues
+ *	trace.c       features of kind TRACE
  *	queues.c      queues of the program, the callbacks of their dispatches
  *	dispatch.c    dispatches that are intercepted: their callbacks, records, groups
+ *	callbacks.c   the client sets these callbacks
+ *	sample.c      standalone contexts: start, read, stop, get_data
+ *	open.c        contexts are opened and closed
  *	pool.c        contexts that are used again
  *	hsa_calls.c   callbacks of HSA's calls
+ *	tool.c        the tool plug-in
  *	activity.c    hooks for roctracer
- *	trace.c       features of kind TRACE
+ *	start.c       the library's start; HSA's runtime loads it
+ *
+ * Each uses those above it.
  */
 #ifndef RTL_LIB_LIBROCPROFILER64_V1_H
 #define RTL_LIB_LIBROCPROFILER64_V1_H
@@ -30,7 +37,7 @@ extern const unsigned HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE __attribute_
 
 #include "../face/agents.h"
 #include "../face/fork_guard.h"
-#include "../librtl/core.h"
+#include "../face/link.h"
 #include "base/compiler.h"
 #include "counter/metric.h"
 
@@ -92,8 +99,6 @@ struct gpu {
 	uint32_t units, simds, engines, dies, wave;
 };
 
-/* NULL: librtl is of another build; nothing is intercepted or counted. */
-const struct rtl_core *runtime_core(void);
 /* HSA's runtime is there and up, and the GPUs are known; initialises it if need be. Not HSA_STATUS_SUCCESS: the error is set, as
  * one of `api`. Any thread. */
 hsa_status_t runtime_ready(const char *api);
@@ -105,6 +110,9 @@ const struct gpu *runtime_gpu(hsa_agent_t agent);
 const struct agent *runtime_agent(hsa_agent_t agent);
 /* HSA's runtime is up and has this library's functions in its tables. */
 bool runtime_has_tables(void);
+/* It has them from now on; it goes away. Under ROCr's init lock. */
+void runtime_tables_taken(void);
+void runtime_forget(void);
 /* This thread's calls of HSA are the library's own from now on, or the program's again. */
 void runtime_quiet(bool on);
 bool runtime_is_quiet(void);
@@ -113,10 +121,6 @@ bool runtime_is_quiet(void);
 extern RTL_HIDDEN rocprofiler_settings_t settings;
 /* Reads the environment; once. */
 void settings_read(void);
-/* Loads the plug-in that ROCP_TOOL_LIB names, once, and lets it change the settings. */
-void settings_load_tool(void);
-/* The runtime goes away: the plug-in's OnUnloadTool(). */
-void settings_unload_tool(void);
 /* Dispatches of the program's queues are intercepted. */
 bool settings_intercepts(void);
 
@@ -134,6 +138,7 @@ void dictionary_event_name(const struct counter_gpu *of, const struct metric_eve
 			   char name[DICTIONARY_NAME_SIZE]);
 
 /* ---- context.c ---- */
+#define CONTEXT_MAGIC UINT64_C(0x726f637031637478)
 struct context;
 
 /* A feature of a group and what it counts. */
@@ -195,21 +200,24 @@ struct context *context_of(const rocprofiler_t *context, const char *api);
 struct group *context_group(const rocprofiler_t *context, uint32_t index, const char *api);
 /* They have no data. */
 void context_clear(rocprofiler_feature_t *features, uint32_t nr);
-/* rocprofiler_open() of `api`. It writes nothing to the features: another context of a pool may have its results there. */
-hsa_status_t context_open(const char *api, hsa_agent_t agent, rocprofiler_feature_t *features,
-			  uint32_t nr, uint32_t mode, rocprofiler_properties_t *properties,
-			  struct context **out);
-void context_close(struct context *c);
+/* It counts this event alone. */
+bool context_counts(const struct counted *w, const struct metric_event *e);
+/* What counts the event in the group. NULL: nothing does. */
+struct counted *context_counted(const struct group *g, const struct metric_event *e);
 void context_describe(struct group *g, rocprofiler_group_t *out);
 /* One completion of the group: with the last one, its handler is called. */
 void context_done(struct group *g);
 /* `values` become the features' data. */
 void context_store(struct group *g);
 
-/* ---- sample.c ---- */
+/* ---- put.c ---- */
 /* Puts a packet into a queue that others may write to, too. `done`: its value is one more until the packet has completed; handle 0:
  * none. False: the queue stays full for longer than settings.timeout. */
-bool sample_put(hsa_queue_t *q, const union packet *p, hsa_signal_t done);
+bool put_packet(hsa_queue_t *q, const union packet *p, hsa_signal_t done);
+/* Waits a moment. Whether settings.timeout is over; `waited_ns`: 0 at first. */
+bool put_is_over(uint64_t *waited_ns);
+
+/* ---- sample.c ---- */
 hsa_status_t sample_get_data(struct group *g, const char *api);
 /* Stops what counts, and waits for its packets. False: they do not complete. */
 bool sample_close(struct context *c);
@@ -226,5 +234,12 @@ void trace_counted(struct context *c, bool is_there);
 /* The data of the features. */
 hsa_status_t trace_store(struct context *c, const char *api);
 void trace_close(struct context *c);
+
+/* ---- open.c ---- */
+/* rocprofiler_open() of `api`. It writes nothing to the features: another context of a pool may have its results there. */
+hsa_status_t open_context(const char *api, hsa_agent_t agent, rocprofiler_feature_t *features,
+			  uint32_t nr, uint32_t mode, rocprofiler_properties_t *properties,
+			  struct context **out);
+void open_close(struct context *c);
 
 #endif

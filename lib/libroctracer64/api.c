@@ -191,7 +191,7 @@ static enum error open_pool(const char *outer, const roctracer_properties_t *pro
 		.arg = properties->buffer_callback_arg,
 		.allocate = properties->alloc_fun,
 		.allocate_arg = properties->alloc_arg,
-		.core = stream_core(),
+		.core = link_core(),
 		.reason = SPOOL_REASON_pool_memory,
 	};
 
@@ -384,7 +384,7 @@ EXPORT roctracer_status_t roctracer_get_timestamp(roctracer_timestamp_t *timesta
 {
 	if (!timestamp)
 		return error_status(error_set(ERROR_ARGUMENT, __func__, "check", "NULL argument"));
-	*timestamp = stream_core() ? stream_core()->now_ns() : 0;
+	*timestamp = link_core() ? link_core()->now_ns() : 0;
 	return ROCTRACER_STATUS_SUCCESS;
 }
 
@@ -470,7 +470,7 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 
 EXPORT void OnUnload(void)
 {
-	if (stream_core())
-		stream_core()->on_unload();
+	if (link_core())
+		link_core()->on_unload();
 }
 #endif

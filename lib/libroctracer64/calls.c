@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "facade.h"
+#include "record.h"
 
 /* What a callback of an HSA call gets. For HIP it is the runtime's own structure. */
 struct hsa_block {
@@ -66,7 +67,7 @@ static void on_return(struct live_call *call)
 	uint32_t domain, id;
 
 	/* a call that began before the client wanted it, or while it was stopped, has no end either */
-	if (stream_is_stopped() || !call->own[index_of])
+	if (record_is_stopped() || !call->own[index_of])
 		return;
 	domain = domain_of(call, &id);
 	if (call->domain == API_HSA) {
@@ -87,12 +88,12 @@ static void on_record(const struct live_call *call)
 	uint32_t domain, id;
 	struct buffer *pool;
 
-	if (stream_is_stopped())
+	if (record_is_stopped())
 		return;
 	domain = domain_of(call, &id);
 	pool = registry_get_pool(domain, id);
 	if (pool)
-		stream_write_call(pool, domain, id, call);
+		record_write_call(pool, domain, id, call);
 }
 
 static const struct live_subscriber subscriber = {

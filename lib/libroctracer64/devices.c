@@ -31,7 +31,7 @@ static int nr_nodes;
 /* The function behind librtl's wrapper, or the runtime's exported one. */
 static void *hsa_function(void *library, uint32_t op, const char *name)
 {
-	void *fn = stream_core()->hsa_real(op);
+	void *fn = link_core()->hsa_real(op);
 
 	return fn || !library ? fn : dlsym(library, name);
 }
@@ -72,7 +72,7 @@ static int take_node(struct agent *agents, uint32_t nr, const char *address)
 
 static void find_all(void)
 {
-	const struct rtl_core *core = stream_core();
+	const struct rtl_core *core = link_core();
 	int (*count)(int *) = (int (*)(int *))core->hip_find("hipGetDeviceCount");
 	int (*address_of)(char *, int, int) =
 		(int (*)(char *, int, int))core->hip_find("hipDeviceGetPCIBusId");

@@ -6,6 +6,7 @@
  *	names.c     operations by name and by number
  *	registry.c  the callback and the pool of each operation
  *	devices.c   HIP's index and the KFD's node of a device
+ *	record.c    records of calls and operations
  *	stream.c    the core's operations and ranges become callbacks and records; start and stop
  *	calls.c     the core's API calls do
  *	hsa_ops.c   records of HSA's operations
@@ -24,8 +25,8 @@
 #include <stdint.h>
 
 #include "../face/buffer.h"
+#include "../face/link.h"
 #include "../face/slot.h"
-#include "../librtl/core.h"
 #include "roctracer/ext/prof_protocol.h"
 #include "roctracer/roctracer.h"
 #include "roctracer/roctracer_ext.h"
@@ -64,6 +65,11 @@ uint32_t names_nr_ops(uint32_t domain);
 /* ---- registry.c ---- */
 #define REGISTRY_MAX_OPS 1024u
 
+/* Subscribes to the operation, or ends that. Under registry.c's lock. */
+typedef void (*registry_want_fn)(uint32_t domain, uint32_t op, bool on);
+/* `want` is called for each change from now on. Once, before any other function. */
+void registry_start(registry_want_fn want);
+
 enum error registry_callback(const char *outer, uint32_t domain, uint32_t op,
 			     activity_rtapi_callback_t fn, void *arg);
 /* `pool` NULL: disable. */
@@ -101,7 +107,9 @@ static inline struct buffer *registry_get_pool(uint32_t domain, uint32_t op)
 int devices_id(int given);
 
 /* ---- kernel_names.c ---- */
-/* From now on kernels of packets are kept, for records of HIP's operations. Called once. */
+/* HIP reports no names of kernels in graphs. */
+bool kernel_names_are_needed(void);
+/* From now on kernels of packets are kept, for records of HIP's operations; kernel_names_add() has those that are loaded. Called once. */
 void kernel_names_start(void);
 /* A kernel was loaded. `name` stays. */
 void kernel_names_add(uint64_t object, const char *name);
@@ -118,25 +126,6 @@ void hsa_ops_start(void);
 bool hsa_ops_any(void);
 
 /* ---- stream.c ---- */
-/* Instead of an unknown name: clients read it as a string. */
-#define UNKNOWN_KERNEL "unknown kernel"
-
-/* NULL: librtl is of another build, and nothing is traced. */
-const struct rtl_core *stream_core(void);
-/* Subscribes to the operation, or ends that. Under registry.c's lock. */
-void stream_want(uint32_t domain, uint32_t op, bool on);
-extern RTL_HIDDEN _Atomic bool stream_stopped;
-/* HOT */
-static inline bool stream_is_stopped(void)
-{
-	/* relaxed: a call that runs while it is switched is seen or not */
-	return atomic_load_explicit(&stream_stopped, memory_order_relaxed);
-}
-/* HOT: writes the record of a call of this thread, after one with the thread's external id. Preserves errno. */
-void stream_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
-		       const struct live_call *call);
-/* HOT: writes the record of an operation, with a copy of its kernel's name. */
-void stream_write_op(struct buffer *pool, const activity_record_t *r);
 /* Waits for the records of operations whose end the program has waited for. */
 void stream_settle(void);
 /* HSA's runtime offers its tables. */

@@ -16,6 +16,7 @@
 #include "../face/id_map.h"
 #include "base/alloc.h"
 #include "facade.h"
+#include "record.h"
 #include "roctracer/roctracer_hsa.h"
 
 static struct id_map strings; /* the address of a copy of the text */
@@ -61,13 +62,13 @@ static void write_record(activity_record_t *r, uint32_t op, uint64_t correlation
 {
 	struct buffer *pool = registry_get_pool(ACTIVITY_DOMAIN_HSA_OPS, op);
 
-	if (!pool || stream_is_stopped() ||
+	if (!pool || record_is_stopped() ||
 	    !atomic_load_explicit(&is_started, memory_order_relaxed))
 		return;
 	r->domain = ACTIVITY_DOMAIN_HSA_OPS;
 	r->op = op;
 	r->correlation_id = correlation & EVENT_ID;
-	stream_write_op(pool, r);
+	record_write_op(pool, r);
 }
 
 static void on_dispatch(const struct event_dispatch *d)
@@ -131,7 +132,7 @@ static const struct sink sink = { .name = "roctracer", .event = on_event, .wants
 
 static void attach(void)
 {
-	atomic_store_explicit(&is_attached, stream_core()->bus_attach(&sink) == 0,
+	atomic_store_explicit(&is_attached, link_core()->bus_attach(&sink) == 0,
 			      memory_order_relaxed);
 }
 
@@ -147,7 +148,7 @@ void hsa_ops_start(void)
 {
 	/* HIP is loaded before it initialises HSA. An event cannot look for it: the loader's lock may be held by a thread
 	 * that waits for the event's. relaxed, both: before the program uses HSA */
-	if (stream_core()->hip_find("hipApiName"))
+	if (link_core()->hip_find("hipApiName"))
 		atomic_store_explicit(&has_hip, true, memory_order_relaxed);
 	atomic_store_explicit(&is_started, true, memory_order_relaxed);
 }

@@ -139,12 +139,15 @@ const char *kernel_names_find(uint64_t begin_ns, uint64_t end_ns)
 	return atomic_load_explicit(&a->key, memory_order_relaxed) == key ? name : NULL;
 }
 
+bool kernel_names_are_needed(void)
+{
+	return !link_core()->hip_find("hipRegisterTracerCallback");
+}
+
 void kernel_names_start(void)
 {
-	const struct rtl_core *core = stream_core();
+	const struct rtl_core *core = link_core();
 
-	if (core->hip_find("hipRegisterTracerCallback") || !hsa_ops_listen())
-		return;
 	if (core->submit_listen(on_packet))
 		core->times_listen(on_times);
 }

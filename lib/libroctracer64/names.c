@@ -84,9 +84,9 @@ static name_fn hip_function(_Atomic name_fn *known, const char *name)
 	/* relaxed: the address of a function, with no data of this library behind it */
 	name_fn fn = atomic_load_explicit(known, memory_order_relaxed);
 
-	if (fn || !stream_core())
+	if (fn || !link_core())
 		return fn;
-	fn = (name_fn)stream_core()->hip_find(name);
+	fn = (name_fn)link_core()->hip_find(name);
 	atomic_store_explicit(known, fn, memory_order_relaxed);
 	return fn;
 }
@@ -159,7 +159,7 @@ uint32_t names_nr_ops(uint32_t domain)
 	case ACTIVITY_DOMAIN_HIP_OPS:
 		return NR_HIP_OPS;
 	case ACTIVITY_DOMAIN_HIP_API:
-		last = stream_core() ? stream_core()->activity_last_id() : 0;
+		last = link_core() ? link_core()->activity_last_id() : 0;
 		return (last ? last : ROCTRACER_HIP_LAST) + 1;
 	case ACTIVITY_DOMAIN_ROCTX:
 		return ROCTX_API_ID_NUMBER;
@@ -188,7 +188,7 @@ static uint32_t op_of_command(uint32_t kind)
 
 	if (kind == FIRST_COMMAND)
 		return HIP_OP_DISPATCH;
-	if (stream_core() && stream_core()->hip_find("hipRegisterActivityCallback"))
+	if (link_core() && link_core()->hip_find("hipRegisterActivityCallback"))
 		return HIP_OP_COPY;
 	if (strcmp(name, "Task") == 0)
 		return HIP_OP_DISPATCH;

@@ -10,7 +10,13 @@
 #include "facade.h"
 
 GUARDED_LOCK(lock, LOCK_REGISTRY);
+static registry_want_fn want;
 struct registered registry_table[ACTIVITY_DOMAIN_NUMBER][REGISTRY_MAX_OPS];
+
+void registry_start(registry_want_fn fn)
+{
+	want = fn;
+}
 
 static enum error check(const char *outer, uint32_t domain, uint32_t op)
 {
@@ -40,9 +46,12 @@ RTL_REQUIRES(lock) static void subscribe(uint32_t domain, uint32_t op)
 {
 	const struct registered *r = &registry_table[domain][op];
 
-	stream_want(domain, op,
-		    atomic_load_explicit(&r->callback.fn, memory_order_relaxed) ||
-			    atomic_load_explicit(&r->pool, memory_order_relaxed));
+	/* the first use of the library may be this one */
+	if (!link_core())
+		return;
+	want(domain, op,
+	     atomic_load_explicit(&r->callback.fn, memory_order_relaxed) ||
+		     atomic_load_explicit(&r->pool, memory_order_relaxed));
 }
 
 RTL_REQUIRES(lock)

@@ -3,7 +3,7 @@
  *
  * Owns:     the switch between started and stopped, and the subscriptions to the core.
  * Threads:  any.
- * Hot path: on_op(), stream_write_call(): no lock but the pool's.
+ * Hot path: on_op(): no lock but the pool's.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,9 +13,9 @@
 
 #include "../face/fork_guard.h"
 #include "../face/hsa_events.h"
-#include "../face/per_thread.h"
 #include "calls.h"
 #include "facade.h"
+#include "record.h"
 #include "roctracer/roctracer_roctx.h"
 
 /* Data of a range: as large as what clients may read that take it for the data of a HIP call. */
@@ -24,12 +24,8 @@ union roctx_block {
 	char space[256];
 };
 
-static const struct rtl_core *the_core;
 static int live_index = -1; /* calls_start()'s */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-_Atomic bool stream_stopped;
 static _Atomic bool are_ranges_stopped;
-static uint32_t process_id;
 static _Atomic bool is_hip_wanted, is_hsa_wanted; /* by any subscription so far */
 
 /* Up to 5.3 a stop ends callbacks of roctx as well. 5.3's library has the soname of the later ones; its HIP is the last
@@ -39,7 +35,7 @@ static bool is_stop_for_ranges(void)
 #if ROCTRACER64_GENERATION == 1
 	return true;
 #else
-	return stream_core() && stream_core()->hip_find("hipRegisterActivityCallback");
+	return link_core() && link_core()->hip_find("hipRegisterActivityCallback");
 #endif
 }
 
@@ -47,20 +43,20 @@ bool stream_switch(bool on)
 {
 	bool was_stopped;
 
-	/* relaxed: as in stream_is_stopped() */
+	/* relaxed: as in record_is_stopped() */
 	atomic_store_explicit(&are_ranges_stopped, !on && is_stop_for_ranges(),
 			      memory_order_relaxed);
 	/* of `rtl trace --trace-start off` as well */
-	if (stream_core()) {
-		stream_core()->pause_switch(on);
-		stream_core()->activity_pause_ops(live_index, !on);
+	if (link_core()) {
+		link_core()->pause_switch(on);
+		link_core()->activity_pause_ops(live_index, !on);
 	}
 	/* HIP may have been loaded since something was enabled */
-	if (on && is_hip_wanted && stream_core())
-		stream_core()->activity_turn_on();
-	was_stopped = atomic_exchange(&stream_stopped, !on);
+	if (on && is_hip_wanted && link_core())
+		link_core()->activity_turn_on();
+	was_stopped = atomic_exchange(&record_stopped, !on);
 	/* after it: calls that are shown from now on have an end */
-	if (stream_core())
+	if (link_core())
 		calls_pause(!on);
 	return was_stopped == on;
 }
@@ -68,71 +64,8 @@ bool stream_switch(bool on)
 void stream_settle(void)
 {
 	/* the writer of these records may wait for this thread to empty the pool */
-	if (stream_core() && !buffer_is_delivering())
-		stream_core()->activity_settle();
-}
-
-static void fill_call(activity_record_t *r, uint32_t domain, uint32_t op,
-		      const struct live_call *call)
-{
-	uint64_t begin_ns = call->begin_ns;
-
-	/* loaded alone: a load together with its neighbour would wait for the store of a moment ago */
-	RTL_AS_ONE(begin_ns);
-	*r = (activity_record_t){ .domain = domain, .op = op };
-	r->correlation_id = call->correlation;
-	r->begin_ns = begin_ns;
-	r->end_ns = call->end_ns;
-	r->process_id = process_id;
-	r->thread_id = call->tid;
-}
-
-/* Goes before the record of a call of a thread that has an external id. */
-static void fill_external(activity_record_t *r, uint64_t correlation, uint64_t id)
-{
-	*r = (activity_record_t){ .domain = ACTIVITY_DOMAIN_EXT_API,
-				  .op = ACTIVITY_EXT_OP_EXTERN_ID };
-	r->correlation_id = correlation;
-	r->external_id = id;
-}
-
-/* With the thread's external id, if it has one, or where the half is full. */
-static RTL_NOINLINE void write_call(struct buffer *pool, uint32_t domain, uint32_t op,
-				    const struct live_call *call)
-{
-	activity_record_t records[2];
-	uint32_t nr = 0;
-	int saved = errno;
-	uint64_t id;
-
-	if (per_thread_external(&id))
-		fill_external(&records[nr++], call->correlation, id);
-	fill_call(&records[nr++], domain, op, call);
-	buffer_write(pool, records, nr, NULL, 0);
-	errno = saved;
-}
-
-void stream_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
-		       const struct live_call *call)
-{
-	struct buffer_space space;
-	uint64_t id;
-
-	if (RTL_UNLIKELY(per_thread_external(&id) || !buffer_reserve(pool, 1, 0, &space))) {
-		write_call(pool, domain, op, call);
-		return;
-	}
-	fill_call((activity_record_t *)(void *)space.entries, domain, op, call);
-	/* hands over at the watermark, which this library's pools don't have: errno stays */
-	buffer_commit(pool, &space);
-}
-
-void stream_write_op(struct buffer *pool, const activity_record_t *r)
-{
-	bool has_name = r->op == HSA_OP_ID_DISPATCH && r->kernel_name;
-
-	buffer_write(pool, r, 1, has_name ? r->kernel_name : NULL,
-		     has_name ? strlen(r->kernel_name) + 1 : 0);
+	if (link_core() && !buffer_is_delivering())
+		link_core()->activity_settle();
 }
 
 #if ROCTRACER64_GENERATION == 4
@@ -169,7 +102,7 @@ static void on_op(const struct activity_op *op)
 	else
 #endif
 		r.bytes = op->bytes;
-	stream_write_op(pool, &r);
+	record_write_op(pool, &r);
 }
 
 #if ROCTRACER64_GENERATION == 4
@@ -194,7 +127,7 @@ static const struct table_layer layer = { .name = "roctracer", .install = instal
 bool stream_on_load(void *table)
 {
 	static bool is_attached; /* under ROCr's init lock */
-	const struct rtl_core *core = stream_core();
+	const struct rtl_core *core = link_core();
 
 	if (!core)
 		return true;
@@ -227,26 +160,23 @@ static void on_range(enum range_call call, const char *message, uint64_t id)
 	fn(ACTIVITY_DOMAIN_ROCTX, call, &block, arg);
 }
 
-static void in_child(void)
-{
-	process_id = (uint32_t)getpid();
-}
-
 static void on_hsa_event(uint32_t event, const void *data)
 {
 	activity_rtapi_callback_t fn;
 	void *arg;
 
-	if (stream_is_stopped())
+	if (record_is_stopped())
 		return;
 	fn = registry_get_callback(ACTIVITY_DOMAIN_HSA_EVT, event, &arg);
 	if (fn)
 		fn(ACTIVITY_DOMAIN_HSA_EVT, event, data, arg);
 }
 
-static void start_once(void)
+static void want(uint32_t domain, uint32_t op, bool on);
+
+/* Without both subscriptions nothing is traced. */
+static bool connect_core(const struct rtl_core *core)
 {
-	const struct rtl_core *core = rtl_core_get(RTL_CORE_VERSION);
 	const struct hsa_events_user user = {
 		.core = core,
 		.report = on_hsa_event,
@@ -256,34 +186,39 @@ static void start_once(void)
 		.ends_runtime = ROCTRACER64_GENERATION == 1,
 	};
 
-	process_id = (uint32_t)getpid();
 	fork_guard_start();
-	pthread_atfork(NULL, NULL, in_child);
+	record_start();
+	registry_start(want);
 	live_index = core ? calls_start(core) : -1;
-	/* without both subscriptions nothing is traced */
-	the_core = live_index >= 0 && hsa_events_start(&user) >= 0 ? core : NULL;
-	if (the_core)
-		the_core->corr_keep_order();
+	if (live_index < 0 || hsa_events_start(&user) < 0)
+		return false;
+	core->corr_keep_order();
+	return true;
 }
 
-const struct rtl_core *stream_core(void)
-{
-	pthread_once(&once, start_once);
-	return the_core;
-}
+LINK_START(connect_core);
 
 __attribute__((constructor)) static void start(void)
 {
-	stream_core();
+	link_core();
 }
 
-void stream_want(uint32_t domain, uint32_t op, bool on)
+#if ROCTRACER64_GENERATION == 4
+static void start_kernel_names(void)
+{
+	if (kernel_names_are_needed() && hsa_ops_listen())
+		kernel_names_start();
+}
+#endif
+
+/* Subscribes to the operation, or ends that. Under registry.c's lock. */
+static void want(uint32_t domain, uint32_t op, bool on)
 {
 #if ROCTRACER64_GENERATION == 4
 	static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 #endif
 	static uint32_t wanted_ops; /* of HIP's; under the caller's lock */
-	const struct rtl_core *core = stream_core();
+	const struct rtl_core *core = link_core();
 	void *arg;
 
 	if (!core)
@@ -300,7 +235,7 @@ void stream_want(uint32_t domain, uint32_t op, bool on)
 		on = registry_get_pool(domain, op) != NULL;
 #if ROCTRACER64_GENERATION == 4
 		if (on && op == HSA_OP_ID_DISPATCH)
-			pthread_once(&names_once, kernel_names_start);
+			pthread_once(&names_once, start_kernel_names);
 #endif
 		is_hip_wanted = is_hip_wanted || on;
 		wanted_ops = on ? wanted_ops | 1u << op : wanted_ops & ~(1u << op);

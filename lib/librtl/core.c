@@ -4,36 +4,23 @@
 #include "source/rccl/rccl.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "event/corr.h"
 #include "event/life.h"
+#include "boot.h"
+#include "entry.h"
 #include "event/pause.h"
 #include "forked.h"
+#include "hsa_init.h"
+#include "hsa_past.h"
 #include "hsa_wrap_gen.h"
 #include "rebind.h"
+#include "register.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/counter/counter.h"
 #include "source/hip/frame.h"
 #include "startenv.h"
-
-/* Libraries that the loader puts in front of every program. */
-static bool is_named_in_system(void)
-{
-	char text[1024] = "";
-
-	return fd_read_file("/etc/ld.so.preload", text, sizeof(text) - 1) > 0 &&
-	       strstr(text, "librtl.so");
-}
-
-bool core_is_requested(void)
-{
-	return startenv_names("LD_PRELOAD") || startenv_names("HSA_TOOLS_LIB") ||
-	       startenv_names("ROCPROFILER_REGISTER_LIBRARY") || is_named_in_system();
-}
 
 static void quiet(bool on)
 {
@@ -99,12 +86,12 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.live_subscribe = live_subscribe,
 		.live_want = live_want,
 		.live_pause = live_pause,
-		.hsa_wrap = entry_wrap_hsa,
+		.hsa_wrap = boot_wrap_hsa,
 		.hsa_real = hsa_wrap_real,
 		.rccl_real = rccl_real,
 		.hsa_init_as_tool = hsa_init_as_tool,
 		.hsa_init = hsa_init_front,
-		.hsa_is_past = hsa_init_is_past,
+		.hsa_is_past = hsa_past_is,
 		.set_api_table = register_set_api_table,
 		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,

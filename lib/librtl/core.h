@@ -180,23 +180,4 @@ struct rtl_core {
  * layout. A process with a face is recorded only where LD_PRELOAD or HSA_TOOLS_LIB names librtl itself. */
 const struct rtl_core *rtl_core_get(uint32_t version);
 
-/* core.c: whether the environment that the process started with names librtl, so that the process is recorded from its start. */
-bool core_is_requested(void);
-
-/* entry.c: OnLoad() and OnUnload() under names that no other library exports. */
-bool entry_load(void *table);
-void entry_unload(void);
-/* hsa_wrap() of the table. */
-bool entry_wrap_hsa(void);
-/* hsa_init.c, register.c: as in the table. */
-void hsa_init_as_tool(hsa_init_wants_fn wants);
-hsa_status_t hsa_init_front(void);
-extern const struct source hsa_init_source;
-/* At the process's end: says to rtl trace if the process has no trace because its runtime was initialised without librtl. */
-void hsa_init_conclude(void);
-/* Whether the runtime was initialised, and librtl has no tables of it. Any thread. */
-bool hsa_init_is_past(void);
-int register_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
-			   uint64_t nr_tables);
-
 #endif

@@ -7,30 +7,25 @@
  * for that time (startenv.h), and is the program's own again when the call returns. A process that another thread starts in that time
  * gets the variable, as it gets LD_PRELOAD.
  *
- * Where another way to the runtime passes by this function (RTLD_DEEPBIND), its operations are missing, and the trace says so: here, and
- * in the reader (store/verdict.c).
+ * Where another way to the runtime passes by this function (RTLD_DEEPBIND), its operations are missing, and the trace says so: hsa_past.c,
+ * and in the reader (store/verdict.c).
  *
  * Threads:  any; the first of several at once changes the environment.
  */
+#include "hsa_init.h"
+
 #include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "base/env.h"
-#include "base/location.h"
-#include "base/notice.h"
-#include "core.h"
-#include "event/bus.h"
+#include "boot.h"
 #include "event/life.h"
-#include "source/hip/frame.h"
+#include "hsa_past.h"
 #include "source/hip/lookup.h"
-#include "source/hsa/table/real.h"
 #include "startenv.h"
 
 typedef hsa_status_t (*init_fn)(void);
@@ -42,34 +37,6 @@ static atomic_flag busy = ATOMIC_FLAG_INIT;
 /* faces that may want the tables */
 static _Atomic hsa_init_wants_fn faces[CORE_NR_INITS];
 
-static int find_runtime(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	const char *base = strrchr(info->dlpi_name, '/');
-
-	(void)size;
-	base = base ? base + 1 : info->dlpi_name;
-	if (strncmp(base, "libhsa-runtime64.so", strlen("libhsa-runtime64.so")) != 0)
-		return 0;
-	*(const char **)arg = info->dlpi_name;
-	return 1;
-}
-
-/* Also of a runtime that is the dependency of a library that was loaded with local scope. */
-static void *find_in_runtime(const char *name)
-{
-	const char *path = NULL;
-	void *lib, *fn;
-
-	dl_iterate_phdr(find_runtime, (void *)&path);
-	lib = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	fn = lib ? lookup_libc()(lib, name) : NULL;
-	if (lib)
-		dlclose(lib);
-	/* what was not found is no message for the program */
-	dlerror();
-	return fn;
-}
-
 static init_fn find_next(void)
 {
 	void *fn;
@@ -79,40 +46,7 @@ static init_fn find_next(void)
 	if (!lookup_next)
 		return NULL;
 	fn = lookup_libc()(RTLD_NEXT, "hsa_init");
-	return (init_fn)(fn ? fn : find_in_runtime("hsa_init"));
-}
-
-bool hsa_init_is_past(void)
-{
-	hsa_status_t (*get_info)(hsa_system_info_t attribute, void *value);
-	uint64_t ticks;
-
-	if (!lookup_next)
-		early_find();
-	if (real_ready() || !lookup_next)
-		return false;
-	get_info =
-		(hsa_status_t(*)(hsa_system_info_t, void *))find_in_runtime("hsa_system_get_info");
-	/* fails where the runtime was not initialised */
-	return get_info && get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks) == HSA_STATUS_SUCCESS;
-}
-
-/* A trace without calls of HIP: else the reader counts them. */
-static void stop(uint64_t deadline_ns)
-{
-	(void)deadline_ns;
-	if (hsa_init_is_past())
-		bus_loss(SPOOL_REASON_no_tables, 1);
-}
-
-const struct source hsa_init_source = { .name = "runtime", .stop = stop };
-
-void hsa_init_conclude(void)
-{
-	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_OFF &&
-	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() &&
-	    hsa_init_is_past())
-		notice_send(env_str(ENV_SESSION), NOTICE_NO_TABLES, 0);
+	return (init_fn)(fn ? fn : hsa_past_find("hsa_init"));
 }
 
 static bool names_librtl(const char *variable)
@@ -149,9 +83,9 @@ static bool is_half_set_up(void)
 	/* also where the runtime gets librtl another way: tools are to be there before it */
 	bool is_wanted = is_for_face();
 
-	hip_boot();
+	boot();
 	return !getauxval(AT_SECURE) && !env_bool(ENV_DISABLE) &&
-	       (core_is_requested() || life_sinks_come_later() || is_wanted) &&
+	       (startenv_is_requested() || life_sinks_come_later() || is_wanted) &&
 	       !names_librtl("HSA_TOOLS_LIB") && !names_librtl("ROCPROFILER_REGISTER_LIBRARY");
 }
 

@@ -10,6 +10,8 @@
  *
  * Threads:  the one that initialises the runtime: HSA's under its init lock, HIP's within its first call.
  */
+#include "register.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +19,8 @@
 #include <string.h>
 
 #include "base/callout.h"
-#include "core.h"
+#include "base/compiler.h"
+#include "entry.h"
 #include "source/hip/dispatch_table.h"
 #include "source/hip/lookup.h"
 #include "source/rccl/rccl.h"

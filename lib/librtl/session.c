@@ -24,9 +24,11 @@
 #include "base/lock.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "boot.h"
 #include "core.h"
 #include "event/life.h"
 #include "event/pause.h"
+#include "hsa_past.h"
 #include "operations.h"
 #include "rebind.h"
 #include "sink/recorder/finish.h"
@@ -34,6 +36,7 @@
 #include "source/hip/frame.h"
 #include "source/hip/lookup.h"
 #include "source/hsa/completion/harvest.h"
+#include "startenv.h"
 
 #define MAX_SESSIONS 4u
 #define NAP_NS 100000
@@ -248,17 +251,17 @@ static rtl_status_t prepare(void)
 
 	if (status)
 		return status;
-	hip_boot();
+	boot();
 	if (life_on())
 		return RTL_OK;
 	if (env_bool(ENV_DISABLE))
 		return RTL_ERROR_DISABLED;
-	if (!is_in_front("hsa_init") && !core_is_requested())
+	if (!is_in_front("hsa_init") && !startenv_is_requested())
 		return RTL_ERROR_NOT_IN_FRONT;
-	if (hsa_init_is_past())
+	if (hsa_past_is())
 		return RTL_ERROR_TOO_LATE;
 	/* else the process is recorded from its start */
-	if (!core_is_requested()) {
+	if (!startenv_is_requested()) {
 		env_set_default(ENV_MODE, "hip");
 		life_attach_sinks_later();
 	}

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/fd.h"
 #include "base/str.h"
 
 #define OWN_PREFIX "RTL_"
@@ -100,6 +101,21 @@ bool startenv_names(const char *variable)
 	const char *now = getenv(variable);
 
 	return (now && strstr(now, "librtl.so")) || find_kept(variable, strlen(variable));
+}
+
+/* Libraries that the loader puts in front of every program. */
+static bool is_named_in_system(void)
+{
+	char text[1024] = "";
+
+	return fd_read_file("/etc/ld.so.preload", text, sizeof(text) - 1) > 0 &&
+	       strstr(text, "librtl.so");
+}
+
+bool startenv_is_requested(void)
+{
+	return startenv_names("LD_PRELOAD") || startenv_names("HSA_TOOLS_LIB") ||
+	       startenv_names("ROCPROFILER_REGISTER_LIBRARY") || is_named_in_system();
 }
 
 /* An entry of the program's own that is not lent: ours is, in its stead. */

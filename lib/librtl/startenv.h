@@ -19,6 +19,8 @@ void startenv_init(void);
 
 /* Whether LD_PRELOAD, HSA_TOOLS_LIB or ROCPROFILER_REGISTER_LIBRARY named librtl at the start, or names it now. */
 bool startenv_names(const char *variable);
+/* Whether one of them does, or the loader puts librtl in front of every program: the process is recorded from its start. */
+bool startenv_is_requested(void);
 
 /* Gives the process an environment with the variables of the start that are missing in its own; `as_tool`: HSA_TOOLS_LIB names librtl in
  * front of what it names. false: nothing was changed: no memory, or the names are too long. Other threads see one of two whole

@@ -269,13 +269,6 @@ class Links(Tree):
         self.found(self.build(lib__new__one=one % "", lib__new__two=two))
         self.found(self.build(lib__new__one=one % "\ttwo_go();\n"), "lib/new: files in a circle: one.c, two.c")
 
-    def test_circle_that_is_known(self):
-        call = "void %s_go(void);\nvoid %s_go(void);\nvoid %s_go(void)\n{\n\t%s_go();\n}\n"
-        self.found(self.build(lib__face__buffer=call % ("buffer_thread", "buffer", "buffer", "buffer_thread"),
-                              lib__face__buffer_thread=call % ("buffer", "buffer_thread", "buffer_thread", "buffer")))
-        self.found(self.build(lib__face__buffer_thread="void buffer_thread_go(void);\nvoid buffer_thread_go(void)\n{\n}\n"),
-                   "lib/face: no longer in a circle: buffer.c, buffer_thread.c")
-
     def test_build_without_objects(self):
         self.found(lambda: check_links.check(rtl_tree.ROOT, "nm"), "no objects")
 
