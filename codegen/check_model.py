@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compare a fresh extraction from the installed headers with the recorded model.
 
-Usage: check_model.py [--cc CC] --include DIR hsa.json|hip.json
+Usage: check_model.py [--cc CC] --include DIR MODEL
+MODEL: a recorded extraction of HSA (hsa.json), or the recorded model of all releases of HIP (hip.json).
 Exit:  0 the same, 1 different (a diff is printed), 77 nothing to compare with.
 """
 
@@ -12,8 +13,10 @@ import json
 import os
 import sys
 
+import emit_hsa_table
 import extract
 import extract_hip
+import hip_model
 
 SHOWN = 60  # lines of diff
 
@@ -33,9 +36,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--include", required=True)
-    parser.add_argument("models", nargs="+", help="that of the headers' release is looked for")
+    parser.add_argument("model")
     args = parser.parse_args()
-    is_hip = os.path.basename(args.models[0]) == "hip.json"
+    is_hip = os.path.basename(args.model) == "hip.json"
     header = "hip/amd_detail/hip_prof_str.h" if is_hip else "hsa/hsa_api_trace.h"
     if not os.path.exists(os.path.join(args.include, header)):
         print("no %s installed" % header)
@@ -45,24 +48,20 @@ def main():
     except extract.ExtractError as err:
         print("extraction failed: %s" % err)
         return 1
-    why = ""
-    for model in args.models:
-        with open(model, encoding="utf-8") as f:
-            recorded = f.read()
-        why = other_release(json.loads(recorded), fresh)
-        if not why:
-            break
-    if why:
+    recorded = hip_model.load_all(args.model) if is_hip else [emit_hsa_table.load(args.model)]
+    reasons = [other_release(model, fresh) for model in recorded]
+    recorded = [model for model, why in zip(recorded, reasons) if not why]
+    if not recorded:
+        why = reasons[-1]
         print("headers of another release: %s" % why)
         return 77
-    text = json.dumps(fresh, indent=1, sort_keys=True) + "\n"
-    if text == recorded:
+    if fresh == recorded[0]:
         return 0
-    diff = list(difflib.unified_diff(recorded.splitlines(), text.splitlines(), model,
-                                     "installed headers", lineterm="", n=2))
+    lines = [json.dumps(model, indent=1, sort_keys=True).splitlines() for model in (recorded[0], fresh)]
+    diff = list(difflib.unified_diff(*lines, args.model, "installed headers", lineterm="", n=2))
     print("\n".join(diff[:SHOWN]))
-    print("%d lines of diff; if the new one is right: %s -o %s"
-          % (len(diff), "extract_hip.py" if is_hip else "extract.py", model))
+    print("%d lines of diff; if the new one is right: %s"
+          % (len(diff), "extract_hip.py --record" if is_hip else "extract.py -o " + args.model))
     return 1
 
 

@@ -16,6 +16,7 @@ import os
 import re
 import sys
 
+import hip_model
 from decl import DeclError
 from emit_hsa_table import ModelError, declare, load, wrapped
 from extract import split_top, write_if_changed
@@ -643,18 +644,22 @@ def emit_map(path, ops):
     return text.replace("local:", "%slocal:" % names)
 
 
-def load_release(path):
-    """A recorded model, and what that release's runtime exports."""
-    model = load(path)
-    with open(os.path.join(os.path.dirname(path), "hip_exports.txt"), encoding="utf-8") as f:
-        model["exports"] = set(f.read().split())
-    return model
+def load_releases():
+    """The recorded models, and what those releases' runtimes export."""
+    models = hip_model.load_all()
+    for model in models:
+        found = glob.glob(os.path.join(HERE, "models", model["version"] + ".*", "hip_exports.txt"))
+        if len(found) != 1:
+            raise ModelError("models/%s.*: not one hip_exports.txt" % model["version"])
+        with open(found[0], encoding="utf-8") as f:
+            model["exports"] = set(f.read().split())
+    return models
 
 
 def plan_all(args=None):
     """Loads the models, the recorded ones without args; returns (Merged, ops, planner)."""
     args = args or arguments(argparse.ArgumentParser()).parse_args(["--out", "."])
-    models = [load_release(path) for path in sorted(glob.glob(os.path.join(HERE, "models", "*", "hip.json")))]
+    models = load_releases()
     if args.model:
         mine = load(args.model)
         mine["exports"] = {n for m in models if m["version"] == mine["version"] for n in m["exports"]}

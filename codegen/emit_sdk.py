@@ -19,13 +19,14 @@ import re
 import sys
 
 import emit_rccl
+import hip_model
 from decl import SCALARS, Types
 from extract import write_if_changed
 from sdk_model import ABIS, API_KINDS, Model, ModelError, declare, type_name
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # the first HIP_VERSION of each recorded model
-RELEASES = (("5.2.3", 0), ("5.7.1", 50700000), ("6.4.3", 60400000), ("7.2.4", 70200000))
+RELEASES = {"5.2": 0, "5.7": 50700000, "6.4": 60400000, "7.2": 70200000}
 # no C header has them
 NEVER = {"uint3": "void", "GLenum": "unsigned int", "GLuint": "unsigned int", "hipGLDeviceList": "int"}
 
@@ -100,11 +101,10 @@ class Unknown:
 
     def __init__(self):
         self.since = {}
-        for release, version in RELEASES:
-            with open(os.path.join(HERE, "models", release, "hip.json"), encoding="utf-8") as f:
-                types = Types(json.load(f)["types"])
+        for model in hip_model.load_all():
+            types = Types(model["types"])
             for name in (*types.alias, *types.body, *types.enums):
-                self.since.setdefault(name.split(" ")[-1], version)
+                self.since.setdefault(name.split(" ")[-1], RELEASES[model["version"]])
         with open(os.path.join(HERE, "models", "5.2.3", "hsa.json"), encoding="utf-8") as f:
             text = f.read()
         self.hsa = set(re.findall(r"\bhsa_\w+", text))

@@ -7,7 +7,7 @@ and types; the comments before the prototypes tell which pointers come back fill
 tells sizes, offsets and the enumerators' values. hip_prof_str.h gives the numbers and argument
 structures of the runtime's callbacks.
 
-Usage: extract_hip.py [--cc CC] [--include DIR] [-o hip.json]
+Usage: extract_hip.py [--cc CC] [--include DIR] [-o hip.json | --record]
 Exit:  0 written, 2 no headers there, 1 anything else.
 """
 
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+import hip_model
 from decl import DeclError, Types
 from extract import (ExtractError, declarations, prototype, split_top, tidy, type_lines,
                      write_if_changed)
@@ -202,14 +203,19 @@ def main():
     parser.add_argument("--cc", default=os.environ.get("CC") or "cc", help="C compiler")
     parser.add_argument("--include", default="/usr/include", help="folder that holds hip/")
     parser.add_argument("-o", "--output", default="-")
+    parser.add_argument("--record", action="store_true", help="into the recorded model, models/hip.json, as that of its release")
     args = parser.parse_args()
     if not os.path.exists(os.path.join(args.include, "hip", "amd_detail", "hip_prof_str.h")):
         print("extract_hip.py: no hip/amd_detail/hip_prof_str.h in %s" % args.include,
               file=sys.stderr)
         return 2
     try:
-        text = as_text(extract(args.cc, args.include))
-    except (ExtractError, DeclError, OSError, ValueError) as err:
+        model = extract(args.cc, args.include)
+        if args.record:
+            hip_model.record(model)
+            return 0
+        text = as_text(model)
+    except (ExtractError, DeclError, hip_model.HipModelError, OSError, ValueError) as err:
         print("extract_hip.py: %s" % err, file=sys.stderr)
         return 1
     if args.output == "-":

@@ -23,6 +23,7 @@ import emit_hsa_table as emit
 import operations
 import extract
 import extract_hip
+import hip_model
 import hip_tables
 import merge_hip
 import sdk_model
@@ -437,6 +438,63 @@ class Releases(unittest.TestCase):
                             ("hipChooseDeviceR0600", "const hipDeviceProp_tR0600 *")):
             self.assertIn(ctype, [p["type"] for p in symbols[name].proto["params"]])
         self.assertEqual(planner.types.resolve("hipDeviceProp_tR0600").kind, "struct")
+
+
+class RecordedModel(unittest.TestCase):
+    """models/hip.json: all releases in one."""
+
+    @staticmethod
+    def model(version, functions, enums, types):
+        return {"version": version, "format": 1, "api_data_size": 8, "functions": functions, "enums": enums, "types": types,
+                "api_args": {}, "api_ids": {}, "layouts": {}}
+
+    def setUp(self):
+        self.models = [
+            self.model("5.2", {"hipA": 1, "hipB": 1}, {"e": {"x": 0, "gone": 1}}, [["one"], ["two"], ["three"]]),
+            self.model("5.7", {"hipA": 1, "hipB": 2, "hipC": 1}, {"e": {"x": 0, "y": 1}, "f": {"z": 0}}, [["two"], ["one"], ["four"]]),
+            self.model("10.0", {"hipB": 1, "hipC": 1}, {"e": {"x": 0, "y": 2}}, [["one"], ["three"], ["two"]]),
+        ]
+        self.merged = hip_model.merge(self.models)
+
+    def test_each_release_comes_out_as_it_went_in(self):
+        for model in self.models:
+            self.assertEqual(hip_model.split(self.merged, model["version"]), model)
+        again = json.loads(hip_model.as_text(self.merged))
+        self.assertEqual([hip_model.split(again, r) for r in again["releases"]], self.models)
+
+    def test_variants_have_the_releases_of_their_value(self):
+        functions = self.merged["functions"]
+        self.assertEqual(functions["hipA"], [{"is": 1, "until": "5.7"}])
+        self.assertEqual(functions["hipB"], [{"is": 1, "until": "5.2"}, {"since": "5.7", "is": 2, "until": "5.7"}, {"since": "10.0", "is": 1}])
+        self.assertEqual(functions["hipC"], [{"since": "5.7", "is": 1}])
+        self.assertEqual(self.merged["enums"]["e"]["x"], [{"is": 0}])
+
+    def test_release_is_recorded_beside_others_or_in_its_own_stead(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "hip.json")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(hip_model.as_text(hip_model.merge(self.models[:1])))
+            for model in (self.models[2], self.models[1]):
+                hip_model.record(model, path)
+            self.assertEqual(hip_model.load_all(path), self.models)
+            changed = dict(self.models[1], functions={"hipD": 1})
+            hip_model.record(changed, path)
+            self.assertEqual(hip_model.load_all(path), [self.models[0], changed, self.models[2]])
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            hip_model.record(dict(reversed(changed.items())), path)
+            with open(path, encoding="utf-8") as f:
+                self.assertEqual(f.read(), text)
+
+    def test_model_that_would_not_come_out_is_refused(self):
+        self.models[0]["enums"]["empty"] = {}
+        with self.assertRaises(hip_model.HipModelError):
+            hip_model.merge(self.models)
+
+    def test_recorded_file_is_as_it_is_written(self):
+        with open(hip_model.RECORDED, encoding="utf-8") as f:
+            text = f.read()
+        self.assertEqual(hip_model.as_text(hip_model.merge(hip_model.load_all())), text)
 
 
 class Tables(unittest.TestCase):
