@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "base/testpoint.h"
+
 static _Atomic(struct pending_item *) *bucket_of(struct pending *p, uint64_t key)
 {
 	return &p->buckets[key % PENDING_BUCKETS];
@@ -35,6 +37,7 @@ struct pending_item *pending_take(struct pending *p, uint64_t key)
 			before->next = item->next;
 		return item;
 	}
+	RTL_TESTPOINT("pending_front");
 	if (atomic_compare_exchange_strong_explicit(bucket, &first, item->next,
 						    memory_order_acquire, memory_order_acquire))
 		return item;

@@ -244,6 +244,15 @@ static void begin(const struct sample *s)
 		publish(s->ticks, s->ns, mult, mult, HOLDS * cal.wait_ns);
 }
 
+uint64_t clock_bent(uint64_t mult, int64_t off_ns, uint64_t wait_ns)
+{
+	int64_t most = (int64_t)(mult / MAX_SLEW);
+	int64_t bend = off_ns * (int64_t)mult / (int64_t)wait_ns;
+
+	bend = bend > most ? most : bend < -most ? -most : bend;
+	return (uint64_t)((int64_t)mult + bend);
+}
+
 /* -ERANGE: the line has ended, or differs too much from the clock. -EAGAIN: this thread was
  * preempted during the measurement. */
 static int continue_line(const struct sample *s)
@@ -253,22 +262,19 @@ static int continue_line(const struct sample *s)
 	uint64_t mult = rate(&cal.last, s);
 	uint64_t ahead = (AHEAD_NS << CLOCK_SHIFT) / old_mult;
 	uint64_t ns, ns_then, ticks;
-	int64_t off, most, bend;
+	int64_t off;
 
 	if (!mult || !read_line(cal.nr, s->ticks + s->width / 2, &ns))
 		return -ERANGE;
 	off = (int64_t)(s->ns - ns);
 	if (off > STEP_NS || off < -STEP_NS)
 		return -ERANGE;
-	most = (int64_t)(mult / MAX_SLEW);
-	bend = off * (int64_t)mult / (int64_t)cal.wait_ns;
-	bend = bend > most ? most : bend < -most ? -most : bend;
 	ticks = s->ticks + ahead;
 	if (!read_line(cal.nr, ticks, &ns_then))
 		return -ERANGE;
 	if (RTL_TICKS() - s->ticks > ahead / 2)
 		return -EAGAIN;
-	publish(ticks, ns_then, old_mult, (uint64_t)((int64_t)mult + bend), HOLDS * cal.wait_ns);
+	publish(ticks, ns_then, old_mult, clock_bent(mult, off, cal.wait_ns), HOLDS * cal.wait_ns);
 	return 0;
 }
 

@@ -7,16 +7,17 @@
  * clock_now_ns() reads the kernel's clock. If clock_tick() is called, and the kernel's clock source
  * is the processor's time-stamp counter, it computes the same from the counter at half the cost.
  * The computed time
- * \t- never goes back on a thread, except by less than a microsecond when it changes between the
+ *	- never goes back on a thread, except by less than a microsecond when it changes between the
  * two methods (no clock_tick() for some seconds);
- * \t- is usually within a microsecond of the kernel's clock;
- * \t- is wrong for a second at most when the clock jumps (suspend, migration, CRIU).
+ *	- is usually within a microsecond of the kernel's clock;
+ *	- is wrong for a second at most when the clock jumps (suspend, migration, CRIU).
  *
  *  operation    | clock_now_ns | clock_tick        | clock_select
  *  -------------+--------------+-------------------+--------------------------------
  *  clock_now_ns | any          | any               | any
  *  clock_span   | any          | any               | any
  *  clock_tick   |              | any: one measures | any: it detects it and restarts
+ *  clock_bent   | any          | any               | any
  */
 #ifndef RTL_BASE_CLOCK_H
 #define RTL_BASE_CLOCK_H
@@ -109,6 +110,10 @@ static RTL_INLINE struct clock_span clock_span_inline_ns(uint64_t begin, uint64_
  * the first call, up to a second later on; UINT64_MAX if the counter is not usable. Of two threads at
  * once the second returns at once. */
 uint64_t clock_tick(void);
+
+/* The slope of the next line, in ns << CLOCK_SHIFT per tick: that of the kernel's clock, `mult`, bent so that the line meets the clock
+ * after `wait_ns`, not 0, if that takes no more than 1/500 of the slope. `off_ns`: how far the clock is ahead. */
+uint64_t clock_bent(uint64_t mult, int64_t off_ns, uint64_t wait_ns);
 
 /* Whether clock_now_ns() currently reads the counter. */
 bool clock_is_fast(void);

@@ -17,12 +17,19 @@
 
 _Atomic(const char *) testpoint_name;
 static _Atomic uint64_t stall_ms;
+static _Atomic(void (*)(void)) to_run;
 
 void testpoint_set(const char *name, uint64_t ms)
 {
 	atomic_store_explicit(&stall_ms, ms, memory_order_relaxed);
 	/* release: pairs with the test's own thread creation */
 	atomic_store_explicit(&testpoint_name, name, memory_order_release);
+}
+
+void testpoint_run(const char *name, void (*fn)(void))
+{
+	atomic_store(&to_run, fn);
+	testpoint_set(name, 0);
 }
 
 _Atomic uint32_t testpoint_swallowed;
@@ -68,9 +75,16 @@ void testpoint_hit(const char *name)
 	size_t size = strlen(name);
 	struct timespec ts = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
 	int saved = errno;
+	void (*fn)(void);
 
 	if (!wanted || strncmp(wanted, name, size) != 0 || (wanted[size] && wanted[size] != ':'))
 		return;
+	fn = atomic_exchange(&to_run, NULL);
+	if (fn) {
+		fn();
+		errno = saved;
+		return;
+	}
 	/* again after a signal, with what remains */
 	while (syscall(SYS_nanosleep, &ts, &ts) != 0 && errno == EINTR)
 		;

@@ -18,6 +18,8 @@ extern _Atomic(const char *) testpoint_name; /* NULL: none */
 void testpoint_hit(const char *name);
 /* The default is RTL_TEST_STALL's; tests may set it. `name` must be static. */
 void testpoint_set(const char *name, uint64_t ms);
+/* The next thread that reaches the point calls `fn` there, once, and is not stalled: what else happens between the two steps. Tests only. */
+void testpoint_run(const char *name, void (*fn)(void));
 void testpoint_init(void);
 
 /* Numbers beyond those of records: a dispatch loses its correlation id; all threads have the id of the first. */

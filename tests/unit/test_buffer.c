@@ -376,6 +376,19 @@ TEST(half_that_reaches_watermark_during_a_delivery_is_delivered_next)
 	close_it();
 }
 
+TEST(half_with_exactly_the_watermark_after_a_delivery_is_delivered_next)
+{
+	open_with(10, 3 * sizeof(struct entry), BUFFER_WAIT);
+	atomic_store(&is_held, true);
+	for (uint64_t i = 0; i < 6; i++)
+		write_number(i);
+	atomic_store(&is_held, false);
+	while (atomic_load(&nr_batches) != 2)
+		sched_yield();
+	CHECK_EQ_UINT(nr_seen, 6);
+	close_it();
+}
+
 TEST(data_alone_counts_for_watermark_if_asked_for)
 {
 	struct buffer_config config = {

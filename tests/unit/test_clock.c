@@ -205,6 +205,26 @@ TEST(selected_clock_is_read_at_once_and_recalibrated)
 	CHECK(clock_is_fast());
 }
 
+/* What a line of that slope gains on the clock in `ns`. */
+static int64_t gain(uint64_t slope, uint64_t mult, int64_t ns)
+{
+	return ((int64_t)slope - (int64_t)mult) * ns / (int64_t)mult;
+}
+
+TEST(line_meets_the_clock_or_bends_as_far_as_it_may)
+{
+	const uint64_t mult = UINT64_C(1) << CLOCK_SHIFT;
+
+	for (int64_t off = -20000; off <= 20000; off += 1000) {
+		int64_t gained = gain(clock_bent(mult, off, 10000000), mult, 10000000);
+
+		CHECK(gained >= off - 1 && gained <= off + 1);
+	}
+	CHECK_EQ_UINT(clock_bent(mult, 20001000, 10000000), mult + mult / 500);
+	CHECK_EQ_UINT(clock_bent(mult, -20001000, 10000000), mult - mult / 500);
+	CHECK_EQ_UINT(clock_bent(mult, 0, 1), mult);
+}
+
 TEST(outdated_line_is_not_used)
 {
 	make_fast();

@@ -13,6 +13,7 @@
 #include "../../lib/face/per_thread.h"
 #include "../../lib/face/slot.h"
 #include "base/alloc.h"
+#include "base/testpoint.h"
 #include "support/test.h"
 
 GUARDED_LOCK(inner, LOCK_BUFFERS);
@@ -86,6 +87,35 @@ TEST(item_is_taken_while_others_are_put_before_it)
 	CHECK(pending_take(&pending, PENDING_BUCKETS) == &base_item);
 	for (uint64_t i = 0; i < 10; i++)
 		CHECK_NULL(pending_take(&pending, i * PENDING_BUCKETS));
+}
+
+static void put_in_front(void)
+{
+	items[1].key = 3 * PENDING_BUCKETS;
+	pending_put(&pending, &items[1]);
+	items[2].key = 4 * PENDING_BUCKETS;
+	pending_put(&pending, &items[2]);
+}
+
+/* The item is the first when it is found, and behind two others when it is removed. */
+TEST(item_is_removed_from_behind_others_that_were_put_meanwhile)
+{
+#ifdef RTL_DEBUG_CHECKS
+	pending_put(&pending, &base_item);
+	items[0].key = 2 * PENDING_BUCKETS;
+	pending_put(&pending, &items[0]);
+	testpoint_run("pending_front", put_in_front);
+	CHECK(pending_take(&pending, items[0].key) == &items[0]);
+	CHECK_NULL(pending_take(&pending, items[0].key));
+	for (uint64_t i = 1; i < 3; i++) {
+		CHECK(pending_take(&pending, items[i].key) == &items[i]);
+		CHECK_NULL(pending_take(&pending, items[i].key));
+	}
+	CHECK(pending_take(&pending, base_item.key) == &base_item);
+#else
+	(void)put_in_front;
+	SKIP("no points to meet at in this build");
+#endif
 }
 
 TEST(item_behind_others_is_taken)

@@ -316,7 +316,7 @@ TEST(damaged_blocks_end_the_reading)
 {
 	struct spool_block *b;
 
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 9; i++) {
 		make_half();
 		b = block_of(queue_block(1, 4, 0, 1));
 		queue_block(2, 4, 0, 1);
@@ -334,6 +334,8 @@ TEST(damaged_blocks_end_the_reading)
 			b->item_size = UINT32_C(1) << 31;
 		else if (i == 6)
 			atomic_store(&half->blocks_used, UINT64_MAX);
+		else if (i == 7) /* as many as fit without the block's head */
+			b->nr_items = (uint32_t)(b->size / b->item_size);
 		else
 			half->blocks_offset = UINT64_MAX - 4095;
 		read_rest();

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/testpoint.h"
 #include "source/hsa/completion/inflight.h"
 #include "source/hsa/completion/poll.h"
 #include "source/hsa/completion/signal_map.h"
@@ -50,6 +51,27 @@ TEST(reused_signal_is_captured_first)
 	complete(&sig[0], 10);
 	CHECK_OK(signal_map_add(&sig[0], arm(&entry[1], &sig[1]), NULL));
 	check_times(&entry[0], 10);
+}
+
+static void look_at_leaving(void)
+{
+	signal_map_reuse(&sig[0]);
+	signal_map_destroy(&sig[0]);
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[1], &sig[0]), NULL));
+}
+
+/* The slot still has the signal, and no entry any more. */
+TEST(entry_that_is_leaving_is_not_found)
+{
+#ifdef RTL_DEBUG_CHECKS
+	CHECK_OK(signal_map_add(&sig[0], arm(&entry[0], &sig[0]), NULL));
+	testpoint_run("signal_map_leaving", look_at_leaving);
+	signal_map_remove(&sig[0], &entry[0]);
+	CHECK_EQ_INT(signal_map_add(&sig[0], &entry[2], NULL), -EBUSY);
+#else
+	(void)look_at_leaving;
+	SKIP("no points to meet at in this build");
+#endif
 }
 
 TEST(pending_signal_is_busy_and_marked_shared)

@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "base/compiler.h"
+#include "base/testpoint.h"
 #include "source/hsa/completion/poll.h"
 
 #define SIZE 65536u
@@ -129,6 +130,7 @@ static void clear(struct map_slot *p, uint64_t use)
 {
 	if (!change(p, use, LEAVING))
 		return;
+	RTL_TESTPOINT("signal_map_leaving");
 	/* pairs with maps(): an owner that finds nothing may destroy the signal, which has been
 	 * read */
 	atomic_store_explicit(&p->signal, 0, memory_order_release);
