@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """check_paths.py - no file names a folder that exists only on one machine, and documents name existing files
 
-In CONTRIBUTING.md, tests/README.md and docs/design/ a word in `backquotes` that looks like a path of the tree is one, or
+In CONTRIBUTING.md, tests/README.md, docs/design/ and docs/glossary.md a word in `backquotes` that looks like a path of the tree is one, or
 the end of one; <x> stands for any name. Links between documents have targets.
 """
 import fnmatch
@@ -14,7 +14,7 @@ import rtl_tree
 # Split, so that this file does not find itself.
 LOCAL = re.compile(r"(?<![\w.$}/-])/(?:wo" r"rk|ro" r"ot|home/\w+|Us" r"ers/\w+|tmp/" r"w)(?![\w.-])")
 BINARY = (".png", ".jpg", ".gz", ".db", ".bin", ".rtls", ".zst", ".co", ".hsaco", ".spool")
-NAMING = ("CONTRIBUTING.md", "tests/README.md", "docs/design/")
+NAMING = ("CONTRIBUTING.md", "tests/README.md", "docs/design/", "docs/glossary.md")
 QUOTED = re.compile(r"`(?:\./)?([\w.<>/-]+)(?: [^`]*)?`")
 FILE = re.compile(r"\.(c|h|py|sh|txt|md|map|cmake|cpp|json)$")
 LINK = re.compile(r"\]\(([^)#\s:]+)(?:#[^)\s]*)?\)")

@@ -116,7 +116,7 @@ bool count_dispatch_has(const struct context *c);
 void count_dispatch_refuse(const struct context *c);
 /* Whether any context counts dispatches. */
 bool count_dispatch_any(void);
-/* As count_start() and count_stop() for a context that does. */
+/* As counting_start() and counting_stop() for a context that does. */
 rocprofiler_status_t count_dispatch_start(const struct context *c);
 void count_dispatch_stop(const struct context *c);
 /* Waits, 1 s at most each, until the dispatches that are being counted have their results, and these are shown. */

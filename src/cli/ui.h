@@ -64,7 +64,7 @@ struct ui_progress {
 	bool drawn;
 };
 void ui_progress_start(struct ui_progress *p, const char *what, enum ui_progress_mode mode);
-/* Shows `done` of `total` bytes; has the type of job_options.progress. Non-zero: stop (ui_stop_gently()). */
+/* Shows `done` of `total` bytes; has the type of job_options.progress. Non-zero: stop (ui_stop_in_order()). */
 int ui_progress_step(void *progress, uint64_t done, uint64_t total);
 void ui_progress_end(struct ui_progress *p); /* erases the bar */
 

@@ -25,6 +25,7 @@ import check_paths  # noqa: E402
 import check_results  # noqa: E402
 import check_size  # noqa: E402
 import check_tidy  # noqa: E402
+import check_mentions  # noqa: E402
 import check_words  # noqa: E402
 import draw_modules  # noqa: E402
 import rtl_tree  # noqa: E402
@@ -350,6 +351,19 @@ class Others(Tree):
     def test_todo_comments_are_refused(self):
         self.put("src/base/log.c", SPDX + "/* log.c - says things */\n/* TO" "DO: more */\n")
         self.found(check_comments.check, "log.c:3")
+
+    def test_functions_and_files_that_comments_name(self):
+        self.put("src/base/log.c", SPDX + "/* log.c - says things */\nint log_get(void);\n")
+        self.put("src/base/a/ring.h", SPDX + "/* ring.h - log_get(), _put(), strlen (a/ring.h, base/log.c, stdio.h, emitted_gen.h) */\n#include <stdio.h>\n")
+        self.put("codegen/emit.py", '"emitted_gen.h"\n')
+        self.found(check_mentions.check)
+        for mention, what in (("log_gone()", "function log_gone"), ("gone.c", "file gone.c"), ("b/ring.h", "file b/ring.h"),
+                              ("strlen, not log_text()", "function log_text")):
+            self.put("src/base/a/ring.h", SPDX + f"/* ring.h - a ring\n * as {mention} */\n")
+            self.found(check_mentions.check, "ring.h:3: there is no " + what)
+        self.put("src/base/a/ring.h", SPDX + "/* ring.h - a ring */\n")
+        self.put("CONTRIBUTING.md", "`log_get()`, `log_gone()`\n")
+        self.found(check_mentions.check, "CONTRIBUTING.md:1: there is no function log_gone")
 
     def test_paths_that_documents_name(self):
         self.put("src/base/lock.h", "")

@@ -6,7 +6,7 @@
  * the virtual GPU's architectures, and asks the runtime for the agent's (gpu.c). It links libc alone.
  *
  * Threads:  any; a profile is in the hands of one at a time.
- * Fails:    with a status; error_string() has the text of the thread's last one.
+ * Fails:    with a status; hsa_ven_amd_aqlprofile_error_string() has the text of the thread's last one.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -232,7 +232,7 @@ static hsa_status_t answer(hsa_status_t status)
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }
 
-/* A sample for each shader engine. That a buffer was too small is no error: error_string() says so. */
+/* A sample for each shader engine. That a buffer was too small is no error: hsa_ven_amd_aqlprofile_error_string() says so. */
 static hsa_status_t iterate_trace(const profile_t *p,
 				  hsa_ven_amd_aqlprofile_data_callback_t callback, void *data)
 {

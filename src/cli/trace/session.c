@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* session.c - the output of one `rtl trace` and the directory of its spools
  *
- * Not here: draining the spools (drainer.c), writing the database (export/rpd.c).
+ * Not here: draining the spools (drainer.c), writing the database (export/rpd/rpd.c).
  */
 #include "cli/trace/session.h"
 
