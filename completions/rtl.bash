@@ -67,7 +67,7 @@ _rtl()
 		--snapshot-gap) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --internal --gpus --ranks --pmc --pmc-file --metrics-file --metrics-rules --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --check --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --mpi --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --internal --gpus --ranks --pmc --pmc-file --metrics-file --metrics-rules --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --check --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;
@@ -75,7 +75,7 @@ _rtl()
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap path collective" -- "$cur")); return ;;
-		--domain) COMPREPLY=($(compgen -W "hip hsa" -- "$cur")); return ;;
+		--domain) COMPREPLY=($(compgen -W "hip hsa rccl mpi" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		--columns) COMPREPLY=($(compgen -W "rtl rocprof" -- "$cur")); return ;;
 		-u|--units) COMPREPLY=($(compgen -W "auto scaled raw" -- "$cur")); return ;;

@@ -62,6 +62,11 @@ experimental)
 	;;
 *) usage ;;
 esac
+# the MPI libraries that rtl trace --mpi is tested with: Open MPI 5 and 6, MPICH 4 and 5
+case $suite in
+debian13 | unstable) mpi='libmpich12 libopenmpi40 mpich openmpi-bin' ;;
+*) mpi= ;;
+esac
 headers='libhipcub-dev librccl-dev librocblas-dev librocfft-dev librocprim-dev librocrand-dev librocsolver-dev librocsparse-dev'
 [ $# -ge 2 ] || usage
 shift 2
@@ -145,7 +150,7 @@ unpack() {
 	ln -sf mawk "$root.new/usr/bin/awk"
 	# HIP of every release has the symbols, with their versions, that a program of HIP 5 was linked with
 	[ "$hip" = libamdhip64.so.5 ] || ln -s "$hip" "$root.new/usr/lib/x86_64-linux-gnu/libamdhip64.so.5"
-	echo "$base $rocm" >"$root.new/asked_for"
+	echo "$base $rocm${mpi:+ $mpi}" >"$root.new/asked_for"
 	mkdir -p "$root.new/proc" "$root.new/dev" "$root.new/sys" "$root.new/tmp"
 	rm -rf --one-file-system "$root"
 	mv "$root.new" "$root"
@@ -157,10 +162,10 @@ unpack() {
 add_missing() {
 	[ -e "$root/packages" ] || return 1
 	tr -s ' \t\n' '\n' <"$root/asked_for" | sort -u >"$dir/there"
-	echo "$base $rocm" | tr -s ' \t\n' '\n' | sort -u >"$dir/wanted"
+	echo "$base $rocm${mpi:+ $mpi}" | tr -s ' \t\n' '\n' | sort -u >"$dir/wanted"
 	[ -z "$(comm -23 "$dir/there" "$dir/wanted")" ] || return 1
 	# shellcheck disable=SC2086 # lists of names
-	private_apt install -y --simulate -t "$target" $base $rocm || return 1
+	private_apt install -y --simulate -t "$target" $base $rocm $mpi || return 1
 	sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*/\1 \2/p' "$dir/apt.log" | sort -u >"$dir/wanted"
 	sort -u "$root/packages" >"$dir/there"
 	# another version of one that is there; packages beside these, of the libraries, may be there, too
@@ -175,7 +180,7 @@ add_missing() {
 		dpkg-deb -x "$deb" "$root" 2>>"$dir/apt.log" || return 1
 		name_version "$deb" >>"$root/packages"
 	done
-	echo "$base $rocm" >"$root/asked_for"
+	echo "$base $rocm${mpi:+ $mpi}" >"$root/asked_for"
 	rm -rf "$dir/apt" "$dir/more" "$dir/wanted" "$dir/there" "$dir/why"
 }
 
@@ -189,7 +194,7 @@ namespace() {
 }
 
 setup() {
-	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$base $rocm" ] && return 0
+	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$base $rocm${mpi:+ $mpi}" ] && return 0
 	[ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
 	for tool in apt-get dpkg-deb unshare chroot; do
 		command -v "$tool" >/dev/null 2>&1 || skip "there is no $tool"
@@ -201,7 +206,7 @@ setup() {
 	add_missing && return 0
 	# there is none, or of other packages: make it again
 	# shellcheck disable=SC2086 # lists of names
-	private_apt install -y --download-only -t "$target" $base $rocm || skip "its packages can't be fetched: $(complaint)"
+	private_apt install -y --download-only -t "$target" $base $rocm $mpi || skip "its packages can't be fetched: $(complaint)"
 	unpack || skip "its packages can't be unpacked, $dir/apt.log says more"
 }
 
@@ -213,7 +218,7 @@ libraries() {
 	private_apt update || skip "its package lists can't be fetched: $(complaint)"
 	# shellcheck disable=SC2086 # lists of names
 	{
-		private_apt install -y --download-only -t "$target" $base $rocm $libraries
+		private_apt install -y --download-only -t "$target" $base $rocm $mpi $libraries
 		(cd "$dir/apt" && private_apt download -t "$target" $headers)
 	} || skip "its libraries can't be fetched: $(complaint)"
 	rm -rf "$root/libraries"

@@ -112,6 +112,12 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.range_profiler = range_profiler,
 		.range_thread_id = range_thread_id,
 		.range_name = range_name,
+		.mpi_start = mpi_calls_start,
+		.mpi_enter = mpi_calls_enter,
+		.mpi_leave = mpi_calls_leave,
+		.mpi_pass = mpi_calls_pass,
+		.mpi_text = mpi_calls_text,
+		.mpi_rank = mpi_calls_rank,
 	};
 
 	hip_boot();

@@ -23,6 +23,7 @@
 #include "source/hsa/queue/announce.h"
 #include "source/hsa/queue/submit.h"
 #include "source/hsa/table/table.h"
+#include "source/mpi/mpi_calls.h"
 #include "source/roctx/range.h"
 
 /* The libraries on top of the core that one process may hold: both generations of each. A library that is added raises a
@@ -174,6 +175,15 @@ struct rtl_core {
 	int (*range_profiler)(bool resume, uint64_t tid);
 	int (*range_thread_id)(uint64_t *tid);
 	int (*range_name)(enum range_call call, const char *name, uint64_t of);
+
+	/* mpi_calls.h has the contracts */
+	bool (*mpi_start)(const struct api_op *ops, _Atomic uint8_t *named, uint32_t nr);
+	bool (*mpi_enter)(uint32_t op, struct api_call *c, uintptr_t frame);
+	void (*mpi_leave)(uint32_t op, struct api_call *c, uint64_t end_ns, int32_t status,
+			  const uint64_t *words, uint32_t nr_words);
+	void (*mpi_pass)(uintptr_t frame);
+	uint64_t (*mpi_text)(const char *text);
+	void (*mpi_rank)(int64_t rank, int64_t size);
 };
 
 /* NULL: `version` is not this librtl's RTL_CORE_VERSION: the caller is of another build, whose table may have another

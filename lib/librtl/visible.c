@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* visible.c - other libraries find librtl's symbols of HIP, RCCL and HSA only where a library has the real ones
+/* visible.c - other libraries find librtl's symbols of HIP, RCCL and HSA, and librtlmpi's of MPI, only where a library has the real ones
  *
  * librtl has wrappers for the functions of all releases, in front of the program's libraries. A program that asks by a weak reference whether
  * its HIP has a function must find what it would find untraced; so must one without HIP. The loader gives no say in that but by the symbol table:
@@ -12,7 +12,7 @@
  *     a weak reference that it does not find. The first name that is there settles the rest of its group as above;
  *   - weak references in libraries that were relocated before librtl, which the order of relocation leaves to chance, are taken back.
  *
- * docs/decisions/049 has the reasons. On processors other than x86-64, and in builds with sanitizers, which are not set up yet when this runs, all
+ * In librtlmpi the same is done for MPI's. docs/decisions/049 has the reasons. On processors other than x86-64, and in builds with sanitizers, which are not set up yet when this runs, all
  * names are visible.
  *
  * Threads:  the one that loads librtl, in the loader, before any constructor; later any that the loader binds a reference on.
@@ -43,11 +43,16 @@
 #define STR(x) #x
 #define TEXT(x) STR(x)
 
+#if defined(VISIBLE_MPI) /* librtlmpi has this file, too */
 /* the libraries that a name may be of */
-enum group { GROUP_NONE, GROUP_HIP, GROUP_HIPRTC, GROUP_RCCL, GROUP_HSA, GROUP_NR };
+enum group { GROUP_NONE, GROUP_MPI, GROUP_NR };
 /* a function that every release has */
+static const char group_probes[GROUP_NR][24] = { "", "MPI_Init" };
+#else
+enum group { GROUP_NONE, GROUP_HIP, GROUP_HIPRTC, GROUP_RCCL, GROUP_HSA, GROUP_NR };
 static const char group_probes[GROUP_NR][24] = { "", "hipGetDeviceCount", "hiprtcGetErrorString",
 						 "ncclGetVersion", "hsa_init" };
+#endif
 
 /* The tables of a loaded library. */
 struct object {
@@ -228,6 +233,9 @@ static bool is_there(const char *name)
 
 static enum group group_of(const char *name)
 {
+#if defined(VISIBLE_MPI)
+	return begins(name, "MPI_") || begins(name, "PMPI_") ? GROUP_MPI : GROUP_NONE;
+#else
 	if (begins(name, "hiprtc"))
 		return GROUP_HIPRTC;
 	if (begins(name, "hip") || begins(name, "__hip") || begins(name, "_Z"))
@@ -235,6 +243,7 @@ static enum group group_of(const char *name)
 	if (begins(name, "nccl") || begins(name, "mscc"))
 		return GROUP_RCCL;
 	return is_same(name, "hsa_init") ? GROUP_HSA : GROUP_NONE;
+#endif
 }
 
 /* The symbols with a hash are those that librtl defines; after them there is none. */
@@ -406,7 +415,7 @@ static void clear_weak_references(const struct object *o)
 
 static void change_table(uint32_t nr)
 {
-	for (enum group g = GROUP_HIP; g < GROUP_NR; g++) {
+	for (enum group g = GROUP_NONE + 1; g < GROUP_NR; g++) {
 		bool is_loaded = is_there(group_probes[g]);
 
 		is_settled[g] = is_loaded;

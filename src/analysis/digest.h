@@ -77,7 +77,7 @@ struct digest_lane {
 struct digest_error {
 	char *function;
 	int64_t status;
-	bool hip;
+	const char *status_type; /* label_status_type() */
 	uint64_t count;
 	int64_t first_ns;
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "query/label.h"
 #include "query/timeline.h"
 #include "query/transfer.h"
 
@@ -76,7 +77,7 @@ static int add_error(struct calls *c, struct digest_sum *sum, int64_t status, in
 	e += d->nr_errors;
 	*e = (struct digest_error){ .function = alloc_string(sum->name),
 				    .status = status,
-				    .hip = strncmp(sum->name, "hsa_", 4) != 0,
+				    .status_type = label_status_type(sum->name),
 				    .count = 1,
 				    .first_ns = ns };
 	if (!e->function)

@@ -72,6 +72,7 @@ enum lock_rank {
 	LOCK_BUFFERS,	      /* face/buffer.c: the list */
 	LOCK_BUFFER,	      /* face/buffer.c: one */
 	LOCK_BUFFER_THREAD,   /* face/buffer_thread.c: one */
+	LOCK_MPI_COMMS,	      /* librtlmpi/comm.c */
 	LOCK_TUI,	      /* cli/read/tui_load.c: what the threads of rtl tui share */
 	LOCK_SCREEN,	      /* cli/read/screen.c */
 	LOCK_NR_RANKS

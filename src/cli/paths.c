@@ -72,13 +72,16 @@ void paths_find_below(struct paths *p, const char *root)
 	char dir[PATH_MAX], file[PATH_MAX];
 
 	snprintf(p->root, sizeof(p->root), "%s", root);
-	p->lib_dir[0] = p->librtl[0] = p->vgpu_dir[0] = p->tsan_suppressions[0] = 0;
+	p->lib_dir[0] = p->librtl[0] = p->librtlmpi[0] = p->vgpu_dir[0] = 0;
+	p->tsan_suppressions[0] = 0;
 	for (size_t i = 0; i < sizeof(lib_dirs) / sizeof(lib_dirs[0]); i++) {
 		if (!paths_join(dir, root, lib_dirs[i]) || !paths_join(file, dir, "librtl.so.1") ||
 		    access(file, R_OK) != 0)
 			continue;
 		memcpy(p->lib_dir, dir, sizeof(dir));
 		memcpy(p->librtl, file, sizeof(file));
+		if (paths_join(file, dir, "librtlmpi.so.1") && access(file, R_OK) == 0)
+			memcpy(p->librtlmpi, file, sizeof(file));
 		if (paths_join(file, dir, "rocm-trace-lite/tsan.supp") && access(file, R_OK) == 0)
 			memcpy(p->tsan_suppressions, file, sizeof(file));
 		break;

@@ -138,6 +138,14 @@ void facts_emit(void)
 	info_int("uid", (int64_t)getuid());
 }
 
+void facts_emit_rank(int64_t rank, int64_t size)
+{
+	if (location_rank()->rank != RANK_NONE)
+		return;
+	info_int("rank", rank);
+	info_int("world_size", size);
+}
+
 static bool is_rocm(const char *path)
 {
 	static const char *const fronts[] = {

@@ -27,7 +27,7 @@ static const struct walk_function *function_of(struct walk *walk, int64_t id)
 	name = query_look_up(walk->string, id);
 	grown[walk->nr_functions] =
 		(struct walk_function){ .domain = label_domain(name),
-					.is_hsa = strncmp(name, "hsa_", 4) == 0 };
+					.status_type = label_status_type(name) };
 	walk->function = walk->nr_functions++;
 	return &grown[walk->function];
 }
@@ -49,7 +49,7 @@ static void add_status(const int64_t *row, const struct walk_function *f, struct
 	walk_add_int(to, WALK_STATUS, row[CALL_STATUS]);
 	if (!row[CALL_STATUS])
 		return;
-	error = args_enum(f->is_hsa ? "hsa_status_t" : "hipError_t", (uint64_t)row[CALL_STATUS]);
+	error = args_enum(f->status_type, (uint64_t)row[CALL_STATUS]);
 	walk_add(to, walk_text(WALK_ERROR, error ? error : "unknown"));
 }
 

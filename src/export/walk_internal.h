@@ -13,7 +13,7 @@
 /* What is known of the name of a call, by its id. */
 struct walk_function {
 	const char *domain;
-	bool is_hsa;
+	const char *status_type; /* label_status_type() */
 };
 
 struct walk {

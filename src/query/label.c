@@ -40,7 +40,18 @@ const char *label_domain(const char *function)
 	return strncmp(function, "hip", 3) == 0	 ? "hip_api" :
 	       strncmp(function, "hsa_", 4) == 0 ? "hsa_api" :
 	       strncmp(function, "nccl", 4) == 0 ? "rccl_api" :
+	       strncmp(function, "MPI_", 4) == 0 ? "mpi_api" :
 						   "api";
+}
+
+const char *label_status_type(const char *function)
+{
+	const char *domain = label_domain(function);
+
+	return strcmp(domain, "hsa_api") == 0  ? "hsa_status_t" :
+	       strcmp(domain, "rccl_api") == 0 ? "" :
+	       strcmp(domain, "mpi_api") == 0  ? "" :
+						 "hipError_t";
 }
 
 const char *label_stream(const char *handle)

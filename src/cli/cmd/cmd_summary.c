@@ -51,8 +51,8 @@ static const struct opt options[] = {
 			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. collective: who comes last to the collectives of several GPUs, by how much and why. With "
 			   "csv and json it is kernel unless it is given.",
 		   .several = true },
-	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa",
-		       .help = "with --by api: calls of hip or of hsa alone" },
+	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa|rccl|mpi",
+		       .help = "with --by api: calls of hip, hsa, rccl or mpi alone" },
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
 		       .help = "form of the output: table (default), csv, json",
 		       .more = "csv and json have whole nanoseconds and bytes, and full names. json of several tables is an "

@@ -141,6 +141,7 @@ static char **build_env(const struct trace *t, const char **why)
 	};
 	const struct childenv_setup setup = {
 		.librtl = t->paths.librtl,
+		.librtlmpi = value(t, TRACE_MPI)->count ? t->paths.librtlmpi : NULL,
 		.lib_dir = t->paths.lib_dir,
 		.vgpu_dir = value(t, TRACE_VGPU)->count ? t->paths.vgpu_dir : NULL,
 		.vgpu_driver = value(t, TRACE_VGPU)->count ? vgpu_driver(&t->paths) : NULL,
@@ -176,6 +177,9 @@ static void find_parts(struct trace *t)
 		       "librtl.so.1: not found below %s/lib, where this rtl searches it; "
 		       "install it there, or run the rtl of a complete installation",
 		       t->paths.root);
+	if (value(t, TRACE_MPI)->count && !t->paths.librtlmpi[0])
+		ui_die(STATUS_TRACE, "--mpi: librtlmpi.so.1 not found beside %s; install it there",
+		       t->paths.librtl);
 	if (value(t, TRACE_VGPU)->count)
 		vgpu_check_paths(&t->paths);
 }

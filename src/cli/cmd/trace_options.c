@@ -24,6 +24,9 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 				 "are intercepted. Variable: RTL_MODE." },
 	[TRACE_HSA] = { 0, "hsa", .in_manual = true, .help = "record HSA calls too, in any mode",
 			.more = "Calls of the program and of HIP. Variable: RTL_HSA_API." },
+	[TRACE_MPI] = { 0, "mpi", .in_manual = true, .help = "record the program's MPI calls, too",
+			.more = "Of Open MPI 4 to 6, MPICH 4 and 5 and libraries with the interface of MPI 5, from C and Fortran: function, "
+				"bytes, peer, tag, communicator and root. librtlmpi.so.1 is preloaded for it." },
 	[TRACE_VGPU] = { 0, "virtual-gpu", OPT_UINT, true, "N", "1..16",
 			 "run on N virtual GPUs (1): no GPU is needed",
 			 .more = "The real ROCm runtimes run on it, and kernels are executed, unless VGPU_EXEC=off. Times "
@@ -95,8 +98,8 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 				.in_manual = true },
 	[TRACE_CALLS] = { 0, "calls", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
 			  .help = "record calls of these API functions only",
-			  .more = "A POSIX extended regular expression that matches a part of the function's name, of HIP's and with "
-				  "--hsa of HSA's functions. Operations of calls that are left out are recorded, without their "
+			  .more = "A POSIX extended regular expression that matches a part of the function's name, of HIP's and RCCL's, with "
+				  "--hsa of HSA's and with --mpi of MPI's functions. Operations of calls that are left out are recorded, without their "
 				  "call. Variable: RTL_CALLS.",
 			  .in_manual = true },
 	[TRACE_INTERNAL] = { 0, "internal",

@@ -56,7 +56,7 @@ enum summary_by {
 	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective"
 
 /* The domain of calls to count; from 1 in the order of the choices of --domain. */
-enum summary_domain { SUMMARY_ANY, SUMMARY_HIP, SUMMARY_HSA };
+enum summary_domain { SUMMARY_ANY, SUMMARY_HIP, SUMMARY_HSA, SUMMARY_RCCL, SUMMARY_MPI };
 
 struct summary {
 	struct query *q;

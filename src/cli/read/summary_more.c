@@ -194,9 +194,10 @@ const char *summary_more_error_name(const struct digest_error *e, char buf[32])
 			{ 3, "hipErrorNotInitialized" },
 			{ 205, "hipErrorMapFailed" },
 			{ 400, "hipErrorInvalidHandle" } };
-	const char *name = args_enum(e->hip ? "hipError_t" : "hsa_status_t", (uint64_t)e->status);
+	const char *name = args_enum(e->status_type, (uint64_t)e->status);
+	bool is_hip = strcmp(e->status_type, "hipError_t") == 0;
 
-	for (size_t i = 0; e->hip && i < sizeof(renamed) / sizeof(renamed[0]); i++)
+	for (size_t i = 0; is_hip && i < sizeof(renamed) / sizeof(renamed[0]); i++)
 		if (renamed[i].status == e->status)
 			name = renamed[i].name;
 	snprintf(buf, 32, "error %lld", (long long)e->status);

@@ -385,17 +385,27 @@ static bool is_mode_hip(struct digest *d)
 			     1);
 }
 
+/* A call of a runtime of the GPU that failed; NULL: none. */
+static const struct digest_error *runtime_error(const struct digest *d)
+{
+	for (size_t i = 0; i < d->nr_errors; i++)
+		if (*d->errors[i].status_type)
+			return &d->errors[i];
+	return NULL;
+}
+
 /* Why there is no operation, and what to do. */
 static char *empty_text(struct digest *d)
 {
+	const struct digest_error *error = runtime_error(d);
 	char buf[32], options[SLICE_OPTIONS_SIZE], *text;
 
 	if (slice_is_set(d->filter))
 		text = ui_format("No GPU operation is in this part of the trace (%s).",
 				 slice_options(d->filter, options));
-	else if (d->nr_errors && (!has_gpu(d) || d->nr_failed))
+	else if (error && (!has_gpu(d) || d->nr_failed))
 		text = ui_format("No GPU operation was recorded: %s of %s. %s",
-				 summary_more_error_name(&d->errors[0], buf), d->errors[0].function,
+				 summary_more_error_name(error, buf), error->function,
 				 has_gpu(d) || was_virtual(d) ?
 					 "The program's calls failed; --by error lists them." :
 					 "The runtime found no GPU: 'rtl doctor' says why; 'rtl "

@@ -181,9 +181,11 @@ void summary_rows_copies(struct summary *s)
 /* Columns of calls: id of the name, begin, end, status (0 if unknown). */
 void summary_rows_calls(struct summary *s)
 {
-	static const char *const ours[] = { "NOT IN ('rtl', 'roctx')", "= 'hip'", "= 'hsa'" };
+	static const char *const ours[] = { "NOT IN ('rtl', 'roctx')", "= 'hip'", "= 'hsa'",
+					    "= 'rccl'", "= 'mpi'" };
 	static const char *const rpd[] = { "", "AND N.string NOT LIKE 'hsa%'",
-					   "AND N.string LIKE 'hsa%'" };
+					   "AND N.string LIKE 'hsa%'", "AND N.string LIKE 'nccl%'",
+					   "AND N.string LIKE 'MPI/_%' ESCAPE '/'" };
 	struct lookup names = { .stmt = db_query(s->q, QUERY_STRING) };
 	sqlite3_stmt *stmt;
 	char sql[512];

@@ -195,6 +195,11 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 		prepend_var(out, "LD_LIBRARY_PATH", s->lib_dir, ":;");
 		name = file + 1;
 	}
+	/* behind librtl, in front of other tools with wrappers of MPI */
+	if (s->librtlmpi)
+		prepend_var(out, "LD_PRELOAD",
+			    name == s->librtl ? s->librtlmpi : strrchr(s->librtlmpi, '/') + 1,
+			    ": ");
 	prepend_var(out, "LD_PRELOAD", name, ": ");
 	set_sanitizers(s, out);
 	prepend_var(out, "HSA_TOOLS_LIB", name, " ");

@@ -12,6 +12,7 @@ struct childenv_setup {
 	const char *lib_dir;	       /* its directory */
 	const char *vgpu_dir;	       /* NULL: use the machine's GPUs */
 	const char *vgpu_driver;       /* NULL: not there; with vgpu_dir, preloaded behind librtl */
+	const char *librtlmpi;	       /* NULL: calls of MPI are not recorded; beside librtl */
 	const char *tsan_suppressions; /* NULL: not there */
 	uint64_t vgpu_devices;	       /* 0: the user's VGPU_DEVICES, or 1 */
 	const char *session;	       /* the spool directory, absolute */
@@ -27,7 +28,7 @@ struct childenv_setup {
 };
 
 /* A malloc'd, NULL-ended copy of `vars` with changes; its texts live as long as the process. It changes
- * HSA_TOOLS_LIB and LD_PRELOAD (librtl in front of the user's libraries, but behind run-times of sanitizers), ASAN_OPTIONS and TSAN_OPTIONS, RTL_SESSION, RTL_MODE,
+ * HSA_TOOLS_LIB and LD_PRELOAD (librtl and librtlmpi in front of the user's libraries, but behind run-times of sanitizers), ASAN_OPTIONS and TSAN_OPTIONS, RTL_SESSION, RTL_MODE,
  * HSA_TOOLS_ROCPROFILER_V1_TOOLS (both librtl and AMD's SDK get the tables) unless given, with is_registered
  * ROCPROFILER_REGISTER_LIBRARY unless given, RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB,
  * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API, and `more`; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES,

@@ -48,12 +48,21 @@ static void see_operation(struct trigger *t, const struct rec_head *rec, const c
 		match(t, "a %s took %s", what, ui_time(time, ns));
 }
 
+/* by number; an API that a newer librtl records has none */
+static const char *const domains[REC_API_NR_DOMAINS] = {
+#define DOMAIN(name, text) [REC_API_##name] = #name,
+	REC_API_EACH_DOMAIN(DOMAIN)
+#undef DOMAIN
+};
+
 static void see_call(struct trigger *t, const struct rec_api *a)
 {
 	if (!t->options->errors || !a->status || a->h.flags & REC_F_NO_STATUS ||
-	    a->status == (a->domain == REC_API_HIP ? HIP_NOT_READY : HSA_BREAK))
+	    (a->domain == REC_API_HIP && a->status == HIP_NOT_READY) ||
+	    (a->domain == REC_API_HSA && a->status == HSA_BREAK))
 		return;
-	match(t, "a call of %s returned %" PRId32, a->domain == REC_API_HIP ? "HIP" : "HSA",
+	match(t, "a call of %s returned %" PRId32,
+	      a->domain < REC_API_NR_DOMAINS && domains[a->domain] ? domains[a->domain] : "an API",
 	      a->status);
 }
 

@@ -150,8 +150,7 @@ static RTL_NOINLINE bool is_outermost(struct thread *t, enum api_domain domain, 
 		if (t->api_inside & 1u << d && frame >= t->api_frame[d])
 			t->api_inside &= ~(1u << d);
 	}
-	/* a call of RCCL has none */
-	if (!(t->api_inside & ~(1u << API_RCCL)))
+	if (!(t->api_inside & ~API_AROUND))
 		t->corr_current = 0;
 	return !(t->api_inside & 1u << domain);
 }
@@ -198,6 +197,19 @@ static RTL_NOINLINE bool enter_any(enum api_domain domain, struct api_call *c, u
 
 bool api_enter_around(enum api_domain domain, struct api_call *c, uintptr_t frame)
 {
+	struct thread *t = &thread_self;
+
+	if (RTL_LIKELY(!special_any(SPECIAL_FOR_CALLS) && !thread_kept_out(t) &&
+		       !(t->api_inside | t->call_left_out | t->corr_current))) {
+		t->api_inside = 1u << domain;
+		t->api_frame[domain] = frame;
+		c->thread = t;
+		c->parent = 0;
+		c->flags = 0;
+		c->correlation = corr_new(t);
+		c->begin_ns = clock_now_inline_ns();
+		return true;
+	}
 	return enter_any(domain, c, frame, false);
 }
 
@@ -285,10 +297,10 @@ static RTL_NOINLINE void emit_call(enum api_domain domain, uint32_t op, const st
 	bus_emit_wanted(&ev);
 }
 
-void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t status,
-	       const uint64_t *words, uint32_t nr_words)
+static RTL_INLINE void leave(enum api_domain domain, uint32_t op, struct api_call *c,
+			     uint64_t end_ns, int32_t status, const uint64_t *words,
+			     uint32_t nr_words)
 {
-	uint64_t end_ns = clock_now_inline_ns();
 	uint32_t size = (uint32_t)sizeof(struct rec_api) + nr_words * 8u;
 	struct thread *t = c->thread;
 	struct rec_api *r;
@@ -319,6 +331,18 @@ void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t 
 	for (uint32_t i = 0; i < nr_words; i++)
 		r->words[i] = words[i];
 	lane_end(t->lane, (uint8_t *)(r->words + nr_words));
+}
+
+void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t status,
+	       const uint64_t *words, uint32_t nr_words)
+{
+	leave(domain, op, c, clock_now_inline_ns(), status, words, nr_words);
+}
+
+void api_leave_at(enum api_domain domain, uint32_t op, struct api_call *c, uint64_t end_ns,
+		  int32_t status, const uint64_t *words, uint32_t nr_words)
+{
+	leave(domain, op, c, end_ns, status, words, nr_words);
 }
 
 void api_quick_bare(struct lane *l, uint64_t *word)

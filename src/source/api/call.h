@@ -34,10 +34,13 @@ struct api_call {
 	uint16_t flags; /* REC_F_*; 0 at first */
 };
 
+/* Domains whose calls surround those of others, and are not the origin of operations: a bit for each. */
+#define API_AROUND (1u << API_RCCL | 1u << API_MPI)
+
 /* The API that a call belongs to. Each domain numbers its operations. */
 enum api_domain {
 #define API_DOMAIN(name, text) API_##name = REC_API_##name,
-	/* API_HIP: enum hip_op; API_HSA: enum hsa_op; API_RCCL: enum rccl_op */
+	/* API_HIP: enum hip_op; API_HSA: enum hsa_op; API_RCCL: enum rccl_op; API_MPI: enum mpi_op of librtlmpi */
 	REC_API_EACH_DOMAIN(API_DOMAIN)
 #undef API_DOMAIN
 	/* HIP's calls by its runtime's callbacks, with the numbers of the runtime's release: HIP_API_ID_... */
@@ -97,6 +100,10 @@ bool api_enter_around(enum api_domain domain, struct api_call *c, uintptr_t fram
  * be 0. Preserves errno. */
 void api_leave(enum api_domain domain, uint32_t op, struct api_call *c, int32_t status,
 	       const uint64_t *words, uint32_t nr_words);
+
+/* The same, for a call that has ended before, at `end_ns`: what a wrapper finds out about it is not part of its time. */
+void api_leave_at(enum api_domain domain, uint32_t op, struct api_call *c, uint64_t end_ns,
+		  int32_t status, const uint64_t *words, uint32_t nr_words);
 
 /* HOT: false: the call is not recorded. Preserves errno. */
 static RTL_INLINE bool api_enter(enum api_domain domain, uint32_t op, struct api_call *c)

@@ -242,7 +242,7 @@ static void correlate(struct live_frame *f, struct thread *t)
 		return;
 	}
 	f->call.correlation = corr_new(t);
-	if (!f->outer_correlation && f->call.domain != API_RCCL)
+	if (!f->outer_correlation && !(1u << f->call.domain & API_AROUND))
 		t->corr_current = corr_mark(f->call.correlation);
 }
 

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl trace --mpi: each call of MPI has one record, in order, and the program gets what it gets untraced.
+
+Against stand-ins of three libraries each wrapped function is called by both of its names. With Open MPI and MPICH a program of four ranks logs what
+it calls, from C, and one of two ranks from Fortran, by each of its three interfaces.
+"""
+from support import *
+
+STAND_INS = ("mpi", "mpich", "mpi_abi")
+LIBRARIES = ("openmpi", "mpich")
+RANKS = 4
+# tests run as root in containers, and there mpirun asks whether that is meant
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+           "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def path_of(name):
+    return os.path.join(BUILD, "tests", "mpi", name)
+
+
+def real(name):
+    if not os.path.exists(path_of(name)):
+        skip(f"{name} is not built: apt-get install libopenmpi-dev libmpich-dev mpich gfortran")
+    return path_of(name)
+
+
+def launcher(library, ranks):
+    name = shutil.which("mpirun." + library)
+    if not name:
+        skip(f"mpirun.{library} is not installed: apt-get install openmpi-bin mpich")
+    return [name, *(["--oversubscribe"] if library == "openmpi" else []), "-n", str(ranks)]
+
+
+def calls_of(db):
+    return [r[0] for r in db.execute("select name from rtl_api where domain = 'mpi' order by begin_ns, api_id")]
+
+
+def traced(folder, *argv, options=()):
+    run(RTL_BIN, "trace", "-q", "--mpi", *options, "-o", os.path.join(folder, "rank%r.db"), "--", *argv, env=AS_ROOT, cwd=folder, timeout=200)
+    return [open_db(p) for p in sorted(glob.glob(os.path.join(folder, "*.db")))]
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read().splitlines()
+
+
+# ---- each function ----
+
+
+def each_function(kind, *mode):
+    folder = new_dir("each")
+    plain = run(path_of("each_call_" + kind), *mode)
+    lacks("untraced", plain.out, "WRONG")
+    r = run(RTL_BIN, "trace", "-q", "--mpi", "-o", "each.db", "--", path_of("each_call_" + kind), *mode, cwd=folder)
+    equal("what the program prints", r.out, plain.out)
+    db = open_db(os.path.join(folder, "each.db"))
+    equal("calls", calls_of(db), [re.sub("^P", "", line) for line in r.out.split()])
+    equal("statuses", db.execute("select distinct status from rtl_api where domain = 'mpi'").fetchall(), [(13 if mode else 0,)])
+    intact(db)
+    return db
+
+
+for of in STAND_INS:
+    add_case(f"each_function_of_{of}_has_one_record_by_each_name", lambda of=of: each_function(of))
+    add_case(f"each_function_of_{of}_that_fails_has_its_status", lambda of=of: each_function(of, "fail"))
+
+
+@case
+def rank_that_no_variable_names_is_that_in_the_world():
+    db = each_function("mpi")
+    equal("rank", db.execute("select rank, world_size from rtl_process").fetchall(), [(1, 4)])
+
+
+@case
+def program_without_mpi_finds_none():
+    equal("untraced", run(path_of("mpi_weak")).out, "none none\n")
+    for options in ((), ("--mpi",)):
+        r = run(RTL_BIN, "trace", "-q", *options, "-o", "weak.db", "--", path_of("mpi_weak"), cwd=new_dir("weak"))
+        equal(f"traced {options}", r.out, "none none\n")
+
+
+@case
+def calls_that_are_left_out_are_counted():
+    folder = new_dir("left_out")
+    run(RTL_BIN, "trace", "-q", "--mpi", "--calls", "^MPI_(Send|Recv)$", "-o", "some.db", "--", path_of("each_call_mpi"), cwd=folder)
+    db = open_db(os.path.join(folder, "some.db"))
+    equal("calls", calls_of(db), ["MPI_Recv", "MPI_Recv", "MPI_Send", "MPI_Send"])
+    at_least("left out", db.execute("select sum(count) from rtl_loss where reason = 'filtered_call'").fetchone()[0], 600)
+
+
+# ---- real libraries ----
+
+
+def check_arguments(dbs):
+    def args(rank, name):
+        return [r[0] for r in dbs[rank].execute("select args from rtl_api where name = ? order by begin_ns", (name,))]
+
+    equal("a send", args(0, "MPI_Send")[0], "bytes=12, peer=1, tag=11, comm=0x1")
+    equal("a receive", args(1, "MPI_Recv")[0], "bytes=12, peer=0, tag=11, comm=0x1")
+    equal("a receive from any, into more", args(1, "MPI_Recv")[1], "bytes=16, peer=0, tag=12, comm=0x1")
+    equal("one of another type, without a status", args(1, "MPI_Recv")[2], "bytes=16, peer=0, tag=13, comm=0x1")
+    contains("a receive from nobody", args(1, "MPI_Recv")[-1], "bytes=0, peer=-2, tag=-1")
+    equal("both ways", args(0, "MPI_Sendrecv"), ["bytes=8, received=8, peer=1, tag=31, source=1, recvtag=31, comm=0x1"])
+    equal("a probe", args(1, "MPI_Probe"), ["bytes=28, peer=0, tag=21, comm=0x1"])
+    for rank, db in enumerate(dbs):
+        equal("gather", args(rank, "MPI_Gather")[0], "bytes=8, comm=0x1, ranks=4, root=0")
+        equal("own share", args(rank, "MPI_Allgatherv")[0], f"bytes={4 + rank % 2 * 4}, comm=0x1, ranks=4")
+        equal("from the buffer that receives", args(rank, "MPI_Allgather")[1], "bytes=8, comm=0x1, ranks=4")
+        equal("of types", args(rank, "MPI_Alltoallw")[0], "bytes=16, comm=0x1, ranks=4")
+        contains("one sided", args(rank, "MPI_Put")[0], f"bytes=16, peer={rank ^ 1}, win=0x")
+        contains("file", args(rank, "MPI_File_open")[0], 'filename="')
+        equal("that failed", db.execute("select args from rtl_api where name = 'MPI_Send' and status").fetchall(), [("bytes=0, peer=0, tag=0, comm=0x1",)] * 2)
+    check_communicators(dbs)
+
+
+def check_communicators(dbs):
+    """Each number is that of one communicator on all of its ranks: how many there are and who they are agrees."""
+    ranks_of = {}
+    for rank, db in enumerate(dbs):
+        made = db.execute("select name, args from rtl_api where args like '%newcomm=%' order by begin_ns").fetchall()
+        seen = []
+        for name, args in made:
+            comm, ranks = re.search(r"newcomm=(\w+), newranks=(\d+)", args).groups()
+            if comm != "0x0":
+                seen.append(comm)
+                ranks_of.setdefault((comm, name, int(ranks)), []).append(rank)
+        equal(f"numbers of rank {rank} that are used twice", len(seen) - len(set(seen)), 0)
+    equal("numbers of several communicators", len(ranks_of), len({comm for comm, _, _ in ranks_of}))
+    for (comm, name, ranks), members in ranks_of.items():
+        equal(f"members of {comm} of {name}", len(members), RANKS if name.startswith("MPI_Intercomm") else ranks)
+
+
+def program_in_c(library):
+    program_path, ranks = real("calls." + library), launcher(library, RANKS)
+    folder, data = new_dir("traced"), os.path.join(new_dir("data"), "file")
+    plain = new_dir("plain")
+    run(*ranks, program_path, plain + "/log", plain + "/result", data, env=AS_ROOT, cwd=plain, timeout=200)
+    dbs = traced(folder, *ranks, program_path, folder + "/log", folder + "/result", data)
+    equal("databases", len(dbs), RANKS)
+    for rank, db in enumerate(dbs):
+        equal("results", lines(f"{folder}/result{rank}"), lines(f"{plain}/result{rank}"))
+        equal(f"calls of rank {rank}", calls_of(db), lines(f"{folder}/log{rank}"))
+        equal("rank", db.execute("select rank, world_size from rtl_process").fetchall(), [(rank, RANKS)])
+        intact(db)
+    check_arguments(dbs)
+
+
+def program_in_fortran(library, form):
+    program_path, ranks = real(f"fortran_{form}.{library}"), launcher(library, 2)
+    folder, plain = new_dir("traced"), new_dir("plain")
+    untraced = run(*ranks, program_path, plain + "/log", env=AS_ROOT, cwd=plain, timeout=100)
+    r = run(RTL_BIN, "trace", "-q", "--mpi", "-o", folder + "/rank%r.db", "--", *ranks, program_path, folder + "/log", env=AS_ROOT, cwd=folder, timeout=100)
+    equal("what it prints", sorted(r.out.splitlines()), sorted(untraced.out.splitlines()))
+    for rank in range(2):
+        db = open_db(f"{folder}/rank{rank}.db")
+        equal(f"calls of rank {rank}", calls_of(db), lines(f"{folder}/log{rank}"))
+        args = dict(db.execute("select name, args from rtl_api where domain = 'mpi'").fetchall())
+        equal("the message", args["MPI_Recv" if rank else "MPI_Send"], f"bytes=12, peer={1 - rank}, tag=41, comm=0x1")
+        equal("the root", args["MPI_Bcast"], "bytes=16, comm=0x1, ranks=2, root=1")
+
+
+for of in LIBRARIES:
+    add_case(f"program_in_c_with_{of}_has_its_calls_and_results", lambda of=of: program_in_c(of))
+    for by in ("mpif", "mpi", "mpi_f08"):
+        add_case(f"program_in_fortran_by_{by}_with_{of}_has_its_calls", lambda of=of, by=by: program_in_fortran(of, by))
+
+
+main()
