@@ -16,11 +16,12 @@
 #include "mpi_wrap.h"
 
 _Static_assert(MPI_OP_NR <= API_MAX_OPERATIONS, "a mask for each");
-static _Atomic(void *) real_fns[2][MPI_OP_NR];
+_Atomic(void *) mpi_real_fns[2][MPI_OP_NR];
 static _Atomic uint8_t named[MPI_OP_NR];
 /* set by the constructor, constant after */
 static const struct rtl_core *core;
 static bool has_args;
+static _Atomic bool is_decided;
 
 __attribute__((constructor)) static void start(void)
 {
@@ -29,26 +30,26 @@ __attribute__((constructor)) static void start(void)
 	core = rtl_core_get(RTL_CORE_VERSION);
 }
 
-void *mpi_real(enum mpi_op op, bool is_standard)
+void *mpi_real_slow(enum mpi_op op, bool is_standard)
 {
-	/* acquire: pairs with the release below */
-	void *fn = atomic_load_explicit(&real_fns[is_standard][op], memory_order_acquire);
 	struct str name;
 	char text[64];
+	void *fn;
 
-	if (RTL_LIKELY(fn != NULL))
-		return fn;
 	str_init(&name, text, sizeof(text));
 	str_add(&name, is_standard ? "P" : "");
 	str_add(&name, mpi_ops[op].name);
 	fn = mpi_find(text);
-	atomic_store_explicit(&real_fns[is_standard][op], fn, memory_order_release);
+	/* release: pairs with mpi_real() */
+	atomic_store_explicit(&mpi_real_fns[is_standard][op], fn, memory_order_release);
 	return fn;
 }
 
 static void decide(void)
 {
 	has_args = core->mpi_start(mpi_ops, named, MPI_OP_NR);
+	/* release: pairs with mpi_begin() */
+	atomic_store_explicit(&is_decided, true, memory_order_release);
 }
 
 bool mpi_begin(enum mpi_op op, struct api_call *call, uintptr_t frame)
@@ -57,7 +58,9 @@ bool mpi_begin(enum mpi_op op, struct api_call *call, uintptr_t frame)
 
 	if (RTL_UNLIKELY(!core))
 		return false;
-	pthread_once(&once, decide);
+	/* acquire: the masks are set */
+	if (RTL_UNLIKELY(!atomic_load_explicit(&is_decided, memory_order_acquire)))
+		pthread_once(&once, decide);
 	return core->mpi_enter(op, call, frame);
 }
 

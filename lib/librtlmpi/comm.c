@@ -44,7 +44,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 /* ---- the table ---- */
 
 /* HOT */
-static struct entry *find(uintptr_t handle)
+static RTL_INLINE struct entry *find(uintptr_t handle)
 {
 	uint32_t at = (uint32_t)mix(0, handle);
 
@@ -62,7 +62,7 @@ static struct entry *find(uintptr_t handle)
 }
 
 /* HOT: false: it is not there. */
-static bool look_up(uintptr_t handle, struct mpi_comm *out)
+static RTL_INLINE bool look_up(uintptr_t handle, struct mpi_comm *out)
 {
 	for (;;) {
 		struct entry *e = find(handle);

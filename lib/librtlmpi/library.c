@@ -20,7 +20,7 @@
 #define PATH_SIZE 4096
 
 static struct mpi_abi the_abi;
-static bool has_abi;
+_Atomic(const struct mpi_abi *) mpi_abi_known;
 
 /* ---- functions ---- */
 
@@ -176,24 +176,21 @@ static void fill(void)
 		a = open_mpi;
 		fill_objects(&a);
 	}
-	has_abi = fill_functions(&a);
-	the_abi = a;
+	if (fill_functions(&a)) {
+		the_abi = a;
+		/* release: pairs with mpi_abi() */
+		atomic_store_explicit(&mpi_abi_known, &the_abi, memory_order_release);
+	}
 	errno = saved;
 }
 
-const struct mpi_abi *mpi_abi(void)
+const struct mpi_abi *mpi_abi_slow(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, fill);
-	return has_abi ? &the_abi : NULL;
-}
-
-uint64_t mpi_handle_value(mpi_handle h)
-{
-	const struct mpi_abi *a = mpi_abi();
-
-	return a && a->kind == MPI_MPICH ? (uint32_t)h : h;
+	/* relaxed: this thread has waited for fill() */
+	return atomic_load_explicit(&mpi_abi_known, memory_order_relaxed);
 }
 
 uint64_t mpi_value(const void *handle)
@@ -214,18 +211,18 @@ uint64_t mpi_value(const void *handle)
 
 /* ---- arguments ---- */
 
-int mpi_peer(int rank)
+int mpi_peer_special(int rank)
 {
 	const struct mpi_abi *a = mpi_abi();
 
-	return !a || rank >= 0	     ? rank :
+	return !a		     ? rank :
 	       rank == a->any_source ? MPI_PEER_ANY :
 	       rank == a->proc_null  ? MPI_PEER_NULL :
 	       rank == a->root	     ? MPI_PEER_ROOT :
 				       rank;
 }
 
-int mpi_tag(int tag)
+int mpi_tag_special(int tag)
 {
 	const struct mpi_abi *a = mpi_abi();
 

@@ -22,6 +22,7 @@
 #ifndef RTL_LIB_LIBRTLMPI_MPI_WRAP_H
 #define RTL_LIB_LIBRTLMPI_MPI_WRAP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,8 +45,16 @@ extern const struct api_op mpi_ops[];
 
 /* ---- call.c ---- */
 
+extern RTL_HIDDEN _Atomic(void *) mpi_real_fns[2][MPI_OP_NR];
+void *mpi_real_slow(enum mpi_op op, bool is_standard);
 /* HOT: the next function: MPI_X, or PMPI_X if `is_standard`. NULL: there is none. */
-void *mpi_real(enum mpi_op op, bool is_standard);
+static RTL_INLINE void *mpi_real(enum mpi_op op, bool is_standard)
+{
+	/* acquire: pairs with the release in mpi_real_slow() */
+	void *fn = atomic_load_explicit(&mpi_real_fns[is_standard][op], memory_order_acquire);
+
+	return RTL_LIKELY(fn != NULL) ? fn : mpi_real_slow(op, is_standard);
+}
 /* HOT: a call begins. false: it is not recorded. */
 bool mpi_begin(enum mpi_op op, struct api_call *call, uintptr_t frame);
 void mpi_end(enum mpi_op op, struct api_call *call, uint64_t end_ns, int ret, const uint64_t *words,
@@ -85,13 +94,35 @@ struct mpi_abi {
 	int (*group_free)(mpi_handle *group);
 	int (*initialized)(int *flag);
 };
-/* The library's that is loaded. NULL: it lacks a function of MPI 3. */
-const struct mpi_abi *mpi_abi(void);
+extern RTL_HIDDEN _Atomic(const struct mpi_abi *) mpi_abi_known;
+const struct mpi_abi *mpi_abi_slow(void);
+/* HOT: the library's that is loaded. NULL: it lacks a function of MPI 3. */
+static RTL_INLINE const struct mpi_abi *mpi_abi(void)
+{
+	/* acquire: pairs with the release in mpi_abi_slow() */
+	const struct mpi_abi *a = atomic_load_explicit(&mpi_abi_known, memory_order_acquire);
 
-uint64_t mpi_handle_value(mpi_handle h);
+	return RTL_LIKELY(a != NULL) ? a : mpi_abi_slow();
+}
+
+static RTL_INLINE uint64_t mpi_handle_value(mpi_handle h)
+{
+	const struct mpi_abi *a = mpi_abi();
+
+	return a && a->kind == MPI_MPICH ? (uint32_t)h : h;
+}
 uint64_t mpi_value(const void *handle); /* of what a pointer to a handle points to; 0: NULL */
-int mpi_peer(int rank);			/* a rank, or MPI_PEER_ANY and so on */
-int mpi_tag(int tag);
+int mpi_peer_special(int rank);
+/* A rank, or MPI_PEER_ANY and so on. */
+static RTL_INLINE int mpi_peer(int rank)
+{
+	return RTL_LIKELY(rank >= 0) ? rank : mpi_peer_special(rank);
+}
+int mpi_tag_special(int tag);
+static RTL_INLINE int mpi_tag(int tag)
+{
+	return RTL_LIKELY(tag >= 0) ? tag : mpi_tag_special(tag);
+}
 /* Bytes of `count` elements. */
 uint64_t mpi_bytes(int64_t count, mpi_handle datatype);
 
