@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.c - reads collectives of a trace and matches them between lanes
+/* collective.c - matches collectives between lanes
  *
- * Two passes over the operations, in the order of their begin: the first finds lanes and channels, and from them the sets of
- * channels that belong together; the second counts each channel's collectives and completes them one by one. RCCL's calls are put into a
- * temporary table before, by the thread and the time in which they launch.
+ * From the channels of all lanes come the sets of channels that belong together; then each channel's collectives are counted, in the
+ * order of their begin, and completed one by one.
  *
- * Not here: what RCCL's calls say (collective_calls.c).
+ * Not here: what the lanes did (collective_ops.c), what RCCL's calls say (collective_calls.c).
  */
 #include "analysis/collective.h"
 
-#include <errno.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/collective_calls.h"
+#include "analysis/collective_internal.h"
 #include "base/alloc.h"
-#include "query/collectives.h"
-#include "query/kinds.h"
-#include "query/rows.h"
-#include "query/timeline.h"
 #include "store/map.h"
 
-#define SAMPLE 32 /* collectives by which channels that belong together are found */
+enum { WINDOW_EVENTS = 512 };
 #define OPEN_MAX_NR                                                                                \
 	65536 /* collectives of a set that not all lanes have reached; older ones count as incomplete */
 
@@ -39,194 +32,39 @@ const char *const collective_causes[COLLECTIVE_NR_CAUSES] = {
 	[COLLECTIVE_IDLE] = "idle",
 };
 
-#define LIST_NAME(pattern) pattern,
-static const char *const known_names[] = { COLLECTIVES_EACH(LIST_NAME) };
-
-struct event {
-	int64_t begin, end;
-	int64_t kernel_ns, copy_ns;
-	int64_t host_ns; /* without an operation until the host launched the next one */
-	int64_t since;	 /* end of the lane's collective before */
-	int64_t longest, marker;
-	uint64_t bytes;
-	uint32_t name;					   /* number of the name */
-	bool has_launch, has_before, is_untimed, is_graph; /* has_launch: its call is known */
-};
-
-struct channel {
-	size_t lane, number; /* number: in the lane, of its kind */
-	uint64_t key;
-	bool by_calls;
-	uint64_t nr;
-	int64_t begins[SAMPLE], ends[SAMPLE];
-	size_t set, member; /* SIZE_MAX: in no set */
-};
-
 struct set {
 	size_t *channels, nr;
 	size_t number;
-	bool by_calls, is_apart; /* is_apart: on several hosts */
-	struct event *open;	 /* a ring of `cap` collectives of nr events */
+	bool by_calls, is_apart;       /* is_apart: on several hosts */
+	struct collective_event *open; /* a ring of `cap` collectives of nr events */
 	size_t cap, *nr_arrived;
 	uint64_t first, until; /* numbers in the ring */
 	int64_t done;	       /* the last end of the collective that was completed last */
 	size_t order;	       /* in out->orders; SIZE_MAX: none */
 };
 
-struct lane {
-	int64_t process, since,
-		busy_until; /* since: end of the collective before, INT64_MIN: none */
-	int64_t kernel_ns, copy_ns, host_ns, longest_ns, longest;
-	size_t nr_channels[2];
-};
-
 struct reader {
 	struct query *q;
+	struct collective_ops ops;
 	struct collectives *out;
-	const regex_t *more;
 	collective_fn each;
 	void *arg;
-	struct collective_calls *calls;
-	struct kinds copies;	 /* which operations are no kernels of the program */
-	struct map kinds, texts; /* ids of texts: what they are; hashes of names: their numbers */
-	struct map lane_index, channel_index, group_index;
-	struct lane *lanes;
-	size_t max_lanes, max_groups, max_orders;
-	struct channel *channels;
-	size_t nr_channels, max_channels;
+	struct map group_index;
+	size_t max_groups, max_orders;
 	struct set *sets;
 	size_t nr_sets, max_sets;
-	char **names; /* of collectives */
-	size_t nr_names, max_names;
-	sqlite3_stmt *text;
 	struct collective_arrival *arrivals;
 	int64_t *sorted;
 	size_t max_members;
-	bool is_second;
 };
-
-/* Columns of an operation. */
-enum { BEGIN, END, ID, GPU, QUEUE, NAME, TYPE, FLAGS, CALL, MARKER, LAUNCH, NR_COLUMNS };
-enum kind { KIND_OTHER = 1, KIND_COPY, KIND_COLLECTIVE };
-
-/* ---- names ---- */
-
-static bool is_collective(const struct reader *r, const char *name)
-{
-	for (size_t i = 0; i < sizeof(known_names) / sizeof(known_names[0]); i++)
-		if (fnmatch(known_names[i], name, 0) == 0)
-			return true;
-	return r->more && regexec(r->more, name, 0, NULL, 0) == 0;
-}
-
-/* By its description and type, whose look-ups are kept. */
-static int kind_of(struct reader *r, int64_t name, int64_t type, enum kind *kind)
-{
-	uint64_t key = (uint64_t)type << 32 ^ (uint64_t)name, known;
-
-	if (!map_get(&r->kinds, key, &known)) {
-		known = kinds_of(&r->copies, name, type) != KINDS_KERNEL ? KIND_COPY :
-			is_collective(r, query_look_up(r->text, name))	 ? KIND_COLLECTIVE :
-									   KIND_OTHER;
-		if (map_put(&r->kinds, key, known))
-			return query_fail_memory(r->q);
-	}
-	*kind = (enum kind)known;
-	return 0;
-}
-
-static int number_of_name(struct reader *r, const char *name, uint32_t *number)
-{
-	uint64_t hash = map_hash(name, strlen(name)), at;
-	char **names;
-
-	for (; map_get(&r->texts, hash, &at); hash++)
-		if (strcmp(r->names[at], name) == 0) {
-			*number = (uint32_t)at;
-			return 0;
-		}
-	names = alloc_grow(r->names, r->nr_names, &r->max_names, 16, sizeof(*names));
-	if (!names)
-		return query_fail_memory(r->q);
-	r->names = names;
-	r->names[r->nr_names] = alloc_string(name);
-	if (!r->names[r->nr_names] || map_put(&r->texts, hash, r->nr_names)) {
-		alloc_free(r->names[r->nr_names]);
-		return query_fail_memory(r->q);
-	}
-	*number = (uint32_t)r->nr_names++;
-	return 0;
-}
-
-/* ---- lanes and channels ---- */
-
-static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
-{
-	const struct query_process *process = query_process_of(r->q, row[ID]);
-	const int64_t id = process ? process->id : 0, both[2] = { id, row[GPU] };
-	uint64_t hash = map_hash(both, sizeof(both)), at;
-	struct collective_lane *shown;
-	struct lane *lanes;
-	size_t max;
-
-	for (; map_get(&r->lane_index, hash, &at); hash++)
-		if (r->lanes[at].process == id && r->out->lanes[at].gpu == row[GPU]) {
-			*lane = at;
-			return 0;
-		}
-	max = r->max_lanes;
-	shown = alloc_grow(r->out->lanes, r->out->nr_lanes, &max, 16, sizeof(*shown));
-	if (!shown)
-		return query_fail_memory(r->q);
-	r->out->lanes = shown;
-	lanes = alloc_grow(r->lanes, r->out->nr_lanes, &r->max_lanes, 16, sizeof(*lanes));
-	if (!lanes)
-		return query_fail_memory(r->q);
-	r->lanes = lanes;
-	if (map_put(&r->lane_index, hash, r->out->nr_lanes))
-		return query_fail_memory(r->q);
-	*lane = r->out->nr_lanes++;
-	r->out->lanes[*lane] = (struct collective_lane){ .process = process, .gpu = row[GPU] };
-	r->lanes[*lane] = (struct lane){ .process = id, .since = INT64_MIN };
-	return 0;
-}
-
-static int channel_of(struct reader *r, size_t lane, bool by_calls, uint64_t key, size_t *channel)
-{
-	const uint64_t all[3] = { lane, by_calls, key };
-	uint64_t hash = map_hash(all, sizeof(all)), at;
-	struct channel *channels;
-
-	for (; map_get(&r->channel_index, hash, &at); hash++) {
-		const struct channel *c = &r->channels[at];
-
-		if (c->lane == lane && c->by_calls == by_calls && c->key == key) {
-			*channel = at;
-			return 0;
-		}
-	}
-	channels = alloc_grow(r->channels, r->nr_channels, &r->max_channels, 16, sizeof(*channels));
-	if (!channels)
-		return query_fail_memory(r->q);
-	r->channels = channels;
-	if (map_put(&r->channel_index, hash, r->nr_channels))
-		return query_fail_memory(r->q);
-	*channel = r->nr_channels++;
-	r->channels[*channel] = (struct channel){ .lane = lane,
-						  .key = key,
-						  .by_calls = by_calls,
-						  .number = r->lanes[lane].nr_channels[by_calls]++,
-						  .set = SIZE_MAX };
-	return 0;
-}
 
 /* ---- sets: channels that belong together ---- */
 
-static bool overlap(const struct channel *a, const struct channel *b)
+static bool overlap(const struct collective_channel *a, const struct collective_channel *b)
 {
 	uint64_t nr = a->nr < b->nr ? a->nr : b->nr, together = 0;
 
-	nr = nr < SAMPLE ? nr : SAMPLE;
+	nr = nr < COLLECTIVE_SAMPLE ? nr : COLLECTIVE_SAMPLE;
 	for (size_t i = 0; i < nr; i++)
 		together += a->begins[i] < b->ends[i] && b->begins[i] < a->ends[i];
 	return nr && together * 2 >= nr;
@@ -246,7 +84,8 @@ static size_t split(const struct reader *r, const size_t *all, size_t nr, size_t
 		if (part[i] != SIZE_MAX)
 			continue;
 		for (size_t k = i; k < nr; k++) {
-			bool same = k == i || overlap(&r->channels[all[i]], &r->channels[all[k]]);
+			bool same = k == i ||
+				    overlap(&r->ops.channels[all[i]], &r->ops.channels[all[k]]);
 
 			if (same && part[k] != SIZE_MAX)
 				return 0;
@@ -263,13 +102,13 @@ static size_t split(const struct reader *r, const size_t *all, size_t nr, size_t
 	/* each one overlaps with all of its set, and with none of another */
 	for (size_t i = 0; i < nr; i++)
 		for (size_t k = 0; k < i; k++)
-			if (overlap(&r->channels[all[i]], &r->channels[all[k]]) !=
+			if (overlap(&r->ops.channels[all[i]], &r->ops.channels[all[k]]) !=
 			    (part[i] == part[k]))
 				return 0;
 	return nr_parts;
 }
 
-static int64_t node_of(const struct reader *r, const struct channel *c)
+static int64_t node_of(const struct reader *r, const struct collective_channel *c)
 {
 	const struct query_process *process = r->out->lanes[c->lane].process;
 
@@ -284,20 +123,20 @@ static int add_set(struct reader *r, const size_t *all, size_t nr, const size_t 
 		return query_fail_memory(r->q);
 	r->sets = sets;
 	set = &r->sets[r->nr_sets];
-	*set = (struct set){ .number = r->channels[all[0]].number,
-			     .by_calls = r->channels[all[0]].by_calls,
+	*set = (struct set){ .number = r->ops.channels[all[0]].number,
+			     .by_calls = r->ops.channels[all[0]].by_calls,
 			     .order = SIZE_MAX,
 			     .channels = alloc_zero(nr, sizeof(*set->channels)) };
 	if (!set->channels)
 		return query_fail_memory(r->q);
 	for (size_t i = 0; i < nr; i++) {
-		struct channel *c = &r->channels[all[i]];
+		struct collective_channel *c = &r->ops.channels[all[i]];
 
 		if (part && part[i] != which)
 			continue;
 		c->set = r->nr_sets;
 		c->member = set->nr;
-		set->is_apart |= node_of(r, c) != node_of(r, &r->channels[all[0]]);
+		set->is_apart |= node_of(r, c) != node_of(r, &r->ops.channels[all[0]]);
 		set->channels[set->nr++] = all[i];
 	}
 	if (set->nr > r->max_members)
@@ -317,23 +156,25 @@ static bool is_before(const struct collective_lane *a, const struct collective_l
 /* The channels of one number: of all lanes that have it. */
 static int make_sets(struct reader *r, const size_t *all, size_t nr, size_t *part)
 {
-	bool by_calls = r->channels[all[0]].by_calls;
+	bool by_calls = r->ops.channels[all[0]].by_calls;
 	size_t nr_parts = 0;
 	int ret = 0;
 
 	if (nr == 1) {
-		r->out->nr_alone += r->channels[all[0]].nr;
+		r->out->nr_alone += r->ops.channels[all[0]].nr;
 		return 0;
 	}
-	if (by_calls && collective_calls_nr_sizes(r->calls)) {
-		if (collective_calls_has_size(r->calls, nr))
+	if (r->ops.channels[all[0]].id)
+		return add_set(r, all, nr, NULL, 0);
+	if (by_calls && collective_calls_nr_sizes(r->ops.calls)) {
+		if (collective_calls_has_size(r->ops.calls, nr))
 			return add_set(r, all, nr, NULL, 0);
 		for (size_t size = nr - 1; size > 1 && !nr_parts; size--)
-			if (nr % size == 0 && collective_calls_has_size(r->calls, size))
+			if (nr % size == 0 && collective_calls_has_size(r->ops.calls, size))
 				nr_parts = split(r, all, nr, size, part);
 		if (!nr_parts) {
 			for (size_t i = 0; i < nr; i++)
-				r->out->nr_unclear += r->channels[all[i]].nr;
+				r->out->nr_unclear += r->ops.channels[all[i]].nr;
 			return 0;
 		}
 	} else {
@@ -348,24 +189,25 @@ static int make_sets(struct reader *r, const size_t *all, size_t nr, size_t *par
 
 static int find_sets(struct reader *r)
 {
-	size_t *all = alloc_zero(2 * r->nr_channels + 2, sizeof(*all)),
-	       *part = all + r->nr_channels + 1;
+	size_t *all = alloc_zero(2 * r->ops.nr_channels + 2, sizeof(*all)),
+	       *part = all + r->ops.nr_channels + 1;
 	int ret = all ? 0 : query_fail_memory(r->q);
 
-	for (size_t i = 0; i < r->nr_channels && !ret; i++) {
-		const struct channel *first = &r->channels[i];
+	for (size_t i = 0; i < r->ops.nr_channels && !ret; i++) {
+		const struct collective_channel *first = &r->ops.channels[i];
 		size_t nr = 0, before = 0;
 
-		for (size_t k = 0; k < r->nr_channels; k++) {
-			const struct channel *c = &r->channels[k];
+		for (size_t k = 0; k < r->ops.nr_channels; k++) {
+			const struct collective_channel *c = &r->ops.channels[k];
 			size_t at = nr;
 
-			if (c->number != first->number || c->by_calls != first->by_calls)
+			if (c->id != first->id || c->by_calls != first->by_calls ||
+			    (!c->id && c->number != first->number))
 				continue;
 			nr++;
 			before += k < i;
 			for (; at && is_before(&r->out->lanes[c->lane],
-					       &r->out->lanes[r->channels[all[at - 1]].lane]);
+					       &r->out->lanes[r->ops.channels[all[at - 1]].lane]);
 			     at--)
 				all[at] = all[at - 1];
 			all[at] = k;
@@ -382,7 +224,7 @@ static int find_sets(struct reader *r)
 static int grow_ring(struct reader *r, struct set *set, uint64_t number)
 {
 	size_t cap = set->cap ? set->cap : 16;
-	struct event *open;
+	struct collective_event *open;
 	size_t *nr_arrived;
 
 	while (cap <= number - set->first)
@@ -426,7 +268,7 @@ static int group_of(struct reader *r, const struct set *set, uint32_t name,
 	if (map_put(&r->group_index, key, r->out->nr_groups))
 		return query_fail_memory(r->q);
 	g = &groups[r->out->nr_groups++];
-	*g = (struct collective_group){ .name = alloc_string(r->names[name]),
+	*g = (struct collective_group){ .name = alloc_string(r->ops.names[name]),
 					.channel = set->number,
 					.by_calls = set->by_calls,
 					.members = alloc_zero(set->nr, sizeof(*g->members)),
@@ -434,7 +276,7 @@ static int group_of(struct reader *r, const struct set *set, uint32_t name,
 	if (!g->name || !g->members)
 		return query_fail_memory(r->q);
 	for (size_t i = 0; i < set->nr; i++)
-		g->members[i].lane = r->channels[set->channels[i]].lane;
+		g->members[i].lane = r->ops.channels[set->channels[i]].lane;
 	*out = g;
 	return 0;
 }
@@ -447,7 +289,8 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* The median arrival of all but the last one. */
-static int64_t median_before(struct reader *r, const struct event *events, size_t nr, size_t last)
+static int64_t median_before(struct reader *r, const struct collective_event *events, size_t nr,
+			     size_t last)
 {
 	size_t n = 0;
 
@@ -459,7 +302,7 @@ static int64_t median_before(struct reader *r, const struct event *events, size_
 }
 
 /* The time of a lane without an operation since all lanes had the collective before. */
-static double idle_of(const struct event *e, int64_t done)
+static double idle_of(const struct collective_event *e, int64_t done)
 {
 	int64_t since = e->since > done ? e->since : done;
 	int64_t ns = e->begin - since - e->kernel_ns - e->copy_ns;
@@ -469,10 +312,10 @@ static double idle_of(const struct event *e, int64_t done)
 
 /* What the last one has more than the mean of the others, if that explains half of how late it is. `done`: when all lanes had the
  * collective before. */
-static enum collective_cause cause_of(const struct event *events, size_t nr, size_t last,
+static enum collective_cause cause_of(const struct collective_event *events, size_t nr, size_t last,
 				      int64_t late_ns, int64_t done)
 {
-	const struct event *e = &events[last];
+	const struct collective_event *e = &events[last];
 	double kernel = 0, copy = 0, idle = 0, others = (double)nr - 1, half = (double)late_ns / 2;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -500,7 +343,7 @@ static enum collective_cause cause_of(const struct event *events, size_t nr, siz
 	return e->is_graph ? COLLECTIVE_GRAPH : COLLECTIVE_HOST;
 }
 
-static int note_order(struct reader *r, struct set *set, const struct event *events,
+static int note_order(struct reader *r, struct set *set, const struct collective_event *events,
 		      uint64_t number, size_t other)
 {
 	struct collective_order *orders, *o;
@@ -516,10 +359,10 @@ static int note_order(struct reader *r, struct set *set, const struct event *eve
 	set->order = r->out->nr_orders++;
 	o = &orders[set->order];
 	*o = (struct collective_order){
-		.lanes = { r->channels[set->channels[0]].lane,
-			   r->channels[set->channels[other]].lane },
-		.names = { alloc_string(r->names[events[0].name]),
-			   alloc_string(r->names[events[other].name]) },
+		.lanes = { r->ops.channels[set->channels[0]].lane,
+			   r->ops.channels[set->channels[other]].lane },
+		.names = { alloc_string(r->ops.names[events[0].name]),
+			   alloc_string(r->ops.names[events[other].name]) },
 		.number = number,
 		.count = 1,
 	};
@@ -533,8 +376,8 @@ static enum collective_class class_of(int64_t skew, int64_t transfer)
 	return skew >= 2 * transfer ? COLLECTIVE_SKEW : COLLECTIVE_MIXED;
 }
 
-static void note_late(struct collective_member *m, const struct event *e, int64_t late_ns,
-		      enum collective_cause cause)
+static void note_late(struct collective_member *m, const struct collective_event *e,
+		      int64_t late_ns, enum collective_cause cause)
 {
 	m->nr_last++;
 	m->late_ns += (uint64_t)late_ns;
@@ -550,7 +393,7 @@ static void note_late(struct collective_member *m, const struct event *e, int64_
 /* All lanes have it. */
 static int complete(struct reader *r, struct set *set, uint64_t number)
 {
-	const struct event *events = set->open + number % set->cap * set->nr;
+	const struct collective_event *events = set->open + number % set->cap * set->nr;
 	struct collective_one one = { .channel = set->number, .number = number, .nr = set->nr };
 	bool is_clear = !set->is_apart;
 	struct collective_group *g = NULL;
@@ -559,7 +402,7 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 	int ret;
 
 	for (size_t i = 0; i < set->nr; i++) {
-		const struct event *e = &events[i];
+		const struct collective_event *e = &events[i];
 
 		if (e->begin > events[one.last].begin)
 			one.last = i;
@@ -568,7 +411,7 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		is_clear = is_clear && !e->is_untimed;
 		other = e->name != events[0].name && !other ? i : other;
 		r->arrivals[i] =
-			(struct collective_arrival){ .lane = r->channels[set->channels[i]].lane,
+			(struct collective_arrival){ .lane = r->ops.channels[set->channels[i]].lane,
 						     .begin = e->begin,
 						     .end = e->end,
 						     .bytes = e->bytes };
@@ -612,11 +455,11 @@ static void drop_first(struct set *set)
 	set->first++;
 }
 
-static int arrive(struct reader *r, struct channel *c, const struct event *e)
+static int arrive(struct reader *r, struct collective_channel *c, const struct collective_event *e)
 {
 	struct set *set = &r->sets[c->set];
 	uint64_t number = c->nr++;
-	struct event *at;
+	struct collective_event *at;
 	int ret = 0;
 
 	while (number >= set->first + OPEN_MAX_NR && set->first < set->until) {
@@ -640,134 +483,6 @@ static int arrive(struct reader *r, struct channel *c, const struct event *e)
 	return ret;
 }
 
-/* ---- operations ---- */
-
-/* What was launched when the GPU had nothing to do came late from the host. */
-static void note_gap(struct lane *lane, const int64_t *row)
-{
-	if (row[LAUNCH] && lane->since != INT64_MIN && row[BEGIN] > lane->busy_until &&
-	    row[LAUNCH] >= lane->busy_until)
-		lane->host_ns += row[BEGIN] - lane->busy_until;
-}
-
-static void add_work(struct lane *lane, const int64_t *row, bool is_copy)
-{
-	int64_t begin = row[BEGIN] > lane->since ? row[BEGIN] : lane->since, ns;
-
-	note_gap(lane, row);
-	begin = begin > lane->busy_until ? begin : lane->busy_until;
-	ns = row[END] - begin;
-	if (ns > 0) {
-		*(is_copy ? &lane->copy_ns : &lane->kernel_ns) += ns;
-		if (!is_copy && ns > lane->longest_ns) {
-			lane->longest_ns = ns;
-			lane->longest = row[NAME];
-		}
-	}
-	lane->busy_until = row[END] > lane->busy_until ? row[END] : lane->busy_until;
-}
-
-static void end_work(struct lane *lane, const int64_t *row)
-{
-	lane->since = row[END] > lane->since ? row[END] : lane->since;
-	lane->busy_until = lane->since;
-	lane->kernel_ns = lane->copy_ns = lane->host_ns = lane->longest_ns = lane->longest = 0;
-}
-
-static int take_collective(struct reader *r, size_t lane, const int64_t *row)
-{
-	struct lane *l = &r->lanes[lane];
-	struct collective_launch launch = { 0 };
-	struct event e = { .begin = row[BEGIN],
-			   .end = row[END],
-			   .kernel_ns = l->kernel_ns,
-			   .copy_ns = l->copy_ns,
-			   .since = l->since,
-			   .has_launch = row[LAUNCH] != 0,
-			   .longest = l->longest,
-			   .marker = row[MARKER],
-			   .has_before = l->since != INT64_MIN,
-			   .is_untimed = !rows_timed(row[BEGIN], row[END], row[FLAGS]) };
-	size_t channel = 0;
-	int ret = collective_calls_find(r->calls, row[CALL], lane, &launch);
-
-	note_gap(l, row);
-	e.host_ns = l->host_ns;
-	if (ret || launch.is_point_to_point)
-		return ret;
-	ret = channel_of(r, lane, launch.comm != 0,
-			 launch.comm ? launch.comm : (uint64_t)row[QUEUE], &channel);
-	if (ret)
-		return ret;
-	e.is_graph = launch.is_graph;
-	e.bytes = launch.bytes;
-	if (!r->is_second) {
-		struct channel *c = &r->channels[channel];
-
-		if (c->nr < SAMPLE) {
-			c->begins[c->nr] = e.begin;
-			c->ends[c->nr] = e.end;
-		}
-		c->nr++;
-		return 0;
-	}
-	if (r->channels[channel].set == SIZE_MAX)
-		return 0;
-	ret = number_of_name(r, launch.name ? launch.name : query_look_up(r->text, row[NAME]),
-			     &e.name);
-	return ret ? ret : arrive(r, &r->channels[channel], &e);
-}
-
-static int take_op(void *arg, const int64_t *row)
-{
-	struct reader *r = arg;
-	enum kind kind = KIND_OTHER;
-	size_t lane = 0;
-	int ret = row[GPU] < 0 ? 0 : kind_of(r, row[NAME], row[TYPE], &kind);
-
-	if (ret || row[GPU] < 0)
-		return ret;
-	if (!r->is_second && kind != KIND_COLLECTIVE)
-		return 0;
-	ret = lane_of(r, row, &lane);
-	if (ret)
-		return ret;
-	if (kind != KIND_COLLECTIVE) {
-		if (rows_timed(row[BEGIN], row[END], row[FLAGS]))
-			add_work(&r->lanes[lane], row, kind == KIND_COPY);
-		return 0;
-	}
-	ret = take_collective(r, lane, row);
-	end_work(&r->lanes[lane], row);
-	return ret;
-}
-
-static void restart(void *arg)
-{
-	struct reader *r = arg;
-
-	for (size_t i = 0; i < r->out->nr_lanes; i++) {
-		r->lanes[i] = (struct lane){ .process = r->lanes[i].process,
-					     .since = INT64_MIN,
-					     .nr_channels = { r->lanes[i].nr_channels[0],
-							      r->lanes[i].nr_channels[1] } };
-	}
-	for (size_t i = 0; i < r->nr_channels; i++)
-		r->channels[i].nr = 0;
-	collective_calls_restart(r->calls);
-}
-
-/* When rows come again, in another order, what the first pass found is found again. */
-static void restart_first(void *arg)
-{
-	struct reader *r = arg;
-
-	r->nr_channels = r->out->nr_lanes = 0;
-	map_clear(&r->lane_index);
-	map_clear(&r->channel_index);
-	collective_calls_restart(r->calls);
-}
-
 static void free_groups(struct collectives *c)
 {
 	for (size_t i = 0; i < c->nr_groups; i++) {
@@ -779,47 +494,6 @@ static void free_groups(struct collectives *c)
 		alloc_free(c->orders[i].names[1]);
 	}
 	c->nr_groups = c->nr_orders = 0;
-}
-
-static void restart_second(void *arg)
-{
-	struct reader *r = arg;
-
-	restart(r);
-	free_groups(r->out);
-	map_clear(&r->group_index);
-	r->out->nr_incomplete = 0;
-	for (size_t i = 0; i < r->nr_sets; i++) {
-		struct set *set = &r->sets[i];
-
-		while (set->first < set->until)
-			drop_first(set);
-		set->first = set->until = 0;
-		set->done = 0;
-		set->order = SIZE_MAX;
-	}
-}
-
-static int read_ops(struct reader *r)
-{
-	static const struct timeline_rows ours = {
-		.columns =
-			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, "
-			"coalesce(K.flags, C.flags, 0), O.correlation_id, O.roctxId, coalesce(A.start, 0)",
-		.from = "rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "
-			"C.op_id = O.id LEFT JOIN rtl_api_data X ON X.api_id = O.correlation_id LEFT JOIN rocpd_api A ON "
-			"A.id = X.api_id WHERE O.id BETWEEN ?1 AND ?2",
-	};
-	static const struct timeline_rows rpd = {
-		.columns =
-			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, 0, "
-			"coalesce(A.id, 0), 0, coalesce(A.start, 0)",
-		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = (SELECT L.api_id FROM rocpd_api_ops L WHERE L.op_id = "
-			"O.id) WHERE O.id BETWEEN ?1 AND ?2",
-	};
-
-	return timeline_read(r->q, r->q->ours ? &ours : &rpd, TIMELINE_HERE, take_op,
-			     r->is_second ? restart_second : restart_first, r);
 }
 
 /* ---- results ---- */
@@ -901,56 +575,60 @@ static void free_reader(struct reader *r)
 		alloc_free(r->sets[i].open);
 		alloc_free(r->sets[i].nr_arrived);
 	}
-	for (size_t i = 0; i < r->nr_names; i++)
-		alloc_free(r->names[i]);
-	alloc_free(r->names);
 	alloc_free(r->sets);
-	alloc_free(r->channels);
-	alloc_free(r->lanes);
 	alloc_free(r->arrivals);
 	alloc_free(r->sorted);
-	kinds_fini(&r->copies);
-	map_fini(&r->kinds);
-	map_fini(&r->texts);
-	map_fini(&r->lane_index);
-	map_fini(&r->channel_index);
 	map_fini(&r->group_index);
-	sqlite3_finalize(r->text);
-	collective_calls_close(r->calls);
+	collective_ops_fini(&r->ops);
 }
 
-static int read_twice(struct reader *r)
+static int match(struct reader *r)
 {
-	int ret = read_ops(r);
+	struct spill_window window = { 0 };
+	uint64_t nr = spill_nr(&r->ops.events);
+	int ret = 0;
 
-	if (!ret)
-		ret = find_sets(r);
+	for (size_t i = 0; i < r->ops.nr_channels; i++)
+		r->ops.channels[i].nr = 0;
+	for (uint64_t i = 0; i < nr && !ret; i++) {
+		const struct collective_event *e;
+		const void *row;
+
+		ret = spill_get(&r->ops.events, &window, WINDOW_EVENTS, i, &row);
+		if (ret) {
+			query_fail(r->q, ret, "collectives: %s", strerror(-ret));
+			break;
+		}
+		e = row;
+		if (r->ops.channels[e->channel].set != SIZE_MAX)
+			ret = arrive(r, &r->ops.channels[e->channel], e);
+	}
+	spill_window_fini(&window);
+	return ret;
+}
+
+static int match_all(struct reader *r)
+{
+	int ret = find_sets(r);
+
 	if (ret || !r->nr_sets)
 		return ret;
 	r->arrivals = alloc_zero(r->max_members, sizeof(*r->arrivals));
 	r->sorted = alloc_zero(r->max_members, sizeof(*r->sorted));
-	if (!r->arrivals || !r->sorted)
-		return query_fail_memory(r->q);
-	r->is_second = true;
-	restart(r);
-	return read_ops(r);
+	return r->arrivals && r->sorted ? match(r) : query_fail_memory(r->q);
 }
 
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
 		    struct collectives *out)
 {
-	struct reader r = { .q = q, .out = out, .more = more, .each = each, .arg = arg };
+	struct reader r = { .q = q, .out = out, .each = each, .arg = arg };
 	int ret = q->nr_processes ? 0 : query_read_processes(q);
 
 	*out = (struct collectives){ 0 };
 	if (!ret)
-		ret = query_prepare(q, &r.text, QUERY_STRING);
+		ret = collective_ops_read(q, more, &r.ops, &out->lanes, &out->nr_lanes);
 	if (!ret)
-		ret = kinds_read(q, &r.copies);
-	if (!ret)
-		ret = collective_calls_open(q, &r.calls);
-	if (!ret)
-		ret = read_twice(&r);
+		ret = match_all(&r);
 	if (!ret)
 		finish(&r);
 	free_reader(&r);

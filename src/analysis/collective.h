@@ -8,8 +8,8 @@
  * are those of RCCL's communicator if its size says so; else channels whose kernels run at the same time, if those make equal sets; else all.
  *
  * The last lane to arrive does not wait: the duration of its kernel is the transfer. The others wait from their begin to that
- * of the last one. Reads the operations twice; memory grows with lanes, names and the collectives that not all lanes have reached. One
- * thread.
+ * of the last one. Reads the operations once, and keeps the collectives in a file beyond a MiB; memory grows with lanes, names and the
+ * collectives that not all lanes have reached. One thread.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_H
 #define RTL_ANALYSIS_COLLECTIVE_H

@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "query/sorter.h"
+#include "query/spill.h"
 #include "store/map.h"
+
+enum { SORTED_ROWS = 32 << 10, ITEMS_BYTES = 1 << 20, WINDOW_ITEMS = 256 };
 
 struct function {
 	const char *name;
@@ -36,12 +40,50 @@ enum { NR_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 /* By the number of ncclDataType_t. */
 static const unsigned char sizes_of[] = { 1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1 };
 
+/* Beside the functions, in the rows of calls. */
+enum { GROUP_START = -1, GROUP_END = -2 };
+
+/* A collective, with the call that launched it: its own, or the ncclGroupEnd behind it. */
+struct item {
+	int64_t begin, end;
+	uint64_t comm, stream, bytes;
+	int64_t function;
+};
+
+/* The items of a thread, by time, and where the last look-up was. */
+struct thread {
+	int64_t pid, tid, depth;
+	uint64_t first, nr, at;
+	struct spill_window window;
+};
+
+/* A communicator is made. */
+struct made {
+	int64_t pid, begin;
+	uint64_t comm, parent; /* handles in the process; parent 0: of an id */
+	uint64_t
+		id; /* the same on all its ranks; of a split, until it is resolved, its colour; 0: not known */
+	size_t before; /* of the same handle, SIZE_MAX: none */
+};
+
 struct collective_calls {
 	struct query *q;
 	bool has_calls;
-	sqlite3_stmt *call, *flush, *items, *insert;
-	struct map sizes; /* of communicators */
-	bool has_unknown; /* a communicator whose size no call says */
+	sqlite3_stmt *name, *stream;
+	struct map functions; /* ids of names: 1 + number of the function, or what it is instead */
+	struct map graphs;    /* ids of names: whether such a call launches a graph */
+	struct sorter *sorter;
+	struct spill items;
+	struct item *open; /* of the outermost group that has not ended */
+	size_t nr_open, max_open;
+	struct thread *threads;
+	size_t nr_threads, max_threads;
+	struct map thread_index;
+	struct made *made;
+	size_t nr_made, max_made;
+	struct map made_index; /* of (pid, handle): the last one */
+	struct map sizes;      /* of communicators */
+	bool has_unknown;      /* a communicator whose size no call says */
 	/* of each lane: the last flush, and its kernels so far */
 	struct seen {
 		int64_t begin, tid;
@@ -52,17 +94,8 @@ struct collective_calls {
 
 /* ---- reading ---- */
 
-struct item {
-	int64_t function;
-	uint64_t comm, stream, bytes;
-};
-
-/* The calls of a thread. */
-struct group {
-	int64_t pid, tid, depth;
-	struct item *items;
-	size_t nr, max;
-};
+enum { PID, TID, BEGIN, END, FUNCTION, COMM, STREAM, BYTES, NR_COLUMNS };
+enum { OTHER = 100, ENTRY_START, ENTRY_END, ENTRY_RANK, ENTRY_ALL, ENTRY_SPLIT };
 
 /* The value of an argument, 0 if there is none. */
 static uint64_t argument(const char *args, const char *key)
@@ -83,6 +116,39 @@ static int function_of(const char *name)
 	return -1;
 }
 
+/* A function's number, or one of the enum above. */
+static int entry_of_name(const char *name)
+{
+	int function = function_of(name);
+
+	if (function >= 0)
+		return function;
+	if (strcmp(name, "ncclGroupStart") == 0)
+		return ENTRY_START;
+	if (strcmp(name, "ncclGroupEnd") == 0)
+		return ENTRY_END;
+	if (strncmp(name, "ncclCommInitRank", 16) == 0)
+		return ENTRY_RANK;
+	if (strcmp(name, "ncclCommInitAll") == 0)
+		return ENTRY_ALL;
+	return strcmp(name, "ncclCommSplit") == 0 || strcmp(name, "ncclCommShrink") == 0 ?
+		       ENTRY_SPLIT :
+		       OTHER;
+}
+
+static int entry_of(struct collective_calls *c, int64_t name, int *entry)
+{
+	uint64_t known;
+
+	if (!map_get(&c->functions, (uint64_t)name, &known)) {
+		known = (uint64_t)entry_of_name(query_look_up(c->name, name));
+		if (map_put(&c->functions, (uint64_t)name, known))
+			return query_fail_memory(c->q);
+	}
+	*entry = (int)known;
+	return 0;
+}
+
 static uint64_t bytes_of(const struct function *f, const char *args)
 {
 	uint64_t type = argument(args, "datatype=");
@@ -90,128 +156,249 @@ static uint64_t bytes_of(const struct function *f, const char *args)
 	return f->count && type < sizeof(sizes_of) ? argument(args, f->count) * sizes_of[type] : 0;
 }
 
-static int flush(struct collective_calls *c, struct group *g, int64_t begin, int64_t end)
+/* A call that makes a communicator. Recordings of earlier versions have no handle. */
+static int note_made(struct collective_calls *c, int entry, int64_t pid, int64_t begin,
+		     const char *args)
 {
-	for (size_t i = 0; i < g->nr; i++) {
-		const int64_t values[] = { g->pid,
-					   g->tid,
-					   begin,
-					   end,
-					   (int64_t)i,
-					   g->items[i].function,
-					   (int64_t)g->items[i].comm,
-					   (int64_t)g->items[i].stream,
-					   (int64_t)g->items[i].bytes };
+	uint64_t size = argument(args, entry == ENTRY_ALL ? "ndev=" : "nranks=");
+	uint64_t handle = argument(args, "handle="), id = argument(args, "commId=");
+	struct made *made;
 
-		for (int k = 0; k < 9; k++)
-			sqlite3_bind_int64(c->insert, k + 1, values[k]);
-		if (sqlite3_step(c->insert) != SQLITE_DONE) {
-			sqlite3_reset(c->insert);
-			return query_fail_sql(c->q);
-		}
-		sqlite3_reset(c->insert);
-	}
-	g->nr = 0;
+	c->has_unknown |= entry == ENTRY_SPLIT;
+	if (entry != ENTRY_SPLIT && size && map_put(&c->sizes, size, 1))
+		return query_fail_memory(c->q);
+	/* a split has to be counted where this rank is in none of its parts, too */
+	if (entry == ENTRY_ALL || (!handle && (entry != ENTRY_SPLIT || !strstr(args, "handle="))))
+		return 0;
+	made = alloc_grow(c->made, c->nr_made, &c->max_made, 8, sizeof(*made));
+	if (!made)
+		return query_fail_memory(c->q);
+	c->made = made;
+	made[c->nr_made++] = (struct made){
+		.pid = pid,
+		.begin = begin,
+		.comm = handle,
+		.parent = entry == ENTRY_SPLIT ? argument(args, "comm=") : 0,
+		.id = entry == ENTRY_SPLIT ? argument(args, "color=") : id,
+		.before = SIZE_MAX,
+	};
 	return 0;
 }
 
-static int note_size(struct collective_calls *c, const char *name, const char *args)
+static int take_row(void *arg, sqlite3_value **v)
 {
-	uint64_t size = argument(args, strcmp(name, "ncclCommInitAll") == 0 ? "ndev=" : "nranks=");
+	struct collective_calls *c = arg;
+	const char *args = (const char *)sqlite3_value_text(v[5]);
+	int64_t row[NR_COLUMNS] = { 0 };
+	int entry = OTHER, ret = entry_of(c, sqlite3_value_int64(v[4]), &entry);
 
-	if (strncmp(name, "ncclCommInitRank", 16) != 0 && strcmp(name, "ncclCommInitAll") != 0) {
-		c->has_unknown |= strcmp(name, "ncclCommSplit") == 0 ||
-				  strcmp(name, "ncclCommShrink") == 0;
-		return 0;
+	for (int i = 0; i < 4; i++)
+		row[i] = sqlite3_value_int64(v[i]);
+	args = args ? args : "";
+	c->has_calls = true;
+	if (ret || entry == OTHER)
+		return ret;
+	if (entry >= ENTRY_RANK)
+		return note_made(c, entry, row[PID], row[BEGIN], args);
+	row[FUNCTION] = entry == ENTRY_START ? GROUP_START : entry == ENTRY_END ? GROUP_END : entry;
+	if (entry < NR_FUNCTIONS) {
+		row[COMM] = (int64_t)argument(args, "comm=");
+		row[STREAM] = (int64_t)argument(args, "stream=");
+		row[BYTES] = (int64_t)bytes_of(&functions[entry], args);
 	}
-	return size && map_put(&c->sizes, size, 1) ? query_fail_memory(c->q) : 0;
+	ret = sorter_add(c->sorter, row);
+	return ret ? query_fail(c->q, ret, "calls of RCCL: %s", strerror(-ret)) : 0;
 }
 
-static int take_call(struct collective_calls *c, struct group *g, const char *name, int64_t begin,
-		     int64_t end, const char *args)
+static int compare_calls(const int64_t *a, const int64_t *b)
 {
-	int function = function_of(name);
-	struct item *items;
+	for (int i = PID; i <= BEGIN; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
 
-	if (strcmp(name, "ncclGroupStart") == 0) {
-		g->depth++;
+/* ---- by thread ---- */
+
+static uint64_t hash_of(int64_t a, uint64_t b)
+{
+	const uint64_t both[2] = { (uint64_t)a, b };
+
+	return map_hash(both, sizeof(both));
+}
+
+static struct thread *thread_of(struct collective_calls *c, int64_t pid, int64_t tid)
+{
+	uint64_t hash = hash_of(pid, (uint64_t)tid), at;
+
+	for (; map_get(&c->thread_index, hash, &at); hash++)
+		if (c->threads[at].pid == pid && c->threads[at].tid == tid)
+			return &c->threads[at];
+	return NULL;
+}
+
+static int add_thread(struct collective_calls *c, int64_t pid, int64_t tid)
+{
+	struct thread *threads =
+		alloc_grow(c->threads, c->nr_threads, &c->max_threads, 8, sizeof(*threads));
+	uint64_t hash = hash_of(pid, (uint64_t)tid), at;
+
+	if (!threads)
+		return query_fail_memory(c->q);
+	c->threads = threads;
+	while (map_get(&c->thread_index, hash, &at))
+		hash++;
+	if (map_put(&c->thread_index, hash, c->nr_threads))
+		return query_fail_memory(c->q);
+	threads[c->nr_threads++] =
+		(struct thread){ .pid = pid, .tid = tid, .first = spill_nr(&c->items) };
+	return 0;
+}
+
+static int flush(struct collective_calls *c, struct thread *t, int64_t begin, int64_t end)
+{
+	for (size_t i = 0; i < c->nr_open; i++) {
+		int ret;
+
+		c->open[i].begin = begin;
+		c->open[i].end = end;
+		ret = spill_add(&c->items, &c->open[i]);
+		if (ret)
+			return query_fail(c->q, ret, "calls of RCCL: %s", strerror(-ret));
+		t->nr++;
+	}
+	c->nr_open = 0;
+	return 0;
+}
+
+/* Calls by thread and time. */
+static int take_call(void *arg, const int64_t *row)
+{
+	struct collective_calls *c = arg;
+	struct thread *t = c->nr_threads ? &c->threads[c->nr_threads - 1] : NULL;
+	struct item *open;
+
+	if (!t || t->pid != row[PID] || t->tid != row[TID]) {
+		int ret = add_thread(c, row[PID], row[TID]);
+
+		if (ret)
+			return ret;
+		t = &c->threads[c->nr_threads - 1];
+		c->nr_open = 0;
+	}
+	if (row[FUNCTION] == GROUP_START) {
+		t->depth++;
 		return 0;
 	}
-	if (strcmp(name, "ncclGroupEnd") == 0) {
-		g->depth -= g->depth > 0;
-		return g->depth ? 0 : flush(c, g, begin, end);
+	if (row[FUNCTION] == GROUP_END) {
+		t->depth -= t->depth > 0;
+		return t->depth ? 0 : flush(c, t, row[BEGIN], row[END]);
 	}
-	if (function < 0)
-		return note_size(c, name, args);
-	items = alloc_grow(g->items, g->nr, &g->max, 16, sizeof(*items));
-	if (!items)
+	open = alloc_grow(c->open, c->nr_open, &c->max_open, 16, sizeof(*open));
+	if (!open)
 		return query_fail_memory(c->q);
-	g->items = items;
-	items[g->nr++] = (struct item){ function, argument(args, "comm="),
-					argument(args, "stream="),
-					bytes_of(&functions[function], args) };
-	return g->depth ? 0 : flush(c, g, begin, end);
+	c->open = open;
+	open[c->nr_open++] = (struct item){ .comm = (uint64_t)row[COMM],
+					    .stream = (uint64_t)row[STREAM],
+					    .bytes = (uint64_t)row[BYTES],
+					    .function = row[FUNCTION] };
+	return t->depth ? 0 : flush(c, t, row[BEGIN], row[END]);
+}
+
+/* ---- communicators ---- */
+
+static int compare_made(const void *a, const void *b)
+{
+	const struct made *x = a, *y = b;
+
+	return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : 0;
+}
+
+/* The communicator of a handle at a time. */
+static const struct made *made_at(const struct collective_calls *c, int64_t pid, uint64_t comm,
+				  int64_t time)
+{
+	uint64_t hash = hash_of(pid, comm), at;
+	size_t i;
+
+	for (; map_get(&c->made_index, hash, &at); hash++)
+		if (c->made[at].pid == pid && c->made[at].comm == comm) {
+			for (i = (size_t)at; i != SIZE_MAX && c->made[i].begin > time;)
+				i = c->made[i].before;
+			return i == SIZE_MAX ? NULL : &c->made[i];
+		}
+	return NULL;
+}
+
+/* The splits of a communicator are the same on all its ranks, in the same order. */
+static uint64_t id_of_split(const struct collective_calls *c, size_t split)
+{
+	const struct made *m = &c->made[split];
+	const struct made *parent = made_at(c, m->pid, m->parent, m->begin);
+	uint64_t key[3] = { 0 };
+
+	if (!parent || !parent->id)
+		return 0;
+	key[0] = parent->id;
+	key[1] = m->id;
+	for (size_t i = (size_t)(parent - c->made); i < split; i++)
+		key[2] += c->made[i].pid == m->pid && c->made[i].parent == m->parent;
+	return map_hash(key, sizeof(key));
+}
+
+static int index_made(struct collective_calls *c)
+{
+	if (c->nr_made)
+		qsort(c->made, c->nr_made, sizeof(*c->made), compare_made);
+	for (size_t i = 0; i < c->nr_made; i++) {
+		struct made *m = &c->made[i];
+		uint64_t hash = hash_of(m->pid, m->comm), at;
+
+		if (m->parent)
+			m->id = id_of_split(c, i);
+		for (; map_get(&c->made_index, hash, &at); hash++)
+			if (c->made[at].pid == m->pid && c->made[at].comm == m->comm) {
+				m->before = (size_t)at;
+				break;
+			}
+		if (map_put(&c->made_index, hash, i))
+			return query_fail_memory(c->q);
+	}
+	return 0;
 }
 
 static int read_calls(struct collective_calls *c)
 {
-	struct group g = { 0 };
-	sqlite3_stmt *stmt = NULL;
-	int ret = query_prepare(
-		c->q, &stmt,
-		"SELECT A.pid, A.tid, A.start, A.\"end\", N.string, U.string FROM rocpd_api A JOIN rocpd_string "
-		"N ON N.id = A.apiName_id JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.domain_id IN (SELECT id FROM "
-		"rocpd_string WHERE string = 'rccl') ORDER BY A.pid, A.tid, A.start");
+	int ret = spill_init(&c->items, sizeof(struct item), ITEMS_BYTES);
 
-	while (!ret && (ret = query_step(c->q, stmt)) == 1) {
-		int64_t pid = sqlite3_column_int64(stmt, 0), tid = sqlite3_column_int64(stmt, 1);
-
-		if (pid != g.pid || tid != g.tid) {
-			g.pid = pid;
-			g.tid = tid;
-			g.depth = 0;
-			g.nr = 0;
-		}
-		c->has_calls = true;
-		ret = take_call(c, &g, query_text(stmt, 4), sqlite3_column_int64(stmt, 2),
-				sqlite3_column_int64(stmt, 3), query_text(stmt, 5));
+	c->sorter = sorter_new(NR_COLUMNS, compare_calls, SORTED_ROWS);
+	if (ret || !c->sorter)
+		return query_fail_memory(c->q);
+	ret = query_scan(
+		c->q, "A.pid, A.tid, A.start, A.\"end\", A.apiName_id, U.string",
+		"rocpd_api A CROSS JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.domain_id IN (SELECT id FROM "
+		"rocpd_string WHERE string = 'rccl')",
+		take_row, c);
+	if (!ret) {
+		ret = sorter_read(c->sorter, take_call, c);
+		if (ret && !c->q->res->error[0])
+			query_fail(c->q, ret, "calls of RCCL: %s", strerror(-ret));
 	}
-	sqlite3_finalize(stmt);
-	alloc_free(g.items);
-	return ret < 0 ? ret : 0;
+	sorter_free(c->sorter);
+	c->sorter = NULL;
+	return ret ? ret : index_made(c);
 }
 
 static int open_calls(struct collective_calls *c)
 {
-	static const char table[] =
-		"DROP TABLE IF EXISTS temp.collective_call; CREATE TEMP TABLE collective_call(pid INT, tid INT, "
-		"begin INT, \"end\" INT, item INT, function INT, comm INT, stream INT, bytes INT, PRIMARY KEY(pid, "
-		"tid, begin, item)) WITHOUT ROWID";
 	const struct query_sql list[] = {
-		{ &c->insert,
-		  "INSERT INTO temp.collective_call VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" },
-		{ &c->flush,
-		  "SELECT begin, \"end\" FROM temp.collective_call WHERE pid = ?1 AND tid = ?2 AND begin <= ?3 "
-		  "ORDER BY begin DESC LIMIT 1" },
-		{ &c->items,
-		  "SELECT function, comm, stream, bytes FROM temp.collective_call WHERE pid = ?1 AND tid = "
-		  "?2 AND begin = ?3 ORDER BY item" },
+		{ &c->name, QUERY_STRING },
+		{ &c->stream,
+		  c->q->ours ? "SELECT stream FROM rocpd_kernelapi WHERE api_ptr_id = ?1" : NULL },
 	};
-	const char *call =
-		c->q->ours ?
-			"SELECT A.pid, A.tid, A.start, N.string, L.stream FROM rocpd_api A JOIN rocpd_string N ON N.id = "
-			"A.apiName_id JOIN rtl_api_data X ON X.api_id = A.id LEFT JOIN rocpd_kernelapi L ON L.api_ptr_id "
-			"= A.id WHERE A.id = ?1" :
-			"SELECT A.pid, A.tid, A.start, N.string, NULL FROM rocpd_api A JOIN rocpd_string N ON N.id = "
-			"A.apiName_id WHERE A.id = ?1";
-	int ret = query_prepare(c->q, &c->call, call);
+	int ret = query_prepare_all(c->q, list, 2);
 
-	if (ret || !c->q->ours)
-		return ret;
-	ret = query_run(c->q, table);
-	if (!ret)
-		ret = query_prepare_all(c->q, list, 3);
-	return ret ? ret : read_calls(c);
+	return ret || !c->q->ours ? ret : read_calls(c);
 }
 
 int collective_calls_open(struct query *q, struct collective_calls **out)
@@ -235,11 +422,20 @@ void collective_calls_close(struct collective_calls *c)
 {
 	if (!c)
 		return;
-	sqlite3_finalize(c->call);
-	sqlite3_finalize(c->flush);
-	sqlite3_finalize(c->items);
-	sqlite3_finalize(c->insert);
+	sqlite3_finalize(c->name);
+	sqlite3_finalize(c->stream);
+	sorter_free(c->sorter);
+	spill_fini(&c->items);
+	for (size_t i = 0; i < c->nr_threads; i++)
+		spill_window_fini(&c->threads[i].window);
+	map_fini(&c->functions);
+	map_fini(&c->graphs);
+	map_fini(&c->thread_index);
+	map_fini(&c->made_index);
 	map_fini(&c->sizes);
+	alloc_free(c->open);
+	alloc_free(c->threads);
+	alloc_free(c->made);
 	alloc_free(c->seen);
 	alloc_free(c);
 }
@@ -270,83 +466,180 @@ static int count_seen(struct collective_calls *c, size_t lane, int64_t tid, int6
 	return 0;
 }
 
-/* The items of a flush on a stream that are of the nr-th communicator there; its last one has all kernels behind it. */
-static void choose(struct collective_calls *c, uint64_t stream, size_t nr,
-		   struct collective_launch *out)
+static int get_item(struct collective_calls *c, struct thread *t, uint64_t i,
+		    const struct item **item)
 {
+	const void *row = NULL;
+	int ret = spill_get(&c->items, &t->window, WINDOW_ITEMS, t->first + i, &row);
+
+	*item = row;
+	return ret ? query_fail(c->q, ret, "calls of RCCL: %s", strerror(-ret)) : 0;
+}
+
+/* Moves t->at to the first item of the last flush that began by `time`; t->nr: there is none. Kernels come in the order of
+ * their launches, nearly. */
+static int seek(struct collective_calls *c, struct thread *t, int64_t time)
+{
+	const struct item *item;
+	uint64_t low = 0, high = t->nr;
+	int ret = t->at < t->nr ? get_item(c, t, t->at, &item) : 0;
+
+	if (ret)
+		return ret;
+	if (t->at < t->nr && item->begin <= time) {
+		uint64_t next = t->at;
+
+		for (;; next++) {
+			int64_t begin = item->begin;
+
+			while (next < t->nr && !(ret = get_item(c, t, next, &item)) &&
+			       item->begin == begin)
+				next++;
+			if (ret || next == t->nr || item->begin > time)
+				return ret;
+			t->at = next;
+		}
+	}
+	while (low < high) { /* the first item that begins later */
+		uint64_t middle = low + (high - low) / 2;
+
+		ret = get_item(c, t, middle, &item);
+		if (ret)
+			return ret;
+		if (item->begin <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	t->at = t->nr;
+	if (!low)
+		return 0;
+	ret = get_item(c, t, low - 1, &item);
+	if (!ret) {
+		int64_t begin = item->begin;
+
+		for (t->at = low - 1; t->at && !ret; t->at--) {
+			ret = get_item(c, t, t->at - 1, &item);
+			if (!ret && item->begin != begin)
+				break;
+		}
+	}
+	return ret;
+}
+
+/* The stream of a launch is needed only where its group has several. */
+static int stream_of(struct collective_calls *c, struct thread *t, int64_t call, bool *has,
+		     uint64_t *stream)
+{
+	const struct item *item;
+	int64_t begin = 0;
+	bool is_one = true;
+
+	for (uint64_t i = t->at; i < t->nr; i++) {
+		int ret = get_item(c, t, i, &item);
+
+		if (ret)
+			return ret;
+		if (i == t->at) {
+			begin = item->begin;
+			*stream = item->stream;
+		}
+		if (item->begin != begin)
+			break;
+		is_one &= item->stream == *stream;
+	}
+	*has = true;
+	if (!is_one) {
+		const char *text = query_look_up(c->stream, call);
+
+		*has = *text != '\0';
+		*stream = strtoull(text, NULL, 0);
+	}
+	return 0;
+}
+
+/* The items of a flush on a stream that are of the nr-th communicator there; its last one has all kernels behind it. */
+static int choose(struct collective_calls *c, struct thread *t, uint64_t stream, size_t nr,
+		  struct collective_launch *out)
+{
+	const struct item *item = NULL;
 	uint64_t comm = 0;
+	int64_t begin = 0;
 	size_t at = 0, nr_items = 0, nr_p2p = 0;
+	const struct made *made;
 
-	while (sqlite3_step(c->items) == SQLITE_ROW) {
-		const struct function *f = &functions[sqlite3_column_int(c->items, 0)];
-		uint64_t of = (uint64_t)sqlite3_column_int64(c->items, 1);
+	for (uint64_t i = t->at; i < t->nr; i++) {
+		const struct function *f;
+		int ret = get_item(c, t, i, &item);
 
-		if (stream != (uint64_t)sqlite3_column_int64(c->items, 2))
+		if (ret)
+			return ret;
+		if (i == t->at)
+			begin = item->begin;
+		if (item->begin != begin)
+			break;
+		if (item->stream != stream)
 			continue;
-		if (of != comm) {
+		f = &functions[item->function];
+		if (item->comm != comm) {
 			if (comm && at++ == nr)
 				break;
-			comm = of;
-			*out = (struct collective_launch){ 0 };
+			comm = item->comm;
+			out->comm = out->bytes = 0;
+			out->name = NULL;
 			nr_items = nr_p2p = 0;
 		}
 		out->comm = comm;
 		out->name = !out->name || out->name == f->name ? f->name : "ncclGroupEnd";
-		out->bytes += (uint64_t)sqlite3_column_int64(c->items, 3);
+		out->bytes += item->bytes;
 		nr_items++;
 		nr_p2p += f->is_point_to_point;
 	}
 	if (nr > at) /* RCCL cut them in several kernels: the first one has the bytes */
 		out->bytes = 0;
 	out->is_point_to_point = nr_items && nr_p2p == nr_items;
-	sqlite3_reset(c->items);
-}
-
-static int find_flush(struct collective_calls *c, int64_t pid, int64_t tid, size_t lane,
-		      int64_t launch, uint64_t stream, struct collective_launch *out)
-{
-	int64_t begin, end;
-	size_t nr = 0;
-	int ret;
-
-	sqlite3_bind_int64(c->flush, 1, pid);
-	sqlite3_bind_int64(c->flush, 2, tid);
-	sqlite3_bind_int64(c->flush, 3, launch);
-	if (sqlite3_step(c->flush) != SQLITE_ROW) {
-		sqlite3_reset(c->flush);
-		return 0;
-	}
-	begin = sqlite3_column_int64(c->flush, 0);
-	end = sqlite3_column_int64(c->flush, 1);
-	sqlite3_reset(c->flush);
-	if (end < launch)
-		return 0;
-	ret = count_seen(c, lane, tid, begin, &nr);
-	if (ret)
-		return ret;
-	sqlite3_bind_int64(c->items, 1, pid);
-	sqlite3_bind_int64(c->items, 2, tid);
-	sqlite3_bind_int64(c->items, 3, begin);
-	choose(c, stream, nr, out);
+	made = made_at(c, t->pid, out->comm, begin);
+	out->id = made ? made->id : 0;
 	return 0;
 }
 
-int collective_calls_find(struct collective_calls *c, int64_t call, size_t lane,
-			  struct collective_launch *out)
+static int graph_of(struct collective_calls *c, int64_t name, bool *is_graph)
 {
-	sqlite3_stmt *row = call ? query_row(c->call, call) : NULL;
-	const char *stream;
-	int64_t begin;
+	uint64_t known;
 
-	if (!row)
+	if (!map_get(&c->graphs, (uint64_t)name, &known)) {
+		known = strncmp(query_look_up(c->name, name), "hipGraphLaunch", 14) == 0;
+		if (map_put(&c->graphs, (uint64_t)name, known))
+			return query_fail_memory(c->q);
+	}
+	*is_graph = known;
+	return 0;
+}
+
+int collective_calls_find(struct collective_calls *c, const struct collective_call *call,
+			  size_t lane, struct collective_launch *out)
+{
+	const struct item *item;
+	struct thread *t;
+	uint64_t stream = 0;
+	size_t nr = 0;
+	bool has_stream = false;
+	int ret = call->id ? graph_of(c, call->name, &out->is_graph) : 0;
+
+	if (ret || !call->id || !c->has_calls || out->is_graph)
+		return ret;
+	t = thread_of(c, call->pid, call->tid);
+	if (!t)
 		return 0;
-	begin = sqlite3_column_int64(row, 2);
-	out->is_graph = strncmp(query_text(row, 3), "hipGraphLaunch", 14) == 0;
-	stream = query_text(row, 4);
-	if (!c->has_calls || !*stream)
-		return 0;
-	return find_flush(c, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), lane,
-			  begin, strtoull(stream, NULL, 0), out);
+	ret = seek(c, t, call->begin);
+	if (!ret && t->at < t->nr)
+		ret = get_item(c, t, t->at, &item);
+	if (ret || t->at == t->nr || item->end < call->begin)
+		return ret;
+	ret = stream_of(c, t, call->id, &has_stream, &stream);
+	if (!ret && has_stream)
+		ret = count_seen(c, lane, call->tid, item->begin, &nr);
+	return ret || !has_stream ? ret : choose(c, t, stream, nr, out);
 }
 
 size_t collective_calls_nr_sizes(const struct collective_calls *c)

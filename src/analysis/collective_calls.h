@@ -2,8 +2,8 @@
 /* collective_calls.h - which call of RCCL launched a kernel: communicator, bytes, function
  *
  * RCCL launches in the call of a collective, or in the ncclGroupEnd that ends the outermost group, on the calling thread. Both
- * are kept in a temporary table by thread and time, so that memory does not grow with them. A trace without calls of RCCL has none. One
- * thread.
+ * are kept by thread and time, beyond a MiB in a file, so that memory does not grow with them. A trace without calls of RCCL has none.
+ * One thread.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_CALLS_H
 #define RTL_ANALYSIS_COLLECTIVE_CALLS_H
@@ -17,6 +17,8 @@ struct collective_launch {
 	bool is_point_to_point; /* sends and receives: no collective */
 	uint64_t comm; /* handle in its process; 0: not launched by a call of RCCL in the trace */
 	uint64_t
+		id; /* of the communicator: the same on all its ranks, also of other processes; 0: unknown */
+	uint64_t
 		bytes; /* that the call names: of an all-gather, a reduce-scatter and an all-to-all, one lane's share; 0: unknown */
 	const char *
 		name; /* RCCL's function, "ncclGroupEnd" if it launched different ones; NULL: unknown. Lives as long as the process */
@@ -24,9 +26,14 @@ struct collective_launch {
 
 /* Reads the calls of RCCL. 0 or -errno with q->res->error. */
 int collective_calls_open(struct query *q, struct collective_calls **out);
-/* Of a kernel on a lane, by its call's id in rocpd_api (0: none), in the order of the lane's kernels. 0 or -errno. */
-int collective_calls_find(struct collective_calls *c, int64_t call, size_t lane,
-			  struct collective_launch *out);
+/* The call that launched a kernel. */
+struct collective_call {
+	int64_t id;		       /* in rocpd_api; 0: unknown */
+	int64_t pid, tid, begin, name; /* name: in rocpd_string */
+};
+/* Of a kernel on a lane, in the order of the lane's kernels; `out` is zeroed. 0 or -errno with q->res->error. */
+int collective_calls_find(struct collective_calls *c, const struct collective_call *call,
+			  size_t lane, struct collective_launch *out);
 /* Kernels begin again. */
 void collective_calls_restart(struct collective_calls *c);
 /* The sizes of communicators that the trace has, if it has all of them; 0: they are not known. */

@@ -312,7 +312,8 @@ static uint64_t allocations_of(size_t rounds)
 
 TEST(memory_does_not_grow_with_collectives)
 {
-	CHECK_EQ_UINT(allocations_of(200), allocations_of(2000));
+	/* both are more than fits into memory */
+	CHECK_EQ_UINT(allocations_of(1500), allocations_of(3000));
 }
 
 TEST(failed_allocations_are_errors)

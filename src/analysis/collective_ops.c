@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* collective_ops.c - the collectives of each lane, and what the lane did before each: one pass over the operations
+ *
+ * RCCL's calls are read before, by the thread and the time in which they launch (collective_calls.c).
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/collective_internal.h"
+#include "base/alloc.h"
+#include "query/collectives.h"
+#include "query/kinds.h"
+#include "query/rows.h"
+#include "query/timeline.h"
+#include "store/map.h"
+
+enum { EVENTS_BYTES = 1 << 20 };
+
+#define LIST_NAME(pattern) pattern,
+static const char *const known_names[] = { COLLECTIVES_EACH(LIST_NAME) };
+
+struct lane {
+	int64_t process, since,
+		busy_until; /* since: end of the collective before, INT64_MIN: none */
+	int64_t kernel_ns, copy_ns, host_ns, longest_ns, longest;
+	size_t nr_channels[2];
+};
+
+struct reader {
+	struct query *q;
+	struct collective_ops *out;
+	const regex_t *more;
+	struct kinds copies;	 /* which operations are no kernels of the program */
+	struct map kinds, texts; /* ids of texts: what they are; hashes of names: their numbers */
+	struct map numbers;	 /* ids of texts, and addresses of RCCL's names: numbers of names */
+	struct map others;	 /* ids of domains whose rows are no calls */
+	struct map lane_index, channel_index;
+	struct collective_lane *shown;
+	struct lane *lanes;
+	size_t nr_lanes, max_lanes, max_channels, max_names;
+	sqlite3_stmt *text, *launch;
+};
+
+/* Columns of an operation. */
+enum {
+	BEGIN,
+	END,
+	ID,
+	GPU,
+	QUEUE,
+	NAME,
+	TYPE,
+	FLAGS,
+	MARKER,
+	CALL,
+	LAUNCH,
+	PID,
+	TID,
+	FUNCTION,
+	DOMAIN,
+	NR_COLUMNS
+};
+enum kind { KIND_OTHER = 1, KIND_COPY, KIND_COLLECTIVE };
+
+/* ---- names ---- */
+
+static bool is_collective(const struct reader *r, const char *name)
+{
+	for (size_t i = 0; i < sizeof(known_names) / sizeof(known_names[0]); i++)
+		if (fnmatch(known_names[i], name, 0) == 0)
+			return true;
+	return r->more && regexec(r->more, name, 0, NULL, 0) == 0;
+}
+
+/* By its description and type, whose look-ups are kept. */
+static int kind_of(struct reader *r, int64_t name, int64_t type, enum kind *kind)
+{
+	uint64_t key = (uint64_t)type << 32 ^ (uint64_t)name, known;
+
+	if (!map_get(&r->kinds, key, &known)) {
+		known = kinds_of(&r->copies, name, type) != KINDS_KERNEL ? KIND_COPY :
+			is_collective(r, query_look_up(r->text, name))	 ? KIND_COLLECTIVE :
+									   KIND_OTHER;
+		if (map_put(&r->kinds, key, known))
+			return query_fail_memory(r->q);
+	}
+	*kind = (enum kind)known;
+	return 0;
+}
+
+static int number_of_name(struct reader *r, const char *name, uint32_t *number)
+{
+	uint64_t hash = map_hash(name, strlen(name)), at;
+	char **names;
+
+	for (; map_get(&r->texts, hash, &at); hash++)
+		if (strcmp(r->out->names[at], name) == 0) {
+			*number = (uint32_t)at;
+			return 0;
+		}
+	names = alloc_grow(r->out->names, r->out->nr_names, &r->max_names, 16, sizeof(*names));
+	if (!names)
+		return query_fail_memory(r->q);
+	r->out->names = names;
+	r->out->names[r->out->nr_names] = alloc_string(name);
+	if (!r->out->names[r->out->nr_names] || map_put(&r->texts, hash, r->out->nr_names)) {
+		alloc_free(r->out->names[r->out->nr_names]);
+		return query_fail_memory(r->q);
+	}
+	*number = (uint32_t)r->out->nr_names++;
+	return 0;
+}
+
+/* Of RCCL's function, or of a kernel. */
+static int name_of(struct reader *r, const char *function, int64_t kernel, uint32_t *number)
+{
+	uint64_t key = function ? (uint64_t)(uintptr_t)function : (uint64_t)kernel, at;
+	int ret;
+
+	if (map_get(&r->numbers, key, &at)) {
+		*number = (uint32_t)at;
+		return 0;
+	}
+	ret = number_of_name(r, function ? function : query_look_up(r->text, kernel), number);
+	if (ret)
+		return ret;
+	return map_put(&r->numbers, key, *number) ? query_fail_memory(r->q) : 0;
+}
+
+/* ---- lanes and channels ---- */
+
+static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
+{
+	const struct query_process *process = query_process_of(r->q, row[ID]);
+	const int64_t id = process ? process->id : 0, both[2] = { id, row[GPU] };
+	uint64_t hash = map_hash(both, sizeof(both)), at;
+	struct collective_lane *shown;
+	struct lane *lanes;
+	size_t max;
+
+	for (; map_get(&r->lane_index, hash, &at); hash++)
+		if (r->lanes[at].process == id && r->shown[at].gpu == row[GPU]) {
+			*lane = at;
+			return 0;
+		}
+	max = r->max_lanes;
+	shown = alloc_grow(r->shown, r->nr_lanes, &max, 16, sizeof(*shown));
+	if (!shown)
+		return query_fail_memory(r->q);
+	r->shown = shown;
+	lanes = alloc_grow(r->lanes, r->nr_lanes, &r->max_lanes, 16, sizeof(*lanes));
+	if (!lanes)
+		return query_fail_memory(r->q);
+	r->lanes = lanes;
+	if (map_put(&r->lane_index, hash, r->nr_lanes))
+		return query_fail_memory(r->q);
+	*lane = r->nr_lanes++;
+	r->shown[*lane] = (struct collective_lane){ .process = process, .gpu = row[GPU] };
+	r->lanes[*lane] = (struct lane){ .process = id, .since = INT64_MIN };
+	return 0;
+}
+
+static int channel_of(struct reader *r, size_t lane, const struct collective_launch *launch,
+		      int64_t queue, size_t *channel)
+{
+	const bool by_calls = launch->comm != 0;
+	/* a handle is used again for another communicator */
+	const uint64_t key = by_calls ? launch->comm ^ launch->id : (uint64_t)queue;
+	const uint64_t all[3] = { lane, by_calls, key };
+	uint64_t hash = map_hash(all, sizeof(all)), at;
+	struct collective_channel *channels;
+
+	for (; map_get(&r->channel_index, hash, &at); hash++) {
+		const struct collective_channel *c = &r->out->channels[at];
+
+		if (c->lane == lane && c->by_calls == by_calls && c->key == key) {
+			*channel = at;
+			return 0;
+		}
+	}
+	channels = alloc_grow(r->out->channels, r->out->nr_channels, &r->max_channels, 16,
+			      sizeof(*channels));
+	if (!channels)
+		return query_fail_memory(r->q);
+	r->out->channels = channels;
+	if (map_put(&r->channel_index, hash, r->out->nr_channels))
+		return query_fail_memory(r->q);
+	*channel = r->out->nr_channels++;
+	channels[*channel] =
+		(struct collective_channel){ .lane = lane,
+					     .key = key,
+					     .id = launch->id,
+					     .by_calls = by_calls,
+					     .number = r->lanes[lane].nr_channels[by_calls]++,
+					     .set = SIZE_MAX };
+	return 0;
+}
+
+/* ---- operations ---- */
+
+/* When the call of an operation began; 0: it is not known. */
+static int64_t launch_of(const struct reader *r, const int64_t *row)
+{
+	uint64_t unused;
+
+	return map_get(&r->others, (uint64_t)row[DOMAIN], &unused) ? 0 : row[LAUNCH];
+}
+
+/* What was launched when the GPU had nothing to do came late from the host. */
+static void note_gap(struct lane *lane, const int64_t *row, int64_t launch)
+{
+	if (launch && lane->since != INT64_MIN && row[BEGIN] > lane->busy_until &&
+	    launch >= lane->busy_until)
+		lane->host_ns += row[BEGIN] - lane->busy_until;
+}
+
+static void add_work(struct lane *lane, const int64_t *row, int64_t launch, bool is_copy)
+{
+	int64_t begin = row[BEGIN] > lane->since ? row[BEGIN] : lane->since, ns;
+
+	note_gap(lane, row, launch);
+	begin = begin > lane->busy_until ? begin : lane->busy_until;
+	ns = row[END] - begin;
+	if (ns > 0) {
+		*(is_copy ? &lane->copy_ns : &lane->kernel_ns) += ns;
+		if (!is_copy && ns > lane->longest_ns) {
+			lane->longest_ns = ns;
+			lane->longest = row[NAME];
+		}
+	}
+	lane->busy_until = row[END] > lane->busy_until ? row[END] : lane->busy_until;
+}
+
+static void end_work(struct lane *lane, const int64_t *row)
+{
+	lane->since = row[END] > lane->since ? row[END] : lane->since;
+	lane->busy_until = lane->since;
+	lane->kernel_ns = lane->copy_ns = lane->host_ns = lane->longest_ns = lane->longest = 0;
+}
+
+static int keep(struct reader *r, const struct collective_event *e)
+{
+	struct collective_channel *c = &r->out->channels[e->channel];
+	int ret = spill_add(&r->out->events, e);
+
+	if (ret)
+		return query_fail(r->q, ret, "collectives: %s", strerror(-ret));
+	if (c->nr < COLLECTIVE_SAMPLE) {
+		c->begins[c->nr] = e->begin;
+		c->ends[c->nr] = e->end;
+	}
+	c->nr++;
+	return 0;
+}
+
+static int take_collective(struct reader *r, size_t lane, const int64_t *row, int64_t launch_ns)
+{
+	struct lane *l = &r->lanes[lane];
+	const struct collective_call call = { launch_ns ? row[CALL] : 0, row[PID], row[TID],
+					      row[LAUNCH], row[FUNCTION] };
+	struct collective_launch launch = { 0 };
+	struct collective_event e = {
+		.begin = row[BEGIN],
+		.end = row[END],
+		.kernel_ns = l->kernel_ns,
+		.copy_ns = l->copy_ns,
+		.since = l->since,
+		.has_launch = launch_ns != 0,
+		.longest = l->longest,
+		.marker = row[MARKER],
+		.has_before = l->since != INT64_MIN,
+		.is_untimed = !rows_timed(row[BEGIN], row[END], row[FLAGS])
+	};
+	size_t channel = 0;
+	int ret = collective_calls_find(r->out->calls, &call, lane, &launch);
+
+	note_gap(l, row, launch_ns);
+	e.host_ns = l->host_ns;
+	if (ret || launch.is_point_to_point)
+		return ret;
+	ret = channel_of(r, lane, &launch, row[QUEUE], &channel);
+	if (ret)
+		return ret;
+	e.is_graph = launch.is_graph;
+	e.bytes = launch.bytes;
+	e.channel = (uint32_t)channel;
+	ret = name_of(r, launch.name, row[NAME], &e.name);
+	return ret ? ret : keep(r, &e);
+}
+
+static int take_op(void *arg, const int64_t *row)
+{
+	struct reader *r = arg;
+	enum kind kind = KIND_OTHER;
+	int64_t launch;
+	size_t lane = 0;
+	int ret = row[GPU] < 0 ? 0 : kind_of(r, row[NAME], row[TYPE], &kind);
+
+	if (ret || row[GPU] < 0)
+		return ret;
+	ret = lane_of(r, row, &lane);
+	if (ret)
+		return ret;
+	launch = launch_of(r, row);
+	if (kind != KIND_COLLECTIVE) {
+		if (rows_timed(row[BEGIN], row[END], row[FLAGS]))
+			add_work(&r->lanes[lane], row, launch, kind == KIND_COPY);
+		return 0;
+	}
+	ret = take_collective(r, lane, row, launch);
+	end_work(&r->lanes[lane], row);
+	return ret;
+}
+
+/* The rows come again, in another order. */
+static void restart(void *arg)
+{
+	struct reader *r = arg;
+
+	spill_clear(&r->out->events);
+	r->out->nr_channels = r->nr_lanes = 0;
+	map_clear(&r->lane_index);
+	map_clear(&r->channel_index);
+	collective_calls_restart(r->out->calls);
+}
+
+static int read_ops(struct reader *r)
+{
+	/* the rows of markers and threads have the ids of no call, but those of another program's file may */
+	static const struct timeline_rows ours = {
+		.columns =
+			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, "
+			"coalesce((SELECT K.flags FROM rtl_op_kernel K WHERE K.op_id = O.id), (SELECT C.flags FROM "
+			"rtl_op_copy C WHERE C.op_id = O.id), 0), O.roctxId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, "
+			"A.tid, A.apiName_id, A.domain_id",
+		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = O.correlation_id WHERE O.id BETWEEN ?1 AND ?2",
+	};
+	static const struct timeline_rows rpd = {
+		.columns =
+			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, 0, "
+			"0, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, 0",
+		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = (SELECT L.api_id FROM rocpd_api_ops L WHERE L.op_id = "
+			"O.id) WHERE O.id BETWEEN ?1 AND ?2",
+	};
+
+	return timeline_read(r->q, r->q->ours ? &ours : &rpd, TIMELINE_HERE, take_op, restart, r);
+}
+
+static int open_reader(struct reader *r)
+{
+	struct collective_ops *out = r->out;
+	int ret = spill_init(&out->events, sizeof(struct collective_event), EVENTS_BYTES);
+
+	if (ret)
+		return query_fail_memory(r->q);
+	ret = query_prepare(r->q, &r->text, QUERY_STRING);
+	if (!ret && r->q->ours)
+		ret = query_ids(r->q, &r->others, "rtl");
+	if (!ret && r->q->ours)
+		ret = query_ids(r->q, &r->others, "roctx");
+	if (!ret)
+		ret = kinds_read(r->q, &r->copies);
+	return ret ? ret : collective_calls_open(r->q, &out->calls);
+}
+
+int collective_ops_read(struct query *q, const regex_t *more, struct collective_ops *out,
+			struct collective_lane **lanes, size_t *nr_lanes)
+{
+	struct reader r = { .q = q, .out = out, .more = more };
+	int ret = open_reader(&r);
+
+	if (!ret)
+		ret = read_ops(&r);
+	*lanes = r.shown;
+	*nr_lanes = r.nr_lanes;
+	kinds_fini(&r.copies);
+	map_fini(&r.kinds);
+	map_fini(&r.texts);
+	map_fini(&r.numbers);
+	map_fini(&r.others);
+	map_fini(&r.lane_index);
+	map_fini(&r.channel_index);
+	alloc_free(r.lanes);
+	sqlite3_finalize(r.text);
+	return ret;
+}
+
+void collective_ops_fini(struct collective_ops *ops)
+{
+	for (size_t i = 0; i < ops->nr_names; i++)
+		alloc_free(ops->names[i]);
+	alloc_free(ops->names);
+	alloc_free(ops->channels);
+	spill_fini(&ops->events);
+	collective_calls_close(ops->calls);
+	*ops = (struct collective_ops){ 0 };
+}
