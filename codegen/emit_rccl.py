@@ -21,6 +21,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # functions that were appended to the table of 37 entries, in this order
 APPENDED = ("ncclAllReduceWithBias", "ncclCommShrink", "ncclCommWindowRegister", "ncclCommWindowDeregister")
 ROLES = {"stream": "stream"}
+# functions that make a communicator: the parameter by which they return its handle
+MAKERS = {"ncclCommInitRank": "newcomm", "ncclCommInitRankConfig": "comm", "ncclCommSplit": "newcomm", "ncclCommShrink": "newcomm"}
 
 
 class Function:
@@ -50,14 +52,19 @@ def signature(f):
     words = []
     for ctype, name in f.types():
         if ctype.startswith("struct"):
+            words.append("%s:h" % name)
             continue
         kind = {"int": "i", "size_t": "z"}.get(ctype, "h" if name in ("comm", "stream") else "p")
         words.append("%s:%s%s" % (name, kind, ":" + ROLES[name] if name in ROLES else ""))
+    if f.name in MAKERS:
+        words.append("handle:h")
     return ",".join(words)
 
 
 def word(ctype, name):
     """A word's value."""
+    if ctype.startswith("struct"):
+        return "rccl_identity(&%s)" % name
     return "(uintptr_t)%s" % name if ctype.endswith("*") else "(uint64_t)(int64_t)%s" % name if ctype == "int" else name
 
 
@@ -93,7 +100,9 @@ def wrapper(f):
     params = ", ".join(declare(t, n) for t, n in f.types()) or "void"
     types = ", ".join(t for t, _ in f.types()) or "void"
     names = ", ".join(n for _, n in f.types())
-    words = [word(t, n) for t, n in f.types() if not t.startswith("struct")]
+    words = [word(t, n) for t, n in f.types()]
+    if f.name in MAKERS:
+        words.append("rccl_handle(ret, %s)" % MAKERS[f.name])
     out = ["EXPORT %s(%s);" % (declare(f.returns, f.name), params),
            "EXPORT %s(%s)" % (declare(f.returns, f.name), params), "{",
            "\t%s = (%s)rccl_real(RCCL_OP_%s);" % (declare(f.returns, "(*real)(%s)" % types),

@@ -3,8 +3,9 @@
  *
  * A lane is a GPU of a process: a rank of a job, or one of the GPUs of one process. A collective is a kernel whose name is in a table
  * (query/collectives.h), or matches a pattern of the user's. Its channel on the lane is the communicator of RCCL's call that
- * launched it, if RCCL's calls are in the trace, else its queue. The n-th collective of the k-th channel of a lane is the n-th of the
- * k-th channel of the others: communicators and queues count in the order of their first use. The lanes of a channel
+ * launched it, if RCCL's calls are in the trace, else its queue. Communicators of several processes that have the same id, by the calls that
+ * made them, belong together. Of others and of queues, the n-th collective of the k-th channel of a lane is the n-th of the k-th channel of
+ * the others: communicators and queues count in the order of their first use. The lanes of a channel
  * are those of RCCL's communicator if its size says so; else channels whose kernels run at the same time, if those make equal sets; else all.
  *
  * The last lane to arrive does not wait: the duration of its kernel is the transfer. The others wait from their begin to that

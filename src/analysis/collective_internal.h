@@ -21,8 +21,8 @@ struct collective_event {
 	int64_t since;	 /* end of the lane's collective before */
 	int64_t longest, marker;
 	uint64_t bytes;
-	uint32_t name;	  /* of collective_ops.names */
-	uint32_t channel; /* of collective_ops.channels */
+	uint32_t name;					   /* of collective_ops.names */
+	uint32_t channel;				   /* of collective_ops.channels */
 	bool has_launch, has_before, is_untimed, is_graph; /* has_launch: its call is known */
 };
 

@@ -261,18 +261,16 @@ static int take_collective(struct reader *r, size_t lane, const int64_t *row, in
 	const struct collective_call call = { launch_ns ? row[CALL] : 0, row[PID], row[TID],
 					      row[LAUNCH], row[FUNCTION] };
 	struct collective_launch launch = { 0 };
-	struct collective_event e = {
-		.begin = row[BEGIN],
-		.end = row[END],
-		.kernel_ns = l->kernel_ns,
-		.copy_ns = l->copy_ns,
-		.since = l->since,
-		.has_launch = launch_ns != 0,
-		.longest = l->longest,
-		.marker = row[MARKER],
-		.has_before = l->since != INT64_MIN,
-		.is_untimed = !rows_timed(row[BEGIN], row[END], row[FLAGS])
-	};
+	struct collective_event e = { .begin = row[BEGIN],
+				      .end = row[END],
+				      .kernel_ns = l->kernel_ns,
+				      .copy_ns = l->copy_ns,
+				      .since = l->since,
+				      .has_launch = launch_ns != 0,
+				      .longest = l->longest,
+				      .marker = row[MARKER],
+				      .has_before = l->since != INT64_MIN,
+				      .is_untimed = !rows_timed(row[BEGIN], row[END], row[FLAGS]) };
 	size_t channel = 0;
 	int ret = collective_calls_find(r->out->calls, &call, lane, &launch);
 

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 struct spill {
-	size_t size, max, nr_held; /* size: bytes of a row; held: rows in memory, behind `written` */
+	size_t size, max,
+		nr_held; /* size: bytes of a row; held: rows in memory, behind `written` */
 	uint64_t written;
 	unsigned char *held;
 	int fd; /* -1: no row is in the file */

@@ -12,7 +12,7 @@ from support import spool
 from support.cli import *
 
 RCCL = 3
-REDUCE, GROUP_START, GROUP_END, INIT = 1, 2, 3, 4
+REDUCE, GROUP_START, GROUP_END, INIT, SPLIT = 1, 2, 3, 4, 5
 LAUNCH = "function_address:p:kernel,numBlocks:d:grid,dimBlocks:d:block,args:p,sharedMemBytes:z:shared,stream:h:stream"
 
 
@@ -36,11 +36,20 @@ class Rank:
         s.op(1, "hipLaunchKernel", LAUNCH)
         for number, name, args in ((REDUCE, "ncclAllReduce", "sendbuff:p,recvbuff:p,count:z,datatype:i,op:i,comm:h,stream:h:stream"),
                                    (GROUP_START, "ncclGroupStart", ""), (GROUP_END, "ncclGroupEnd", ""),
-                                   (INIT, "ncclCommInitRank", "newcomm:p,nranks:i,myrank:i")):
+                                   (INIT, "ncclCommInitRank", "newcomm:p,nranks:i,commId:h,myrank:i,handle:h"),
+                                   (SPLIT, "ncclCommSplit", "comm:h,color:i,key:i,newcomm:p,config:p,handle:h")):
             s.op(number, name, args, domain=RCCL)
         if calls:
-            s.api(INIT, self.host_now, self.host_now + 100, (0x10, ranks, rank or 0), domain=RCCL)
+            self.init(ranks, rank or 0, 0, 0)
         self.now = [s.start + 100_000] * gpus
+
+    def init(self, ranks, rank, identity, handle):
+        self.host_now += 200
+        self.s.api(INIT, self.host_now - 100, self.host_now, (0x10, ranks, identity, rank, handle), domain=RCCL)
+
+    def split(self, comm, color, handle):
+        self.host_now += 200
+        self.s.api(SPLIT, self.host_now - 100, self.host_now, (comm, color & 0xFFFFFFFF, 0, 0x10, 0, handle), domain=RCCL)
 
     def launch(self, at, gpu):
         return self.s.api(1, at, at + 3000, (0x5001, 1 | 1 << 32, 1, 64 | 1 << 32, 1, 0, 0, 0x700 + gpu))
@@ -50,13 +59,13 @@ class Rank:
         self.s.dispatch(self.work, self.queues[gpu], at, at + ns, correlation=self.launch(at - 10_000 if not delay else at - 500, gpu))
         return at + ns + 2000
 
-    def collective(self, begins, end, count):
+    def collective(self, begins, end, count, comm=0xC0):
         """On all GPUs of the process, in a group of RCCL's."""
         at, s = min(begins) - 9000, self.s
         if self.calls:
             s.api(GROUP_START, at, at + 10, domain=RCCL)
             for gpu in range(self.gpus):
-                s.api(REDUCE, at + 20 + gpu, at + 21 + gpu, (1, 2, count, 7, 0, 0xC0 + gpu, 0x700 + gpu), domain=RCCL)
+                s.api(REDUCE, at + 20 + gpu, at + 21 + gpu, (1, 2, count, 7, 0, comm + gpu, 0x700 + gpu), domain=RCCL)
         for gpu, begin in enumerate(begins):
             s.dispatch(self.reduce, self.queues[gpu], begin, end, correlation=self.launch(at + 100 + gpu, gpu))
             self.now[gpu] = end + 30_000
@@ -112,6 +121,48 @@ class Collectives(Case):
         row = self.rows(self.job(calls=False))[0]
         self.assertEqual((row["name"], row["channel"], row["bytes"], row["bus_bandwidth"]),
                          ("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", "queue 0", None, None))
+
+    def pairs(self, make, rounds=12):
+        """Four ranks in two communicators of two each, of which `make` tells the ranks; they run one after the other, the pairs of the second
+        kind on communicator 0xD0."""
+        processes = [Rank(500 + r, 1, 4, r) for r in range(4)]
+        for r, p in enumerate(processes):
+            make(p, r)
+        for _ in range(rounds):
+            for comm, pairs in ((0xC0, ((0, 1), (2, 3))), (0xD0, ((0, 2), (1, 3)))):
+                for pair in pairs:
+                    begins = [processes[r].compute(0, 200_000 + 5000 * r) for r in pair]
+                    for r, begin in zip(pair, begins):
+                        processes[r].collective([begin], max(begins) + 40_000, 1 << 20, comm)
+        for p in processes:
+            p.s.write(self.path(f"{p.s.pid}.rtl"))
+        self.rtl("merge", "-q", *[f"{p.s.pid}.rtl" for p in processes], "-o", "pairs.db")
+        rows = self.rows("pairs.db")
+        os.remove(self.path("pairs.db"))
+        return sorted((r["calls"], r["rank"], r["ranks"]) for r in rows), {r["inconclusive"] for r in rows}
+
+    def test_communicators_of_processes_are_matched_by_their_ids(self):
+        expected = sorted((12, f"rank {r}", 2) for r in range(4) for _ in range(2)), {0}
+
+        def by_id(p, r):
+            rows, columns = 10 + r // 2, 20 + r % 2
+            # ranks make their communicators in different orders
+            for handle, identity in ((0xC0, rows), (0xD0, columns))[::1 if r % 2 else -1]:
+                p.init(2, 0, identity, handle)
+
+        def by_split(p, r):
+            p.init(4, r, 9, 0xA0)
+            p.split(0xA0, r // 2, 0xC0)
+            p.split(0xA0, r % 2, 0xD0)
+
+        def with_none(p, r):
+            p.init(4, r, 9, 0xA0)
+            p.split(0xA0, -1, 0)  # this rank has no part
+            p.split(0xA0, r // 2, 0xC0)
+            p.split(0xA0, r % 2, 0xD0)
+
+        for make in (by_id, by_split, with_none):
+            self.assertEqual(self.pairs(make), expected, make.__name__)
 
     def test_view_has_the_same_arrivals(self):
         db = self.job(late=3, by="kernel", seed=11)

@@ -32,6 +32,8 @@ def two_processes(by):
     command = f"RANK=0 WORLD_SIZE=2 {one}0 & RANK=1 WORLD_SIZE=2 {one}1; a=$?; wait $! || exit; exit $a"
     r = run("/bin/sh", "-c", command, trace=RTL, gpus=2, env={"VGPU_EXEC": "auto"}, timeout=120)
     check(r, "log", "rank 1", by)
+    made = [dict(arg.split("=") for arg in args.split(", ")) for args, in r.rows("SELECT args FROM rtl_api WHERE name = 'ncclCommInitRank'")]
+    equal("ids of the communicator", (len(made), len({call["commId"] for call in made}), "0" in {call["handle"] for call in made}), (2, 1, False))
 
 
 def one_process(by):

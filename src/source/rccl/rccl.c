@@ -125,6 +125,30 @@ struct live_frame *rccl_begin(uint32_t op, void *args, uintptr_t frame)
 	return live_wrapper_begin(API_RCCL, op, args, frame);
 }
 
+/* FNV-1a by words: ids are addresses and random numbers. */
+uint64_t rccl_identity(const struct rccl_unique_id *id)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < sizeof(id->bytes); i += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, id->bytes + i, sizeof(word));
+		hash = (hash ^ word) * UINT64_C(0x100000001b3);
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+uint64_t rccl_handle(int status, const void *out)
+{
+	void *handle = NULL;
+
+	if ((status == RCCL_SUCCESS || status == RCCL_IN_PROGRESS) && out)
+		memcpy(&handle, out, sizeof(handle));
+	return (uintptr_t)handle;
+}
+
 /* ---- the table ---- */
 
 static bool take_over(_Atomic(void *) *entry, uint32_t op)

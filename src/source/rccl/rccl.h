@@ -25,6 +25,8 @@
 
 /* ncclInvalidUsage: the symbol was ours, and there is no librccl behind it. */
 #define RCCL_NOT_LOADED 5
+#define RCCL_SUCCESS 0
+#define RCCL_IN_PROGRESS 7 /* of a communicator that does not block: its handle is known */
 
 /* Emitted with the wrappers, by op. */
 extern const struct api_op rccl_ops[];
@@ -34,6 +36,10 @@ extern void *const rccl_wrappers[];
 void *rccl_real(uint32_t op);
 /* Begins a call, before the library's function runs. NULL: no subscriber wants it, or another wrapper shows it already. */
 struct live_frame *rccl_begin(uint32_t op, void *args, uintptr_t frame);
+/* What is recorded of a communicator's id: the same on all its ranks. */
+uint64_t rccl_identity(const struct rccl_unique_id *id);
+/* The handle that a function has stored at `out`; 0: it failed, or there is none. */
+uint64_t rccl_handle(int status, const void *out);
 /* Puts the wrappers into the entries of RCCL's dispatch table: its size in bytes, then functions by their numbers. Once. */
 void rccl_take_table(void *table);
 /* For programs that look its functions up. */
