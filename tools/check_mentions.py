@@ -12,12 +12,12 @@ import rtl_tree
 
 # what is neither called nor declared here: whose it is
 OTHERS = {
-    "PERFETTO_TRACK_EVENT_STATIC_STORAGE": "Perfetto's", "Submit": "ROCr's", "roundeven": "libc's", "setproctitle": "libbsd's", "sigabbrev_np": "libc's",
+    "PERFETTO_TRACK_EVENT_STATIC_STORAGE": "Perfetto's", "Submit": "ROCr's", "roundeven": "libc's", "setcontext": "libc's", "setproctitle": "libbsd's", "sigabbrev_np": "libc's",
     "sqlite3_table_column_metadata": "SQLite's",
 }
 OTHER_FILES = {
-    "amd_hsa_signal.h", "curses.h", "drm/amdgpu_drm.h", "drm/drm.h", "hsa_amd_tool.h", "hsa_api_trace.h", "hsa_ext_amd.h", "hsakmt.h", "linux/kfd_ioctl.h",
-    "linux/landlock.h",
+    "amd_hsa_signal.h", "aql_profile_v2.h", "curses.h", "drm/amdgpu_drm.h", "drm/drm.h", "hsa_amd_tool.h", "hsa_api_trace.h", "hsa_ext_amd.h", "hsakmt.h", "linux/kfd_ioctl.h",
+    "linux/landlock.h", "mpif.h",
 }
 # an emitted function for each of HIP's: codegen/emit_hip.py
 EMITTED = re.compile(r"(any|late|seen)_hip\w+")

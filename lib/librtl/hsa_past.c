@@ -54,8 +54,7 @@ bool hsa_past_is(void)
 		early_find();
 	if (real_ready() || !lookup_next)
 		return false;
-	get_info =
-		(hsa_status_t(*)(hsa_system_info_t, void *))hsa_past_find("hsa_system_get_info");
+	get_info = (hsa_status_t(*)(hsa_system_info_t, void *))hsa_past_find("hsa_system_get_info");
 	/* fails where the runtime was not initialised */
 	return get_info && get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks) == HSA_STATUS_SUCCESS;
 }
@@ -73,7 +72,6 @@ const struct source hsa_past_source = { .name = "runtime", .stop = stop };
 void hsa_past_conclude(void)
 {
 	if (atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_OFF &&
-	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() &&
-	    hsa_past_is())
+	    location_is_session() && !env_bool(ENV_DISABLE) && !life_is_idle() && hsa_past_is())
 		notice_send(env_str(ENV_SESSION), NOTICE_NO_TABLES, 0);
 }

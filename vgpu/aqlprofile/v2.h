@@ -76,7 +76,7 @@ typedef hsa_status_t (*aqlprofile_coordinate_callback_t)(int position, int id, i
 							 int coordinate, const char *name,
 							 void *userdata);
 
-/* The attributes of get_pmc_info() that have an answer. */
+/* The attributes of aqlprofile_get_pmc_info() that have an answer. */
 enum { V2_INFO_BLOCK_COUNTERS = 4, V2_INFO_BLOCK_ID = 5 };
 
 hsa_status_t aqlprofile_get_version(aqlprofile_version_t *version);
