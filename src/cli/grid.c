@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* grid.c - rows as aligned text, CSV or JSON
+/* grid.c - tables as aligned text, CSV or JSON
  *
  * Fails:    out of memory ends the process (ui_die_memory).
- * Not here: what the rows are (cmd_summary.c).
+ * Not here: what the rows are (analysis/tables.h, and the commands).
  */
 #include "cli/grid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/exit_status.h"
@@ -17,181 +17,36 @@
 #include "export/csv_field.h"
 #include "export/json.h"
 
-#define MAX_COLUMNS GRID_COLUMNS
 #define MIN_NAME 16 /* a name column is not cut below this */
 #define MAX_NEED 40 /* other columns give way to as much of a name that is no symbol */
 
-struct grid {
-	const struct grid_column *columns;
-	struct grid_column *own_columns; /* of a grid that was caught */
-	size_t nr_columns;
-	enum grid_format format;
-	unsigned int width;
-	bool colour;
-	bool scaled; /* numbers with units */
-	enum names_form names;
-	const char *order;
-	uint64_t max_shown; /* 0: all */
-	bool hidden[MAX_COLUMNS];
-	struct grid_cell *cells; /* texts are owned */
-	size_t nr_rows, max_rows;
-};
-
-static grid_take_fn catcher;
-static void *catcher_arg;
-
-struct grid *grid_create(const struct grid_column *columns, size_t nr, enum grid_format format,
-			 unsigned int width, bool colour)
+struct grid_style grid_style(enum grid_format format)
 {
-	struct grid *t = calloc(1, sizeof(*t));
-
-	if (!t)
-		ui_die_memory();
-	t->columns = columns;
-	t->nr_columns = nr;
-	t->format = format;
-	t->width = width;
-	t->colour = colour;
-	t->scaled = format == GRID_TEXT;
-	return t;
+	return (struct grid_style){ .format = format,
+				    .width = format == GRID_TEXT ? ui_columns(STDOUT_FILENO, 0) : 0,
+				    .colour = ui_colour(STDOUT_FILENO) };
 }
 
-void grid_units(struct grid *t, enum grid_units units)
-{
-	if (units != GRID_UNITS_AUTO)
-		t->scaled = units == GRID_UNITS_SCALED;
-}
-
-void grid_names(struct grid *t, enum names_form form)
-{
-	t->names = form;
-}
-
-void grid_destroy(struct grid *t)
-{
-	if (!t)
-		return;
-	for (size_t i = 0; i < t->nr_rows * t->nr_columns; i++)
-		free((char *)t->cells[i].text);
-	free(t->cells);
-	free(t->own_columns);
-	free(t);
-}
-
-void grid_row(struct grid *t, const struct grid_cell *cells)
-{
-	struct grid_cell *row;
-
-	if (t->nr_rows == t->max_rows) {
-		size_t max = t->max_rows ? t->max_rows * 2 : 32;
-		struct grid_cell *grown =
-			reallocarray(t->cells, max * t->nr_columns, sizeof(*grown));
-
-		if (!grown)
-			ui_die_memory();
-		t->cells = grown;
-		t->max_rows = max;
-	}
-	row = t->cells + t->nr_rows++ * t->nr_columns;
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		row[i] = cells[i];
-		if (t->columns[i].unit != GRID_NAME) {
-			row[i].text = NULL;
-			continue;
-		}
-		row[i].text = strdup(cells[i].text ? cells[i].text : "");
-		if (!row[i].text)
-			ui_die_memory();
-	}
-}
-
-void grid_limit(struct grid *t, size_t nr)
-{
-	for (size_t i = nr * t->nr_columns; i < t->nr_rows * t->nr_columns; i++)
-		free((char *)t->cells[i].text);
-	if (nr < t->nr_rows)
-		t->nr_rows = nr;
-}
-
-/* ---- order ---- */
-
-static bool is_column(const struct grid_column *c, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (strncasecmp(c->key, name, n) == 0 && (!c->key[n] || c->key[n] == '_'))
-		return true;
-	return c->title && strcasecmp(c->title, name) == 0;
-}
-
-struct order {
-	size_t column;
-	enum grid_unit unit;
-};
-
-static int compare_rows(const void *a, const void *b, void *arg)
-{
-	const struct order *o = arg;
-	const struct grid_cell *x = (const struct grid_cell *)a + o->column;
-	const struct grid_cell *y = (const struct grid_cell *)b + o->column;
-
-	if (x->none || y->none)
-		return x->none - y->none;
-	switch (o->unit) {
-	case GRID_NAME:
-		return strcmp(x->text, y->text);
-	case GRID_SHARE:
-	case GRID_RATE:
-	case GRID_REAL:
-		return (x->real < y->real) - (x->real > y->real);
-	case GRID_SPAN:
-		return ((int64_t)x->num < (int64_t)y->num) - ((int64_t)x->num > (int64_t)y->num);
-	case GRID_NUMBER:
-		return (x->num > y->num) - (x->num < y->num);
-	default:
-		return (x->num < y->num) - (x->num > y->num);
-	}
-}
-
-bool grid_sort(struct grid *t, const char *column)
-{
-	struct order o = { .column = t->nr_columns };
-
-	/* the whole key before its begin: gpu, not gpu_ns */
-	for (size_t i = 0; i < t->nr_columns; i++)
-		if (strcasecmp(t->columns[i].key, column) == 0)
-			o.column = i;
-	for (size_t i = 0; i < t->nr_columns && o.column == t->nr_columns; i++)
-		if (is_column(&t->columns[i], column))
-			o.column = i;
-	if (o.column == t->nr_columns)
-		return false;
-	o.unit = t->columns[o.column].unit;
-	if (t->nr_rows)
-		qsort_r(t->cells, t->nr_rows, t->nr_columns * sizeof(*t->cells), compare_rows, &o);
-	return true;
-}
-
-void grid_order(struct grid *t, const char *column, uint64_t rows)
-{
-	t->order = column;
-	t->max_shown = rows;
-}
-
-static void order_rows(struct grid *t)
+void grid_order(struct sheet *t, const char *column, uint64_t rows)
 {
 	char keys[600];
 	size_t used = 0;
 
-	if (t->order && !grid_sort(t, t->order)) {
+	if (column && !sheet_sort(t, column)) {
 		for (size_t i = 0; i < t->nr_columns && used + 40 < sizeof(keys); i++)
 			used += (size_t)snprintf(keys + used, sizeof(keys) - used, "%s%s",
 						 i ? ", " : "", t->columns[i].key);
-		ui_die(STATUS_USAGE, "--sort: the table has no column '%.40s'; it has %s", t->order,
+		ui_die(STATUS_USAGE, "--sort: the table has no column '%.40s'; it has %s", column,
 		       keys);
 	}
-	if (t->max_shown)
-		grid_limit(t, t->max_shown);
+	if (rows)
+		sheet_limit(t, rows);
+}
+
+static bool is_scaled(const struct grid_style *style)
+{
+	return style->units == GRID_UNITS_AUTO ? style->format == GRID_TEXT :
+						 style->units == GRID_UNITS_SCALED;
 }
 
 /* Columns on the screen: one for each UTF-8 sequence, and for what becomes '?'. */
@@ -229,16 +84,18 @@ const char *grid_cut(char *buf, size_t size, const char *text, size_t width)
 }
 
 /* A cell as text, without a unit. */
-static const char *raw_text(const struct grid_column *column, const struct grid_cell *cell,
+static const char *raw_text(const struct sheet_column *column, const struct sheet_cell *cell,
 			    char buf[UI_NUMBER_SIZE + 8])
 {
-	if (column->unit == GRID_SHARE)
+	if (column->unit == SHEET_SHARE)
 		snprintf(buf, UI_NUMBER_SIZE, "%.6f", cell->real);
-	else if (column->unit == GRID_RATE)
+	else if (column->unit == SHEET_RATE)
 		snprintf(buf, UI_NUMBER_SIZE, "%.0f", cell->real);
-	else if (column->unit == GRID_REAL)
+	else if (column->unit == SHEET_REAL)
 		snprintf(buf, UI_NUMBER_SIZE, "%.15g", cell->real);
-	else if (column->unit == GRID_SPAN)
+	else if (column->unit == SHEET_RATIO)
+		snprintf(buf, UI_NUMBER_SIZE, "%.6f", cell->real);
+	else if (column->unit == SHEET_SPAN)
 		snprintf(buf, UI_NUMBER_SIZE, "%lld", (long long)cell->num);
 	else
 		snprintf(buf, UI_NUMBER_SIZE, "%llu", (unsigned long long)cell->num);
@@ -246,33 +103,36 @@ static const char *raw_text(const struct grid_column *column, const struct grid_
 }
 
 /* A cell as text, with a unit. Names are returned unchanged. */
-static const char *scaled_text(const struct grid_column *column, const struct grid_cell *cell,
+static const char *scaled_text(const struct sheet_column *column, const struct sheet_cell *cell,
 			       char buf[UI_NUMBER_SIZE + 8])
 {
 	switch (column->unit) {
-	case GRID_NAME:
+	case SHEET_NAME:
 		return cell->text;
-	case GRID_NUMBER:
+	case SHEET_NUMBER:
 		return raw_text(column, cell, buf);
-	case GRID_COUNT:
+	case SHEET_COUNT:
 		return ui_count(buf, cell->num);
-	case GRID_SPAN:
+	case SHEET_SPAN:
 		if ((int64_t)cell->num < 0) {
 			buf[0] = '-';
 			ui_time(buf + 1, 0 - cell->num);
 			return buf;
 		}
 		return ui_time(buf, cell->num);
-	case GRID_TIME:
+	case SHEET_TIME:
 		return cell->is_count ? ui_count(buf, cell->num) : ui_time(buf, cell->num);
-	case GRID_BYTES:
+	case SHEET_BYTES:
 		return ui_bytes(buf, cell->num);
-	case GRID_SHARE:
+	case SHEET_SHARE:
 		return ui_percent(buf, cell->real);
-	case GRID_REAL:
+	case SHEET_REAL:
 		snprintf(buf, UI_NUMBER_SIZE, "%.6g", cell->real);
 		return buf;
-	case GRID_RATE:
+	case SHEET_RATIO:
+		snprintf(buf, UI_NUMBER_SIZE, "%.2f", cell->real);
+		return buf;
+	case SHEET_RATE:
 		ui_bytes(buf, cell->real < 0 ? 0 : (uint64_t)cell->real);
 		memcpy(buf + strlen(buf), "/s", 3);
 		return buf;
@@ -280,22 +140,22 @@ static const char *scaled_text(const struct grid_column *column, const struct gr
 	return "";
 }
 
-static const char *cell_text(const struct grid *t, const struct grid_column *column,
-			     const struct grid_cell *cell, char buf[UI_NUMBER_SIZE + 8])
+static const char *cell_text(const struct sheet_column *column, const struct sheet_cell *cell,
+			     bool scaled, char buf[UI_NUMBER_SIZE + 8])
 {
 	if (cell->none)
 		return "-";
-	if (column->unit == GRID_NAME || t->scaled)
+	if (column->unit == SHEET_NAME || scaled)
 		return scaled_text(column, cell, buf);
 	return raw_text(column, cell, buf);
 }
 
-static void put_cell(const struct grid_column *column, const char *text, size_t width, bool last)
+static void put_cell(const struct sheet_column *column, const char *text, size_t width, bool last)
 {
 	size_t have = text_width(text);
 	int pad = have < width ? (int)(width - have) : 0;
 
-	if (column->unit == GRID_NAME)
+	if (column->unit == SHEET_NAME)
 		ui_putf("%s%*s", text, last ? 0 : pad, "");
 	else
 		ui_putf("%*s%s", pad, "", text);
@@ -303,20 +163,15 @@ static void put_cell(const struct grid_column *column, const char *text, size_t 
 		ui_put("  ");
 }
 
-static bool is_shown(const struct grid *t, size_t column)
-{
-	return t->columns[column].title && !t->hidden[column];
-}
-
 /* The texts of a name column, in malloc'd memory. */
-static const char **texts_of(const struct grid *t, size_t column)
+static const char **texts_of(const struct sheet *t, size_t column)
 {
 	const char **texts = calloc(t->nr_rows + 1, sizeof(*texts));
 
 	if (!texts)
 		ui_die_memory();
 	for (size_t r = 0; r < t->nr_rows; r++) {
-		const struct grid_cell *cell = &t->cells[r * t->nr_columns + column];
+		const struct sheet_cell *cell = sheet_cell(t, r, column);
 
 		texts[r] = cell->none ? "-" : cell->text;
 	}
@@ -324,109 +179,139 @@ static const char **texts_of(const struct grid *t, size_t column)
 }
 
 /* What a name column needs, so that nothing in it has to be cut. */
-static size_t needed_width(const struct grid *t, size_t column, size_t width)
+static size_t needed_width(const struct sheet *t, const struct grid_style *style, size_t column,
+			   size_t width)
 {
 	const char **texts;
 	size_t need;
 
 	if (!t->columns[column].symbol)
 		return width < MAX_NEED ? width : MAX_NEED;
-	if (t->names >= NAMES_MEDIUM)
+	if (style->names >= NAMES_MEDIUM)
 		return width;
 	texts = texts_of(t, column);
 	need = names_width(texts, t->nr_rows);
 	free(texts);
 	/* names without parts to leave out, as those of Tensile, are cut: half of the line is enough for them */
-	if (need > t->width / 2)
-		need = t->width / 2;
+	if (need > style->width / 2)
+		need = style->width / 2;
 	if (need < MAX_NEED)
 		need = MAX_NEED;
 	return need < width ? need : width;
 }
 
-static size_t sum_widths(const struct grid *t, const size_t widths[MAX_COLUMNS], size_t but)
+static size_t sum_widths(const struct sheet *t, const struct grid_layout *l, size_t but)
 {
 	size_t sum = 0;
 
 	for (size_t i = 0; i < t->nr_columns; i++)
-		if (i != but && is_shown(t, i))
-			sum += widths[i] + 2;
+		if (i != but && l->shown[i])
+			sum += l->widths[i] + 2;
 	return sum;
 }
 
 /* Leaves columns out until `need` is free for the name. */
-static void drop_columns(struct grid *t, const size_t widths[MAX_COLUMNS], size_t name, size_t need)
+static void drop_columns(const struct sheet *t, struct grid_layout *l, unsigned int width,
+			 size_t name, size_t need)
 {
-	while (sum_widths(t, widths, name) + need > t->width) {
+	while (sum_widths(t, l, name) + need > width) {
 		size_t drop = t->nr_columns;
 
 		for (size_t i = 0; i < t->nr_columns; i++)
-			if (i != name && is_shown(t, i) && t->columns[i].drop &&
+			if (i != name && l->shown[i] && t->columns[i].drop &&
 			    (drop == t->nr_columns || t->columns[i].drop >= t->columns[drop].drop))
 				drop = i;
 		if (drop == t->nr_columns)
 			return;
-		t->hidden[drop] = true;
+		l->shown[drop] = false;
 	}
 }
 
 /* Where the widest name was shortened as far as it goes, further ones are cut. `have`: the width of all. */
-static void cut_others(const struct grid *t, size_t widths[MAX_COLUMNS], size_t widest, size_t have)
+static void cut_others(const struct sheet *t, struct grid_layout *l, unsigned int width,
+		       size_t widest, size_t have)
 {
-	for (size_t i = 0; i < t->nr_columns && have > t->width; i++) {
-		size_t cut = have - t->width;
+	for (size_t i = 0; i < t->nr_columns && have > width; i++) {
+		size_t cut = have - width;
 
-		if (i == widest || !is_shown(t, i) || t->columns[i].unit != GRID_NAME ||
-		    widths[i] <= MIN_NAME || t->columns[i].is_typed)
+		if (i == widest || !l->shown[i] || t->columns[i].unit != SHEET_NAME ||
+		    l->widths[i] <= MIN_NAME || t->columns[i].is_typed)
 			continue;
-		if (cut > widths[i] - MIN_NAME)
-			cut = widths[i] - MIN_NAME;
-		widths[i] -= cut;
+		if (cut > l->widths[i] - MIN_NAME)
+			cut = l->widths[i] - MIN_NAME;
+		l->widths[i] -= cut;
 		have -= cut;
 	}
 }
 
-/* The widths of all columns. Where they are too wide for the terminal, leaves out columns, then shortens the widest name. Returns the
- * column that is shortened. */
-static size_t measure_columns(struct grid *t, size_t widths[MAX_COLUMNS])
+static size_t cell_width(const struct sheet_column *column, const struct sheet_cell *cell,
+			 bool scaled)
 {
 	char buf[UI_NUMBER_SIZE + 8];
+	size_t width = text_width(cell_text(column, cell, scaled, buf));
+
+	if (column->unit != SHEET_NAME || cell->none)
+		return width;
+	return width + 2u * cell->depth + (cell->mark ? text_width(cell->mark) : 0);
+}
+
+size_t grid_lay_out(const struct sheet *t, const struct grid_style *style, struct grid_layout *l)
+{
 	size_t widest = 0, others;
 
+	memset(l, 0, sizeof(*l));
 	for (size_t i = 0; i < t->nr_columns; i++) {
-		widths[i] = 0;
-		if (!t->columns[i].title)
-			continue;
-		widths[i] = strlen(t->columns[i].title);
-		for (size_t r = 0; r < t->nr_rows; r++) {
-			const struct grid_cell *cell = &t->cells[r * t->nr_columns + i];
-			size_t n = text_width(cell_text(t, &t->columns[i], cell, buf));
+		const struct sheet_column *c = &t->columns[i];
 
-			if (n > widths[i])
-				widths[i] = n;
+		if (!c->title)
+			continue;
+		l->shown[i] = true;
+		l->widths[i] = strlen(c->title);
+		for (size_t r = 0; r < t->nr_rows; r++) {
+			size_t n = cell_width(c, sheet_cell(t, r, i), is_scaled(style));
+
+			if (n > l->widths[i])
+				l->widths[i] = n;
 		}
-		if (t->columns[i].unit == GRID_NAME &&
-		    (t->columns[widest].unit != GRID_NAME || widths[i] > widths[widest]))
+		if (c->unit == SHEET_NAME &&
+		    (t->columns[widest].unit != SHEET_NAME || l->widths[i] > l->widths[widest]))
 			widest = i;
 	}
-	if (!t->width || t->columns[widest].unit != GRID_NAME)
+	if (!style->width || t->columns[widest].unit != SHEET_NAME)
 		return widest;
-	drop_columns(t, widths, widest, needed_width(t, widest, widths[widest]));
-	others = sum_widths(t, widths, widest);
-	if (others + widths[widest] > t->width)
-		widths[widest] = t->width > others + MIN_NAME ? t->width - others :
-				 widths[widest] > MIN_NAME    ? MIN_NAME :
-								widths[widest];
-	cut_others(t, widths, widest, others + widths[widest]);
+	drop_columns(t, l, style->width, widest, needed_width(t, style, widest, l->widths[widest]));
+	others = sum_widths(t, l, widest);
+	if (others + l->widths[widest] > style->width)
+		l->widths[widest] = style->width > others + MIN_NAME ? style->width - others :
+				    l->widths[widest] > MIN_NAME     ? MIN_NAME :
+								       l->widths[widest];
+	cut_others(t, l, style->width, widest, others + l->widths[widest]);
 	return widest;
 }
 
-static size_t longest_name(const struct grid *t)
+const char *grid_text(const struct sheet_column *column, const struct sheet_cell *cell,
+		      char buf[GRID_TEXT_SIZE])
+{
+	return cell_text(column, cell, true, buf);
+}
+
+const char *grid_name(char *buf, size_t size, const struct sheet_cell *cell, const char *text)
+{
+	if (!cell->depth && !cell->mark)
+		return text;
+	snprintf(buf, size, "%*s%s%s", 2 * cell->depth, "", text, cell->mark ? cell->mark : "");
+	return buf;
+}
+
+/* Space for any name with its depth and mark, cut or not. */
+static size_t longest_name(const struct sheet *t)
 {
 	size_t longest = 0;
 
 	for (size_t i = 0; i < t->nr_rows * t->nr_columns; i++) {
-		size_t n = t->cells[i].text ? strlen(t->cells[i].text) : 0;
+		const struct sheet_cell *cell = &t->cells[i];
+		size_t n = (cell->text ? strlen(cell->text) : 0) + 2u * cell->depth +
+			   (cell->mark ? strlen(cell->mark) : 0);
 
 		if (n > longest)
 			longest = n;
@@ -434,62 +319,73 @@ static size_t longest_name(const struct grid *t)
 	return longest;
 }
 
-/* Replaces the names of kernels by shorter ones. */
-static void shorten_names(struct grid *t, const size_t widths[MAX_COLUMNS], size_t widest)
+/* Shorter names of kernels, of each row; NULL: the column has none. */
+static char **short_names(const struct sheet *t, const struct grid_style *style,
+			  const struct grid_layout *l, size_t column, size_t widest)
 {
-	for (size_t i = 0; i < t->nr_columns; i++) {
-		const char **texts;
-		char **names;
+	const char **texts;
+	char **names;
 
-		if (!t->columns[i].symbol || !is_shown(t, i))
-			continue;
-		texts = texts_of(t, i);
-		names = names_make(texts, t->nr_rows, t->names,
-				   t->width && i == widest ? widths[i] : 0);
-		for (size_t r = 0; r < t->nr_rows; r++) {
-			struct grid_cell *cell = &t->cells[r * t->nr_columns + i];
-
-			free((char *)cell->text);
-			cell->text = names[r];
-		}
-		free(names);
-		free(texts);
-	}
+	if (!t->columns[column].symbol || !l->shown[column])
+		return NULL;
+	texts = texts_of(t, column);
+	names = names_make(texts, t->nr_rows, style->names,
+			   style->width && column == widest ? l->widths[column] : 0);
+	free(texts);
+	return names;
 }
 
-static void print_text(struct grid *t)
+static void put_row(const struct sheet *t, const struct grid_style *style,
+		    const struct grid_layout *l, size_t r, char *const *const names[SHEET_COLUMNS],
+		    char *name, size_t size)
 {
-	size_t widths[MAX_COLUMNS], last = 0, name_size = longest_name(t) + 16, widest;
-	char *name = malloc(name_size);
-	char buf[UI_NUMBER_SIZE + 8];
+	char buf[UI_NUMBER_SIZE + 8], *whole = name + size;
+	size_t last = 0;
+
+	for (size_t i = 0; i < t->nr_columns; i++)
+		if (l->shown[i])
+			last = i;
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		const struct sheet_column *column = &t->columns[i];
+		const struct sheet_cell *cell = sheet_cell(t, r, i);
+		const char *text;
+
+		if (!l->shown[i])
+			continue;
+		text = names[i] && !cell->none ? names[i][r] :
+						 cell_text(column, cell, is_scaled(style), buf);
+		if (column->unit == SHEET_NAME)
+			text = grid_cut(name, size, grid_name(whole, size, cell, text),
+					l->widths[i]);
+		put_cell(column, text, l->widths[i], i == last);
+	}
+	ui_put("\n");
+}
+
+static void print_text(const struct sheet *t, const struct grid_style *style)
+{
+	size_t last = 0, size = longest_name(t) + 16, widest;
+	char *name = malloc(2 * size), **names[SHEET_COLUMNS] = { NULL };
+	struct grid_layout l;
 
 	if (!name)
 		ui_die_memory();
-	widest = measure_columns(t, widths);
-	shorten_names(t, widths, widest);
-	for (size_t i = 0; i < t->nr_columns; i++)
-		if (is_shown(t, i))
+	widest = grid_lay_out(t, style, &l);
+	for (size_t i = 0; i < t->nr_columns; i++) {
+		names[i] = short_names(t, style, &l, i, widest);
+		if (l.shown[i])
 			last = i;
-	if (t->colour)
+	}
+	if (style->colour)
 		ui_put_raw("\033[1m");
 	for (size_t i = 0; i < t->nr_columns; i++)
-		if (is_shown(t, i))
-			put_cell(&t->columns[i], t->columns[i].title, widths[i], i == last);
-	ui_put_raw(t->colour ? "\033[0m\n" : "\n");
-	for (size_t r = 0; r < t->nr_rows; r++) {
-		for (size_t i = 0; i < t->nr_columns; i++) {
-			const struct grid_column *column = &t->columns[i];
-			const char *text;
-
-			if (!is_shown(t, i))
-				continue;
-			text = cell_text(t, column, &t->cells[r * t->nr_columns + i], buf);
-			if (column->unit == GRID_NAME)
-				text = grid_cut(name, name_size, text, widths[i]);
-			put_cell(column, text, widths[i], i == last);
-		}
-		ui_put("\n");
-	}
+		if (l.shown[i])
+			put_cell(&t->columns[i], t->columns[i].title, l.widths[i], i == last);
+	ui_put_raw(style->colour ? "\033[0m\n" : "\n");
+	for (size_t r = 0; r < t->nr_rows; r++)
+		put_row(t, style, &l, r, (char *const *const *)names, name, size);
+	for (size_t i = 0; i < t->nr_columns; i++)
+		names_free(names[i], names[i] ? t->nr_rows : 0);
 	free(name);
 }
 
@@ -500,12 +396,7 @@ static void put_bytes(void *arg, const char *bytes, size_t size)
 		ui_flush();
 }
 
-static void csv_text(const char *text)
-{
-	csv_field(put_bytes, NULL, text, false);
-}
-
-static void print_csv(const struct grid *t)
+static void print_csv(const struct sheet *t, bool scaled)
 {
 	char buf[UI_NUMBER_SIZE + 8];
 
@@ -514,25 +405,53 @@ static void print_csv(const struct grid *t)
 	ui_put("\n");
 	for (size_t r = 0; r < t->nr_rows; r++) {
 		for (size_t i = 0; i < t->nr_columns; i++) {
-			const struct grid_cell *cell = &t->cells[r * t->nr_columns + i];
+			const struct sheet_cell *cell = sheet_cell(t, r, i);
 
 			if (i)
 				ui_put(",");
 			if (cell->none)
 				continue;
-			if (t->columns[i].unit == GRID_NAME)
-				csv_text(cell_text(t, &t->columns[i], cell, buf));
+			if (t->columns[i].unit == SHEET_NAME)
+				csv_field(put_bytes, NULL, cell->text, false);
 			else
-				ui_putf("%s", cell_text(t, &t->columns[i], cell, buf));
+				ui_putf("%s", cell_text(&t->columns[i], cell, scaled, buf));
 		}
 		ui_put("\n");
 	}
 }
 
-static void print_json(const struct grid *t)
+static void put_json_cell(struct json *j, const struct sheet_column *column,
+			  const struct sheet_cell *cell, bool scaled)
+{
+	char buf[UI_NUMBER_SIZE + 8];
+
+	json_key(j, column->key);
+	if (cell->none) {
+		json_null(j);
+		return;
+	}
+	if (column->unit == SHEET_NAME || scaled) {
+		json_text(j, cell_text(column, cell, scaled, buf));
+		return;
+	}
+	switch (column->unit) {
+	case SHEET_SPAN:
+		json_int(j, (int64_t)cell->num);
+		break;
+	case SHEET_SHARE:
+	case SHEET_RATE:
+	case SHEET_REAL:
+	case SHEET_RATIO:
+		json_double(j, cell->real);
+		break;
+	default:
+		json_uint(j, cell->num);
+	}
+}
+
+static void print_json(const struct sheet *t, bool scaled)
 {
 	struct json *j = malloc(sizeof(*j));
-	char buf[UI_NUMBER_SIZE + 8];
 
 	if (!j)
 		ui_die_memory();
@@ -541,22 +460,8 @@ static void print_json(const struct grid *t)
 	for (size_t r = 0; r < t->nr_rows; r++) {
 		json_bytes(j, r ? "" : "\n ", r ? 0 : 2);
 		json_object(j);
-		for (size_t i = 0; i < t->nr_columns; i++) {
-			const struct grid_cell *cell = &t->cells[r * t->nr_columns + i];
-
-			json_key(j, t->columns[i].key);
-			if (cell->none)
-				json_null(j);
-			else if (t->columns[i].unit == GRID_NAME || t->scaled)
-				json_text(j, cell_text(t, &t->columns[i], cell, buf));
-			else if (t->columns[i].unit == GRID_SPAN)
-				json_int(j, (int64_t)cell->num);
-			else if (t->columns[i].unit == GRID_SHARE ||
-				 t->columns[i].unit == GRID_RATE || t->columns[i].unit == GRID_REAL)
-				json_double(j, cell->real);
-			else
-				json_uint(j, cell->num);
-		}
+		for (size_t i = 0; i < t->nr_columns; i++)
+			put_json_cell(j, &t->columns[i], sheet_cell(t, r, i), scaled);
 		json_object_end(j);
 		json_bytes(j, "\n", 1);
 	}
@@ -566,82 +471,15 @@ static void print_json(const struct grid *t)
 	free(j);
 }
 
-/* ---- for a screen ---- */
-
-void grid_catch(grid_take_fn take, void *arg)
+void grid_print(const struct sheet *t, const struct grid_style *style)
 {
-	catcher = take;
-	catcher_arg = arg;
-}
-
-/* Moves the rows to a grid that the catcher owns. */
-static void pass_on(struct grid *t)
-{
-	struct grid *moved = malloc(sizeof(*moved));
-	size_t size = t->nr_columns * sizeof(*t->columns);
-
-	if (!moved)
+	if (sheet_check(t))
 		ui_die_memory();
-	*moved = *t;
-	moved->own_columns = malloc(size);
-	if (!moved->own_columns)
-		ui_die_memory();
-	memcpy(moved->own_columns, t->columns, size);
-	moved->columns = moved->own_columns;
-	t->cells = NULL;
-	t->nr_rows = t->max_rows = 0;
-	catcher(moved, catcher_arg);
-}
-
-size_t grid_layout(struct grid *t, unsigned int width, size_t widths[GRID_COLUMNS])
-{
-	memset(t->hidden, 0, sizeof(t->hidden));
-	t->width = width;
-	return measure_columns(t, widths);
-}
-
-size_t grid_nr_rows(const struct grid *t)
-{
-	return t->nr_rows;
-}
-
-size_t grid_nr_columns(const struct grid *t)
-{
-	return t->nr_columns;
-}
-
-const struct grid_column *grid_column(const struct grid *t, size_t column)
-{
-	return &t->columns[column];
-}
-
-bool grid_is_shown(const struct grid *t, size_t column)
-{
-	return is_shown(t, column);
-}
-
-const struct grid_cell *grid_cell(const struct grid *t, size_t row, size_t column)
-{
-	return &t->cells[row * t->nr_columns + column];
-}
-
-const char *grid_text(const struct grid *t, size_t row, size_t column, char buf[GRID_TEXT_SIZE])
-{
-	return cell_text(t, &t->columns[column], grid_cell(t, row, column), buf);
-}
-
-void grid_print(struct grid *t)
-{
-	order_rows(t);
-	if (catcher) {
-		pass_on(t);
-		return;
-	}
-	if (t->format == GRID_JSON)
-		print_json(t);
-	else if (t->format == GRID_CSV)
-		print_csv(t);
+	if (style->format == GRID_JSON)
+		print_json(t, is_scaled(style));
+	else if (style->format == GRID_CSV)
+		print_csv(t, is_scaled(style));
 	else
-		print_text(t);
+		print_text(t, style);
 	ui_flush();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grid.h - prints rows in one of three forms
+/* grid.h - draws a table (analysis/sheet.h) in one of three forms
  *
  *   table  units scaled, columns aligned, as wide as the terminal: columns that may be left out give way to the widest
  *          name column, which is shortened last (names.h where it has kernels, else cut with "...")
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/sheet.h"
 #include "cli/names.h"
 
 enum grid_format { GRID_TEXT, GRID_CSV, GRID_JSON };
@@ -23,80 +24,37 @@ enum grid_format { GRID_TEXT, GRID_CSV, GRID_JSON };
 enum grid_units { GRID_UNITS_AUTO, GRID_UNITS_SCALED, GRID_UNITS_RAW };
 #define GRID_UNITS "auto|scaled|raw" /* in the order of enum grid_units */
 
-/* GRID_SPAN is a time that may be negative, GRID_NUMBER an identity: a pid. */
-enum grid_unit {
-	GRID_NAME,
-	GRID_NUMBER,
-	GRID_COUNT,
-	GRID_TIME,
-	GRID_SPAN,
-	GRID_BYTES,
-	GRID_SHARE,
-	GRID_RATE,
-	GRID_REAL
+struct grid_style {
+	enum grid_format format;
+	enum grid_units units;
+	enum names_form names; /* of symbols, in a table */
+	unsigned int width;    /* 0: no limit, names are never cut */
+	bool colour;
 };
 
-struct grid_column {
-	const char *key;   /* in csv and json: "total_ns" */
-	const char *title; /* in the table: "TOTAL"; NULL: not in the table */
-	enum grid_unit unit;
-	/* In a table that is too wide the column with the highest number is left out first; 0: never. */
-	unsigned char drop;
-	bool symbol;   /* GRID_NAME: names of kernels */
-	bool is_typed; /* GRID_NAME: users give it to other commands; others are cut first */
-};
-
-/* GRID_NAME: text. GRID_SHARE: real, 0..1. GRID_RATE: real, bytes a second. GRID_REAL: real, any number. GRID_SPAN: num as int64_t.
- * Otherwise num. */
-struct grid_cell {
-	const char *text;
-	uint64_t num;
-	double real;
-	bool none;     /* no value: "-" / empty / null */
-	bool is_count; /* in a column of GRID_TIME of a table: a number instead */
-};
-
-struct grid;
-
-/* columns is borrowed for the table's life. width 0: no limit (names are never cut). */
-struct grid *grid_create(const struct grid_column *columns, size_t nr, enum grid_format format,
-			 unsigned int width, bool colour);
-void grid_destroy(struct grid *grid);
-void grid_units(struct grid *grid, enum grid_units units);
-/* The form of symbols in a table. */
-void grid_names(struct grid *grid, enum names_form form);
-/* The column to sort by when the rows are printed, NULL: as they were added; at most `rows` of them, 0: all. An unknown column ends the
- * process with a message. */
-void grid_order(struct grid *grid, const char *column, uint64_t rows);
-/* Copies the cells, one for each column. */
-void grid_row(struct grid *grid, const struct grid_cell *cells);
-/* Sorts the rows by a column, the largest number or the first name first. `column` is its key, the key's begin up to a '_', or its title, in any
- * case. false: there is none of that name. */
-bool grid_sort(struct grid *grid, const char *column);
-/* Only the first `nr` rows are printed. */
-void grid_limit(struct grid *grid, size_t nr);
-/* Writes everything to stdout. */
-void grid_print(struct grid *grid);
+/* For stdout: as wide as the terminal, if the form is a table, and in colour if the terminal has that. */
+struct grid_style grid_style(enum grid_format format);
+/* Sorts by a column, NULL: not at all, and keeps at most `rows` rows, 0: all. An unknown column ends the process with a message. */
+void grid_order(struct sheet *t, const char *column, uint64_t rows);
+/* Writes everything to stdout. Ends the process if memory ran out while the table was made. */
+void grid_print(const struct sheet *t, const struct grid_style *style);
 
 /* ---- for a screen, which draws the rows itself ---- */
 
-#define GRID_COLUMNS 32 /* at most */
 #define GRID_TEXT_SIZE 40
 
-/* Gets each grid from here on instead of grid_print()'s output, and owns it. NULL: none, as at first. */
-typedef void (*grid_take_fn)(struct grid *grid, void *arg);
-void grid_catch(grid_take_fn take, void *arg);
+struct grid_layout {
+	size_t widths[SHEET_COLUMNS];
+	bool shown[SHEET_COLUMNS];
+};
 
-/* The widths of the columns on a screen, 0: no limit; leaves columns out that don't fit. Returns the column that is
- * shortened. */
-size_t grid_layout(struct grid *grid, unsigned int width, size_t widths[GRID_COLUMNS]);
-size_t grid_nr_rows(const struct grid *grid);
-size_t grid_nr_columns(const struct grid *grid);
-const struct grid_column *grid_column(const struct grid *grid, size_t column);
-bool grid_is_shown(const struct grid *grid, size_t column);
-const struct grid_cell *grid_cell(const struct grid *grid, size_t row, size_t column);
+/* The widths of the columns; leaves columns out that don't fit. Returns the column that is shortened. */
+size_t grid_lay_out(const struct sheet *t, const struct grid_style *style, struct grid_layout *out);
 /* The cell as in a table; in buf, or the cell's own. */
-const char *grid_text(const struct grid *grid, size_t row, size_t column, char buf[GRID_TEXT_SIZE]);
+const char *grid_text(const struct sheet_column *column, const struct sheet_cell *cell,
+		      char buf[GRID_TEXT_SIZE]);
+/* The text of a cell of SHEET_NAME, or a shorter one for it, with its depth and its mark; in buf, or `text` itself. */
+const char *grid_name(char *buf, size_t size, const struct sheet_cell *cell, const char *text);
 
 /* Cuts text to width columns and ends it in "..."; returns buf, of at least width + 4 bytes. Keeps UTF-8
  * sequences whole; what is not safe (base/text.h) becomes '?'. */

@@ -202,6 +202,59 @@ class Agree(Case):
                     numbers = r"\s+".join(re.escape(word) for word in row[:6])
                     t.until(lambda text, of=numbers: re.search(of, text), f"{db}, {tab}: {' '.join(row)}")
 
+    def test_rows_that_are_divided_add_up(self):
+        for db in self.traces():
+            for split, key, slowest in (("rank", "rank", "slowest_rank"), ("process", "pid", "slowest_pid")):
+                for by, total, name in (("kernel", "total_ns", "name"), ("api", "total_ns", "name"), ("copy", "total_ns", "name"),
+                                        ("marker", "total_ns", "name"), ("range", "gpu_ns", "path")):
+                    rows = self.json(db, "--by", f"{by},{split}")
+                    if db.startswith("rpd"):
+                        self.assertEqual(rows, [], db)
+                        continue
+                    whole, seen = self.json(db, "--by", by), []
+                    self.assertTrue(whole)
+                    for row in whole:
+                        own = [r for r in rows if r[name] == row[name]]
+                        seen += own
+                        self.assertEqual([sum(r[k] for r in own) for k in ("calls", total)], [row["calls"], row[total]], (db, by, split))
+                        self.assertEqual(own, sorted(own, key=lambda r: -r[total]))
+                        self.assertEqual(len({r[key] for r in own}), len(own))
+                        mean = row[total] / len(own)
+                        for r in own:
+                            self.assertAlmostEqual(r["of_mean"], r[total] / mean)
+                            self.assertAlmostEqual(r["max_of_mean"], own[0][total] / mean)
+                            self.assertEqual(r[slowest], own[0][key])
+                    self.assertEqual(seen, rows, (db, by, split))
+
+    def test_slowest_rank_is_named(self):
+        spools = []
+        for rank in range(3):
+            s = spool.Spool(pid=100 + rank)
+            for key, value in (("command", "./app"), ("mode", "hip"), ("version", "0.1.0"), ("rank", str(rank))):
+                s.info(key, value)
+            s.thread(s.tid, "app")
+            s.agent(gpu=False, name="cpu")
+            queue, work, step = s.queue(s.agent()), s.kernel("_Z4workPf"), s.marker(s.start, "step")
+            for i in range(4):
+                begin = s.start + i * MS
+                s.dispatch(work, queue, begin, begin + (300 if rank == 1 else 150) * US, correlation=i + 1, marker=step)
+            s.marker_end(s.start + 5 * MS, step)
+            spools.append(s)
+        db = self.database("slow", *spools)
+        for by in ("kernel", "range"):
+            rows = self.json(db, "--by", by + ",rank")
+            self.assertEqual([(r["rank"], r["slowest_rank"], r["max_of_mean"], r["of_mean"]) for r in rows],
+                             [(1, 1, 1.5, 1.5), (0, 1, 1.5, 0.75), (2, 1, 1.5, 0.75)], by)
+            lines = self.rtl("summary", db, "--by", by + ",rank").stdout.splitlines()
+            self.assertRegex(lines[0], r"RANK  MAX/MEAN  SLOWEST  (NAME|RANGE)$")
+            self.assertRegex(lines[1], r" 1 +1\.50 +1  (work\(float\*\)|step)$")
+            csv = self.rtl("summary", db, "--by", by + ",rank", "-f", "csv").stdout.splitlines()
+            self.assertTrue(csv[0].endswith(",rank,of_mean,max_of_mean,slowest_rank"), csv)
+            self.assertTrue(csv[1].endswith(",1,1.500000,1.500000,1"), csv)
+        [gpu] = self.json(db, "--by", "gpu")
+        self.assertEqual((gpu["ranks"], gpu["pids"]), ("0-2", "100-102"))
+        self.assertRegex(self.rtl("summary", db, "--by", "gpu").stdout, " 0-2 +100-102  Vega")
+
     def assert_shares(self, text):
         for share in re.findall(r"([0-9.]+)%", text):
             self.assertLessEqual(float(share), 100, text)

@@ -228,7 +228,9 @@ class Overview(Read):
         db = self.write(self.host())
         text = self.rtl("summary", db, "--by", "kernel,api").stdout
         self.assertLess(text.index("kernel:"), text.index("api:"))
-        self.assertEqual(sorted(self.rows(db, "--by", "copy,process")), ["copy", "process"])
+        self.assertEqual(sorted(self.rows(db, "--by", "process,copy")), ["copy", "process"])
+        # a table that can't be divided stands beside that of the ranks
+        self.assertEqual(list(self.rows(db, "--by", "gpu,rank,kernel,rank,process,range,process")), ["gpu", "rank", "kernel,rank", "process", "range,process"])
         self.assertIn("counter:\nnone\n", self.rtl("summary", "-q", db, "--by", "counter,kernel").stdout)
         self.assertEqual(self.rtl("summary", "-q", db, "--by", "counter").stdout, "")
         self.assertIn("one table", self.rtl("summary", db, "--by", "kernel,api", "-f", "csv", status=2).stderr)
@@ -388,6 +390,13 @@ class Ranges(Read):
         s.write(self.path("none.rtl"))
         self.assertIn("no kernel matches --kernels 'x'; it has none", self.rtl("summary", "none.rtl", "--kernels", "x", status=1).stderr)
         self.assertIn("no GPU of --gpus 0; it has none", self.rtl("summary", "none.rtl", "--gpus", "0", status=1).stderr)
+
+    def test_file_of_rpd_has_valid_json_of_each_table(self):
+        with contextlib.closing(sqlite3.connect(self.path("rpd.db"))) as d, d:
+            d.executescript(RPD_TABLES)
+        tables = self.rows("rpd.db", "--by", "process,rank,graph,kernel,rank,counter")
+        self.assertEqual(tables, {"process": [], "rank": [], "graph": [], "kernel,rank": [], "counter": []})
+        self.assertIn("files of RPD do not describe processes", self.rtl("summary", "rpd.db", "--by", "kernel,rank").stderr)
 
     def test_ranks_are_rows_and_parts(self):
         for rank in (0, 1):

@@ -26,6 +26,7 @@ static const char *const commands_of[][10] = {
 	{ "summary", DB, "--by", "marker,range,stream", "--internal" },
 	{ "summary", DB, "--by", "gpu,gap,graph" },
 	{ "summary", DB, "--by", "counter,process,rank" },
+	{ "summary", DB, "--by", "kernel,rank,api,process,copy,rank,range,process,gpu" },
 	{ "summary", DB, "--critical-path" },
 	{ "summary", DB, "--kernels", "v.*", "--time", ":3s" },
 	{ "summary", DB, "--range", "outer" },

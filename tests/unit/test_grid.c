@@ -9,26 +9,30 @@
 #include "cli/ui.h"
 #include "support/test.h"
 
-static const struct grid_column columns[] = {
-	{ "name", "NAME", GRID_NAME, .drop = 0 },      { "calls", "CALLS", GRID_COUNT, .drop = 0 },
-	{ "total_ns", "TOTAL", GRID_TIME, .drop = 0 }, { "share", "SHARE", GRID_SHARE, .drop = 0 },
-	{ "bytes", NULL, GRID_BYTES, .drop = 0 },
+static const struct sheet_column columns[] = {
+	{ "name", "NAME", SHEET_NAME, .drop = 0 },
+	{ "calls", "CALLS", SHEET_COUNT, .drop = 0 },
+	{ "total_ns", "TOTAL", SHEET_TIME, .drop = 0 },
+	{ "share", "SHARE", SHEET_SHARE, .drop = 0 },
+	{ "bytes", NULL, SHEET_BYTES, .drop = 0 },
 };
 
 /* What the grid prints, with stdout redirected to a file. */
 static const char *printed(enum grid_format format, unsigned int width, const char *name)
 {
-	struct grid *g = grid_create(columns, 5, format, width, false);
-	const struct grid_cell cells[] = { { .text = name },
-					   { .num = 1234567 },
-					   { .num = 1500 },
-					   { .real = 0.25 },
-					   { .none = true } };
+	const struct grid_style style = { .format = format, .width = width };
+	struct sheet t = { 0 };
+	const struct sheet_cell cells[] = { { .text = name },
+					    { .num = 1234567 },
+					    { .num = 1500 },
+					    { .real = 0.25 },
+					    { .none = true } };
 
-	grid_row(g, cells);
+	sheet_columns(&t, columns, 5);
+	sheet_row(&t, cells);
 	CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
-	grid_print(g);
-	grid_destroy(g);
+	grid_print(&t, &style);
+	sheet_fini(&t);
 	return test_text_of(test_tmpfile("out"));
 }
 
@@ -49,22 +53,24 @@ TEST(long_name_is_cut_to_table_width)
 
 TEST(name_that_is_typed_is_whole_and_others_are_cut)
 {
-	static const struct grid_column three[] = {
-		{ "name", "NAME", GRID_NAME, .is_typed = true },
-		{ "unit", "UNIT", GRID_NAME, .drop = 0 },
-		{ "meaning", "MEANING", GRID_NAME, .drop = 0 },
+	static const struct sheet_column three[] = {
+		{ "name", "NAME", SHEET_NAME, .is_typed = true },
+		{ "unit", "UNIT", SHEET_NAME, .drop = 0 },
+		{ "meaning", "MEANING", SHEET_NAME, .drop = 0 },
 	};
-	const struct grid_cell cells[] = {
+	const struct sheet_cell cells[] = {
 		{ .text = "A_COUNTER_WITH_A_LONG_NAME" },
 		{ .text = "instructions of a wavefront" },
 		{ .text = "a text that is longer than all of the others in the row" },
 	};
-	struct grid *g = grid_create(three, 3, GRID_TEXT, 64, false);
+	const struct grid_style style = { .width = 64 };
+	struct sheet t = { 0 };
 
-	grid_row(g, cells);
+	sheet_columns(&t, three, 3);
+	sheet_row(&t, cells);
 	CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
-	grid_print(g);
-	grid_destroy(g);
+	grid_print(&t, &style);
+	sheet_fini(&t);
 	CHECK_STR_HAS(test_text_of(test_tmpfile("out")),
 		      "A_COUNTER_WITH_A_LONG_NAME  instructions of...  a text that i...");
 }
@@ -98,6 +104,29 @@ TEST(cut_text_keeps_utf8_sequences_whole)
 	CHECK_STR_EQ(grid_cut(buf, 12, "abcdefghijklmnop", 20), "abcd...");
 }
 
+/* A range in a range: its depth and its mark are on a screen alone. */
+TEST(name_has_depth_and_mark_on_a_screen)
+{
+	static const struct sheet_column one[] = { { "name", "NAME", SHEET_NAME, .drop = 0 } };
+	const struct sheet_cell outer = { .text = "step" };
+	const struct sheet_cell inner = { .text = "forward", .depth = 1, .mark = " (start/stop)" };
+
+	for (int format = GRID_TEXT; format <= GRID_CSV; format++) {
+		const struct grid_style style = { .format = (enum grid_format)format };
+		struct sheet t = { 0 };
+
+		sheet_columns(&t, one, 1);
+		sheet_row(&t, &outer);
+		sheet_row(&t, &inner);
+		CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
+		grid_print(&t, &style);
+		sheet_fini(&t);
+		CHECK_STR_EQ(test_text_of(test_tmpfile("out")),
+			     format == GRID_TEXT ? "NAME\nstep\n  forward (start/stop)\n" :
+						   "name\nstep\nforward\n");
+	}
+}
+
 TEST(number_is_formatted_with_unit)
 {
 	char buf[UI_NUMBER_SIZE];
@@ -116,26 +145,27 @@ TEST(number_is_formatted_with_unit)
 	CHECK_STR_EQ(ui_count(buf, 18446744073709551615u), "18,446,744,073,709,551,615");
 }
 
-static const struct grid_column spans[] = {
-	{ "delay_ns", "DELAY", GRID_SPAN, .drop = 0 },
-	{ "bytes", "BYTES", GRID_BYTES, .drop = 0 },
-	{ "rate", "RATE", GRID_RATE, .drop = 0 },
+static const struct sheet_column spans[] = {
+	{ "delay_ns", "DELAY", SHEET_SPAN, .drop = 0 },
+	{ "bytes", "BYTES", SHEET_BYTES, .drop = 0 },
+	{ "rate", "RATE", SHEET_RATE, .drop = 0 },
 };
 
 static const char *printed_spans(enum grid_format format, enum grid_units units)
 {
-	struct grid *g = grid_create(spans, 3, format, 0, false);
-	const struct grid_cell cells[] = { { .num = (uint64_t)-1500 },
-					   { .num = 1536 },
-					   { .real = 2048 } };
+	const struct grid_style style = { .format = format, .units = units };
+	struct sheet t = { 0 };
+	const struct sheet_cell cells[] = { { .num = (uint64_t)-1500 },
+					    { .num = 1536 },
+					    { .real = 2048 } };
 	static char text[512];
 	FILE *file;
 
-	grid_units(g, units);
-	grid_row(g, cells);
+	sheet_columns(&t, spans, 3);
+	sheet_row(&t, cells);
 	CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
-	grid_print(g);
-	grid_destroy(g);
+	grid_print(&t, &style);
+	sheet_fini(&t);
 	file = fopen(test_tmpfile("out"), "r");
 	CHECK_NOT_NULL(file);
 	text[fread(text, 1, sizeof(text) - 1, file)] = 0;

@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "analysis/gate.h"
+#include "analysis/tables.h"
 #include "cli/cmd/commands.h"
+#include "cli/db.h"
+#include "cli/grid.h"
 #include "cli/read/diff_html.h"
 #include "cli/read/exporter.h"
-#include "cli/read/summary.h"
 #include "cli/ui.h"
 
 enum { O_OUTPUT, O_BY, O_ROWS, O_FORMAT, O_FAIL_IF, O_SEED, O_WIDE, O_FORCE, O_QUIET };
@@ -72,51 +74,53 @@ static void add_value(struct diff *d, int side, enum diff_kind kind, enum diff_m
 }
 
 /* Adds what a run has of a name. Instants, and operations without times, are counted alone. */
-static void add_group(struct diff *d, int side, enum diff_kind kind, struct summary *s,
-		      struct stats_group *g)
+static void add_group(struct diff *d, int side, enum diff_kind kind, struct sums *sums,
+		      struct sums_group *g)
 {
 	size_t nr;
-	const int64_t *values = stats_values(s->stats, g, STATS_TIME, &nr);
+	const int64_t *values = sums_values(sums, g, SUMS_TIME, &nr);
 	int64_t median;
 
 	add_value(d, side, kind, DIFF_COUNT, g->name, g->calls);
 	if (!nr || values[nr - 1] <= 0)
 		return;
-	add_value(d, side, kind, DIFF_TOTAL, g->name, (uint64_t)g->values[STATS_TIME].total);
+	add_value(d, side, kind, DIFF_TOTAL, g->name, (uint64_t)g->values[SUMS_TIME].total);
 	if (!d->pooled) {
-		median = stats_quantile(s->stats, g, STATS_TIME, 0.5);
+		median = sums_quantile(sums, g, SUMS_TIME, 0.5);
 		values = &median;
 		nr = 1;
 	}
 	check_memory(diff_add(d, side, kind, DIFF_MEDIAN, g->name, values, nr));
 }
 
-static void read_names(struct diff *d, int side, enum diff_kind kind, struct summary *s)
+static void read_names(struct diff *d, int side, enum diff_kind kind, struct tables *t)
 {
-	static void (*const readers[])(struct summary *) = {
-		[DIFF_KERNEL] = summary_rows_kernels,
-		[DIFF_CALL] = summary_rows_calls,
-		[DIFF_COPY] = summary_rows_copies,
-		[DIFF_RANGE] = summary_rows_markers,
+	static const enum tables_kind kinds[] = {
+		[DIFF_KERNEL] = TABLES_KERNEL,
+		[DIFF_CALL] = TABLES_API,
+		[DIFF_COPY] = TABLES_COPY,
+		[DIFF_RANGE] = TABLES_MARKER,
 	};
-	struct stats_group **groups;
+	struct sums_group **groups;
+	struct sums *sums;
 	size_t nr;
 
-	s->stats = stats_create(SIZE_MAX); /* values are compared: all are in memory */
-	readers[kind](s);
-	groups = stats_sorted(s->stats, &nr);
+	/* values are compared: all are in memory */
+	db_check(t->q, table_names_sums(t, kinds[kind], &sums));
+	groups = sums_sorted(sums, &nr);
 	for (size_t i = 0; i < nr; i++)
-		add_group(d, side, kind, s, groups[i]);
-	stats_destroy(s->stats);
-	s->stats = NULL;
+		add_group(d, side, kind, sums, groups[i]);
+	sums_destroy(sums);
 }
 
 /* What a run amounts to: the numbers of the overview of rtl summary. */
-static void read_whole(struct diff *d, int side, struct summary *s)
+static void read_whole(struct diff *d, int side, struct tables *t)
 {
-	const struct digest *digest = summary_digest(s);
-	const struct digest_lane none = { 0 }, *all = digest->nr_lanes ? digest->lanes : &none;
+	const struct digest_lane none = { 0 }, *all;
+	struct digest *digest;
 
+	db_check(t->q, tables_digest(t, &digest));
+	all = digest->nr_lanes ? digest->lanes : &none;
 	add_value(d, side, DIFF_RUN, DIFF_WALL, WHOLE, digest->wall.ns);
 	add_value(d, side, DIFF_RUN, DIFF_BUSY, WHOLE, all->busy_ns);
 	add_value(d, side, DIFF_RUN, DIFF_TOTAL, WHOLE, all->kernel_ns + all->copy_ns);
@@ -130,20 +134,15 @@ static void read_run(struct diff *d, int side, const char *path, int only)
 	if (!q->verdict.complete)
 		ui_say("%s: the trace is %s", path, q->verdict.line);
 	for (int kind = 0; kind < DIFF_NR_KINDS; kind++) {
-		struct summary *s;
+		struct tables t = { .q = q };
 
 		if (only >= 0 && kind != only)
 			continue;
-		s = calloc(1, sizeof(*s));
-		if (!s)
-			ui_die_memory();
-		s->q = q;
 		if (kind == DIFF_RUN)
-			read_whole(d, side, s);
+			read_whole(d, side, &t);
 		else
-			read_names(d, side, (enum diff_kind)kind, s);
-		s->q = NULL;
-		summary_free(s);
+			read_names(d, side, (enum diff_kind)kind, &t);
+		tables_fini(&t);
 	}
 	query_close(q);
 }
@@ -151,49 +150,49 @@ static void read_run(struct diff *d, int side, const char *path, int only)
 /* ---- the output ---- */
 
 /* A and B of a table are times or numbers; the other forms have a column for each. */
-static const struct grid_column table_columns[] = {
-	{ .key = "change", .title = "CHANGE", .unit = GRID_SHARE },
-	{ .key = "change_low", .title = "FROM", .unit = GRID_SHARE, .drop = 1 },
-	{ .key = "change_high", .title = "TO", .unit = GRID_SHARE, .drop = 1 },
-	{ .key = "a", .title = "A", .unit = GRID_TIME },
-	{ .key = "b", .title = "B", .unit = GRID_TIME },
-	{ .key = "effect", .title = "EFFECT", .unit = GRID_SHARE, .drop = 2 },
-	{ .key = "verdict", .title = "VERDICT", .unit = GRID_NAME },
-	{ .key = "what", .title = "WHAT", .unit = GRID_NAME },
-	{ .key = "measure", .title = "MEASURE", .unit = GRID_NAME },
-	{ .key = "name", .title = "NAME", .unit = GRID_NAME, .symbol = true },
+static const struct sheet_column shown_columns[] = {
+	{ .key = "change", .title = "CHANGE", .unit = SHEET_SHARE },
+	{ .key = "change_low", .title = "FROM", .unit = SHEET_SHARE, .drop = 1 },
+	{ .key = "change_high", .title = "TO", .unit = SHEET_SHARE, .drop = 1 },
+	{ .key = "a", .title = "A", .unit = SHEET_TIME },
+	{ .key = "b", .title = "B", .unit = SHEET_TIME },
+	{ .key = "effect", .title = "EFFECT", .unit = SHEET_SHARE, .drop = 2 },
+	{ .key = "verdict", .title = "VERDICT", .unit = SHEET_NAME },
+	{ .key = "what", .title = "WHAT", .unit = SHEET_NAME },
+	{ .key = "measure", .title = "MEASURE", .unit = SHEET_NAME },
+	{ .key = "name", .title = "NAME", .unit = SHEET_NAME, .symbol = true },
 };
-enum { TABLE_COLUMNS = sizeof(table_columns) / sizeof(table_columns[0]) };
+enum { SHOWN_COLUMNS = sizeof(shown_columns) / sizeof(shown_columns[0]) };
 
-static const struct grid_column data_columns[] = {
-	{ .key = "change", .unit = GRID_SHARE },
-	{ .key = "change_low", .unit = GRID_SHARE },
-	{ .key = "change_high", .unit = GRID_SHARE },
-	{ .key = "a_median_ns", .unit = GRID_TIME },
-	{ .key = "b_median_ns", .unit = GRID_TIME },
-	{ .key = "p", .unit = GRID_REAL },
-	{ .key = "effect", .unit = GRID_SHARE },
-	{ .key = "a_values", .unit = GRID_COUNT },
-	{ .key = "b_values", .unit = GRID_COUNT },
-	{ .key = "a_count", .unit = GRID_COUNT },
-	{ .key = "b_count", .unit = GRID_COUNT },
-	{ .key = "a_total_ns", .unit = GRID_TIME },
-	{ .key = "b_total_ns", .unit = GRID_TIME },
-	{ .key = "verdict", .unit = GRID_NAME },
-	{ .key = "what", .unit = GRID_NAME },
-	{ .key = "name", .unit = GRID_NAME },
-	{ .key = "measure", .unit = GRID_NAME },
-	{ .key = "a_median_count", .unit = GRID_COUNT },
-	{ .key = "b_median_count", .unit = GRID_COUNT },
+static const struct sheet_column data_columns[] = {
+	{ .key = "change", .unit = SHEET_SHARE },
+	{ .key = "change_low", .unit = SHEET_SHARE },
+	{ .key = "change_high", .unit = SHEET_SHARE },
+	{ .key = "a_median_ns", .unit = SHEET_TIME },
+	{ .key = "b_median_ns", .unit = SHEET_TIME },
+	{ .key = "p", .unit = SHEET_REAL },
+	{ .key = "effect", .unit = SHEET_SHARE },
+	{ .key = "a_values", .unit = SHEET_COUNT },
+	{ .key = "b_values", .unit = SHEET_COUNT },
+	{ .key = "a_count", .unit = SHEET_COUNT },
+	{ .key = "b_count", .unit = SHEET_COUNT },
+	{ .key = "a_total_ns", .unit = SHEET_TIME },
+	{ .key = "b_total_ns", .unit = SHEET_TIME },
+	{ .key = "verdict", .unit = SHEET_NAME },
+	{ .key = "what", .unit = SHEET_NAME },
+	{ .key = "name", .unit = SHEET_NAME },
+	{ .key = "measure", .unit = SHEET_NAME },
+	{ .key = "a_median_count", .unit = SHEET_COUNT },
+	{ .key = "b_median_count", .unit = SHEET_COUNT },
 };
 enum { DATA_COLUMNS = sizeof(data_columns) / sizeof(data_columns[0]) };
 
-static void add_table_row(struct grid *grid, const struct diff_row *row)
+static void add_table_row(struct sheet *table, const struct diff_row *row)
 {
 	const struct compare_result *r = &row->result;
 	bool both = diff_is_compared(row), interval = diff_has_interval(row);
 	bool is_count = row->measure == DIFF_COUNT;
-	const struct grid_cell cells[TABLE_COLUMNS] = {
+	const struct sheet_cell cells[SHOWN_COLUMNS] = {
 		{ .real = r->change, .none = !both || !isfinite(r->change) },
 		{ .real = r->low, .none = !interval || !isfinite(r->low) },
 		{ .real = r->high, .none = !interval || !isfinite(r->high) },
@@ -206,16 +205,16 @@ static void add_table_row(struct grid *grid, const struct diff_row *row)
 		{ .text = row->name },
 	};
 
-	grid_row(grid, cells);
+	sheet_row(table, cells);
 }
 
-static void add_data_row(struct grid *grid, const struct diff_row *row)
+static void add_data_row(struct sheet *table, const struct diff_row *row)
 {
 	const struct diff_side *a = &row->sides[0], *b = &row->sides[1];
 	const struct compare_result *r = &row->result;
 	bool both = diff_is_compared(row), interval = diff_has_interval(row);
 	bool is_count = row->measure == DIFF_COUNT, is_named = row->kind != DIFF_RUN;
-	const struct grid_cell cells[DATA_COLUMNS] = {
+	const struct sheet_cell cells[DATA_COLUMNS] = {
 		{ .real = r->change, .none = !both || !isfinite(r->change) },
 		{ .real = r->low, .none = !interval || !isfinite(r->low) },
 		{ .real = r->high, .none = !interval || !isfinite(r->high) },
@@ -237,29 +236,28 @@ static void add_data_row(struct grid *grid, const struct diff_row *row)
 		{ .num = (uint64_t)r->b, .none = !both || !is_count },
 	};
 
-	grid_row(grid, cells);
+	sheet_row(table, cells);
 }
 
-static void print_grid(const struct diff *d, enum grid_format format, uint64_t rows,
-		       unsigned int width, bool colour)
+static void print_grid(const struct diff *d, const struct grid_style *style, uint64_t rows)
 {
-	bool is_table = format == GRID_TEXT;
-	struct grid *grid =
-		is_table ? grid_create(table_columns, TABLE_COLUMNS, format, width, colour) :
-			   grid_create(data_columns, DATA_COLUMNS, format, width, colour);
-	uint64_t shown = 0;
+	bool is_table = style->format == GRID_TEXT;
+	struct sheet table = { .most = rows };
 
-	for (size_t i = 0; i < d->nr && (!rows || shown < rows); i++) {
+	if (is_table)
+		sheet_columns(&table, shown_columns, SHOWN_COLUMNS);
+	else
+		sheet_columns(&table, data_columns, DATA_COLUMNS);
+	for (size_t i = 0; i < d->nr && sheet_keeps(&table); i++) {
 		const struct diff_row *row = &d->rows[i];
 
 		if (is_table && !diff_is_news(row))
 			continue;
-		(is_table ? add_table_row : add_data_row)(grid, row);
-		shown++;
+		(is_table ? add_table_row : add_data_row)(&table, row);
 	}
 	if (d->nr || !is_table)
-		grid_print(grid);
-	grid_destroy(grid);
+		grid_print(&table, style);
+	sheet_fini(&table);
 }
 
 /* A name within a table of Markdown. */
@@ -434,12 +432,16 @@ struct document {
 
 static void print_document(const struct document *doc, unsigned int width, bool colour)
 {
+	const struct grid_style style = { .format = (enum grid_format)doc->format,
+					  .width = width,
+					  .colour = colour };
+
 	if (doc->format == HTML)
 		diff_html_print(doc->diff, &doc->sides, doc->gate, doc->rows);
 	else if (doc->format == MARKDOWN)
 		print_markdown(doc->diff, doc->rows);
 	else
-		print_grid(doc->diff, (enum grid_format)doc->format, doc->rows, width, colour);
+		print_grid(doc->diff, &style, doc->rows);
 }
 
 static void write_document(const struct document *doc, const char *output)

@@ -41,19 +41,19 @@ enum {
 };
 
 /* In the table for all counters. Of a plan there are the passes, too. */
-static const struct grid_column columns[] = {
-	[C_GPU] = { "gpu", NULL, GRID_NAME },
-	[C_NAME] = { "name", "NAME", GRID_NAME, .is_typed = true },
-	[C_KIND] = { "kind", NULL, GRID_NAME },
-	[C_PASS] = { "pass", NULL, GRID_NUMBER },
-	[C_BLOCK] = { "block", "BLOCK", GRID_NAME },
-	[C_EVENT] = { "event", NULL, GRID_NUMBER },
-	[C_INSTANCES] = { "instances", NULL, GRID_NUMBER },
-	[C_COUNTERS] = { "counters_per_instance", NULL, GRID_NUMBER },
-	[C_UNIT] = { "unit", "UNIT", GRID_NAME },
-	[C_EXPRESSION] = { "expression", NULL, GRID_NAME },
-	[C_DESCRIPTION] = { "description", NULL, GRID_NAME },
-	[C_MEANING] = { "meaning", "MEANING", GRID_NAME },
+static const struct sheet_column columns[] = {
+	[C_GPU] = { "gpu", NULL, SHEET_NAME },
+	[C_NAME] = { "name", "NAME", SHEET_NAME, .is_typed = true },
+	[C_KIND] = { "kind", NULL, SHEET_NAME },
+	[C_PASS] = { "pass", NULL, SHEET_NUMBER },
+	[C_BLOCK] = { "block", "BLOCK", SHEET_NAME },
+	[C_EVENT] = { "event", NULL, SHEET_NUMBER },
+	[C_INSTANCES] = { "instances", NULL, SHEET_NUMBER },
+	[C_COUNTERS] = { "counters_per_instance", NULL, SHEET_NUMBER },
+	[C_UNIT] = { "unit", "UNIT", SHEET_NAME },
+	[C_EXPRESSION] = { "expression", NULL, SHEET_NAME },
+	[C_DESCRIPTION] = { "description", NULL, SHEET_NAME },
+	[C_MEANING] = { "meaning", "MEANING", SHEET_NAME },
 };
 
 static const char *kind_name(enum metric_kind kind)
@@ -77,10 +77,10 @@ static const char *meaning(char buf[64], const struct metric *m)
 }
 
 /* `pass`: 0: it has none. */
-static void add_row(struct grid *grid, const struct counter_gpu *gpu, const struct metric *m,
+static void add_row(struct sheet *table, const struct counter_gpu *gpu, const struct metric *m,
 		    uint32_t pass)
 {
-	struct grid_cell cells[NR_COLUMNS] = { 0 };
+	struct sheet_cell cells[NR_COLUMNS] = { 0 };
 	char buf[64];
 
 	cells[C_GPU].text = gpu->name;
@@ -99,7 +99,7 @@ static void add_row(struct grid *grid, const struct counter_gpu *gpu, const stru
 	cells[C_EXPRESSION].none = !m->expression;
 	cells[C_DESCRIPTION].text = m->description;
 	cells[C_MEANING].text = meaning(buf, m);
-	grid_row(grid, cells);
+	sheet_row(table, cells);
 }
 
 static void find(const struct counter_gpu *gpu, const char *name, struct metric *m)
@@ -111,21 +111,21 @@ static void find(const struct counter_gpu *gpu, const char *name, struct metric 
 		       gpu->name);
 }
 
-static void add_all(struct grid *grid, const struct counter_gpu *gpu)
+static void add_all(struct sheet *table, const struct counter_gpu *gpu)
 {
 	struct metric m;
 
 	for (uint32_t i = 0; i < gpu->nr_basics; i++) {
 		find(gpu, gpu->basics[i].name, &m);
-		add_row(grid, gpu, &m, 0);
+		add_row(table, gpu, &m, 0);
 	}
 	for (uint32_t i = 0; i < gpu->nr_deriveds; i++) {
 		find(gpu, gpu->deriveds[i].name, &m);
-		add_row(grid, gpu, &m, 0);
+		add_row(table, gpu, &m, 0);
 	}
 }
 
-static void add_planned(struct grid *grid, const struct counter_gpu *gpu, char **names,
+static void add_planned(struct sheet *table, const struct counter_gpu *gpu, char **names,
 			const struct plan *plan)
 {
 	struct metric m;
@@ -133,7 +133,7 @@ static void add_planned(struct grid *grid, const struct counter_gpu *gpu, char *
 	for (uint32_t p = 0; p < plan->nr; p++)
 		for (uint32_t i = 0; i < plan->passes[p].nr_metrics; i++) {
 			find(gpu, names[plan->passes[p].metrics[i]], &m);
-			add_row(grid, gpu, &m, p + 1);
+			add_row(table, gpu, &m, p + 1);
 		}
 }
 
@@ -149,21 +149,21 @@ static void put_passes(const struct counter_gpu *gpu, char **names, const struct
 	}
 }
 
-static void list(const struct opt_parsed *p, const struct counter_gpu *gpu, struct grid *grid,
+static void list(const struct opt_parsed *p, const struct counter_gpu *gpu, struct sheet *table,
 		 struct plan *plan)
 {
 	char error[METRIC_ERROR_SIZE];
 
 	*plan = (struct plan){ 0 };
 	if (!p->nr_operands) {
-		add_all(grid, gpu);
+		add_all(table, gpu);
 		return;
 	}
 	if (!plan_make(gpu, (const char *const *)p->operands, (uint32_t)p->nr_operands, plan,
 		       error))
 		ui_die(STATUS_FAILED, "%s (rtl list-counters --gpu %s shows all)", error,
 		       gpu->name);
-	add_planned(grid, gpu, p->operands, plan);
+	add_planned(table, gpu, p->operands, plan);
 }
 
 /* "gfx8, gfx900, ..." */
@@ -226,17 +226,17 @@ static size_t choose_gpus(const struct opt_parsed *p, const struct counter_gpu *
 static int run_list_counters(const struct opt_parsed *p)
 {
 	enum grid_format format = (enum grid_format)p->values[O_FORMAT].num;
-	unsigned int width = format == GRID_TEXT ? ui_columns(STDOUT_FILENO, 0) : 0;
+	struct grid_style style = grid_style(format);
 	const struct counter_gpu *gpus[MACHINE_GPUS_MAX];
 	struct plan plans[MACHINE_GPUS_MAX];
 	size_t nr = choose_gpus(p, gpus);
-	struct grid *grid =
-		grid_create(columns, NR_COLUMNS, format, width, ui_colour(STDOUT_FILENO));
+	struct sheet table = { 0 };
 
+	sheet_columns(&table, columns, NR_COLUMNS);
 	for (size_t i = 0; i < nr; i++)
-		list(p, gpus[i], grid, &plans[i]);
-	grid_print(grid);
-	grid_destroy(grid);
+		list(p, gpus[i], &table, &plans[i]);
+	grid_print(&table, &style);
+	sheet_fini(&table);
 	for (size_t i = 0; i < nr; i++) {
 		if (p->nr_operands && format == GRID_TEXT)
 			put_passes(gpus[i], p->operands, &plans[i]);

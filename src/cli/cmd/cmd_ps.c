@@ -35,23 +35,23 @@ enum {
 	NR_COLUMNS
 };
 
-static const struct grid_column columns[] = {
-	[C_PID] = { "pid", "PID", GRID_NUMBER },
-	[C_UID] = { "uid", NULL, GRID_NUMBER },
-	[C_STATE] = { "state", "STATE", GRID_NAME },
-	[C_SINCE] = { "state_ns", "FOR", GRID_TIME },
-	[C_DISPATCHES] = { "dispatches", "DISPATCHES", GRID_COUNT },
-	[C_COPIES] = { "copies", NULL, GRID_COUNT },
-	[C_CALLS] = { "api_calls", NULL, GRID_COUNT },
-	[C_LEFT_OUT] = { "left_out", NULL, GRID_COUNT },
-	[C_LOSSES] = { "losses", "LOSSES", GRID_COUNT },
-	[C_SPOOL] = { "spool", NULL, GRID_NAME },
-	[C_COMMAND] = { "command", "COMMAND", GRID_NAME },
+static const struct sheet_column columns[] = {
+	[C_PID] = { "pid", "PID", SHEET_NUMBER },
+	[C_UID] = { "uid", NULL, SHEET_NUMBER },
+	[C_STATE] = { "state", "STATE", SHEET_NAME },
+	[C_SINCE] = { "state_ns", "FOR", SHEET_TIME },
+	[C_DISPATCHES] = { "dispatches", "DISPATCHES", SHEET_COUNT },
+	[C_COPIES] = { "copies", NULL, SHEET_COUNT },
+	[C_CALLS] = { "api_calls", NULL, SHEET_COUNT },
+	[C_LEFT_OUT] = { "left_out", NULL, SHEET_COUNT },
+	[C_LOSSES] = { "losses", "LOSSES", SHEET_COUNT },
+	[C_SPOOL] = { "spool", NULL, SHEET_NAME },
+	[C_COMMAND] = { "command", "COMMAND", SHEET_NAME },
 };
 
-static void add_row(struct grid *grid, const struct control_target *t)
+static void add_row(struct sheet *table, const struct control_target *t)
 {
-	struct grid_cell cells[NR_COLUMNS] = { 0 };
+	struct sheet_cell cells[NR_COLUMNS] = { 0 };
 	char error[CONTROL_ERROR_SIZE];
 	struct control_reply reply;
 	bool answers = control_ask(t, CONTROL_STATUS, &reply, error) == 0;
@@ -70,15 +70,15 @@ static void add_row(struct grid *grid, const struct control_target *t)
 	cells[C_LOSSES].num = reply.losses;
 	cells[C_SPOOL].text = answers ? reply.spool : "";
 	cells[C_COMMAND].text = answers ? reply.command : error;
-	grid_row(grid, cells);
+	sheet_row(table, cells);
 }
 
 static int run_ps(const struct opt_parsed *p)
 {
 	enum grid_format format = (enum grid_format)p->values[O_FORMAT].num;
-	unsigned int width = format == GRID_TEXT ? ui_columns(STDOUT_FILENO, 0) : 0;
 	struct control_target *targets;
-	struct grid *grid;
+	struct grid_style style = grid_style(format);
+	struct sheet table = { 0 };
 	size_t nr;
 
 	if (p->values[O_FREE].count && !p->values[O_LEFTOVERS].count)
@@ -92,14 +92,14 @@ static int run_ps(const struct opt_parsed *p)
 		       "--all is for root; without it, processes of this user are listed");
 	nr = p->values[O_ALL].count ? control_list_all(&targets) :
 				      control_list(geteuid(), &targets);
-	grid = grid_create(columns, NR_COLUMNS, format, width, ui_colour(STDOUT_FILENO));
+	sheet_columns(&table, columns, NR_COLUMNS);
 	for (size_t i = 0; i < nr; i++)
-		add_row(grid, &targets[i]);
+		add_row(&table, &targets[i]);
 	if (nr || format != GRID_TEXT)
-		grid_print(grid);
+		grid_print(&table, &style);
 	else
 		ui_say("no process of this user is traced or idle");
-	grid_destroy(grid);
+	sheet_fini(&table);
 	free(targets);
 	return 0;
 }

@@ -47,7 +47,7 @@ static const struct opt options[] = {
 		     .more = "Of each table of the overview: 5, and 32 at most." },
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = SUMMARY_CHOICES,
 		   .help = "tables instead of the overview: kernel, api, gpu, ...",
-		   .more = "Several, separated by commas, print several tables. counter: of each kernel. range: the ranges as a "
+		   .more = "Several, separated by commas, print several tables, which are made in one pass over the trace. rank or process right behind kernel, api, copy, marker or range divides each row by them: --by kernel,rank. counter: of each kernel. range: the ranges as a "
 			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. collective: who comes last to the collectives of several GPUs, by how much and why. With "
 			   "csv and json it is kernel unless it is given.",
 		   .several = true },
@@ -163,7 +163,7 @@ static const char *check_time(const char *text)
 
 static void choose_part(struct summary *s, const struct opt_value *v)
 {
-	struct slice *f = &s->filter;
+	struct slice *f = &s->tables.filter;
 
 	if (v[O_TIME].text) {
 		int64_t begin = summary_begin(s->q);
@@ -175,7 +175,7 @@ static void choose_part(struct summary *s, const struct opt_value *v)
 	}
 	f->range = v[O_RANGE].text;
 	f->kernels = v[O_KERNELS].text;
-	f->internal = s->internal;
+	f->internal = s->tables.internal;
 	f->gpus = v[O_GPUS].text;
 	f->ranks = v[O_RANKS].text;
 	db_check(s->q, slice_apply(s->q, f));
@@ -184,18 +184,18 @@ static void choose_part(struct summary *s, const struct opt_value *v)
 /* ---- the command ---- */
 
 /* rocprof's name for the requested table; ends the process if rocprof has none. */
-static const char *rocprof_table(const struct summary *s, uint64_t domain)
+static const char *rocprof_table(const struct summary *s, enum summary_by by)
 {
 	static const char *const of_calls[] = { "api_stats", "hip_stats", "hsa_stats" };
 
-	if (s->format != GRID_CSV)
+	if (s->style.format != GRID_CSV)
 		ui_die(STATUS_USAGE, "--columns=rocprof: needs --format csv");
-	if (s->by == SUMMARY_KERNEL && !s->internal)
+	if (by == SUMMARY_KERNEL && !s->tables.internal)
 		return "stats";
-	if (s->by == SUMMARY_COPY)
+	if (by == SUMMARY_COPY)
 		return "copy_stats";
-	if (s->by == SUMMARY_API)
-		return of_calls[domain];
+	if (by == SUMMARY_API)
+		return of_calls[s->tables.domain];
 	ui_die(STATUS_USAGE,
 	       "--columns=rocprof: rocprof has no such table; use --by kernel, api or copy");
 }
@@ -229,37 +229,40 @@ static int run_summary(const struct opt_parsed *p)
 	const struct opt_value *v = p->values;
 	struct summary *s = calloc(1, sizeof(*s));
 	const char *table, *by = v[O_BY].text;
+	enum summary_by first;
 
 	if (!s)
 		ui_die_memory();
 	ui_quiet(v[O_QUIET].count > 0);
-	s->units = (enum grid_units)v[O_UNITS].num;
-	s->format = (enum grid_format)v[O_FORMAT].num;
-	s->internal = v[O_INTERNAL].count > 0;
-	s->wide = v[O_WIDE].count > 0;
-	s->width = s->wide ? 0 : ui_columns(STDOUT_FILENO, 0);
+	s->style = grid_style((enum grid_format)v[O_FORMAT].num);
+	s->style.units = (enum grid_units)v[O_UNITS].num;
+	s->tables.internal = v[O_INTERNAL].count > 0;
+	s->style.width = v[O_WIDE].count ? 0 : ui_columns(STDOUT_FILENO, 0);
 	s->rows = v[O_ROWS].count ? v[O_ROWS].num : UINT64_MAX;
-	s->domain = v[O_DOMAIN].count ? (enum summary_domain)(v[O_DOMAIN].num + 1) : SUMMARY_ANY;
-	s->collectives = v[O_COLLECTIVES].text;
+	s->tables.domain = v[O_DOMAIN].count ? (enum tables_domain)(v[O_DOMAIN].num + 1) :
+					       TABLES_ANY;
+	s->tables.collectives = v[O_COLLECTIVES].text;
 	s->sort = v[O_SORT].text;
-	s->names = (enum names_form)v[O_NAMES].num;
+	s->style.names = (enum names_form)v[O_NAMES].num;
+	s->tables.mangled = s->style.names == NAMES_MANGLED;
 	if (v[O_PATH].count && by)
 		ui_die(STATUS_USAGE, "--critical-path: is --by path; give one of the two");
 	if (v[O_PATH].count)
 		by = "path";
 	/* --internal, --sort and --wide are about a table */
 	if (!by)
-		by = s->format == GRID_TEXT && !s->internal && !s->sort && !v[O_METRICS].count ?
+		by = s->style.format == GRID_TEXT && !s->tables.internal && !s->sort &&
+				     !v[O_METRICS].count ?
 			     "overview" :
 			     "kernel";
-	if (s->domain && !has_table(by, SUMMARY_API))
+	if (s->tables.domain && !has_table(by, SUMMARY_API))
 		ui_die(STATUS_USAGE, "--domain: needs --by api");
-	s->metrics = v[O_METRICS].text;
-	if (s->metrics && !has_table(by, SUMMARY_KERNEL))
+	s->tables.metrics = v[O_METRICS].text;
+	if (s->tables.metrics && !has_table(by, SUMMARY_KERNEL))
 		ui_die(STATUS_USAGE, "--metrics: needs --by kernel");
-	s->by = (enum summary_by)opts_next_choice(SUMMARY_CHOICES, &(const char *){ by });
-	table = v[O_COLUMNS].num ? rocprof_table(s, s->domain) : NULL;
-	s->q = db_open(p->operands[0]);
+	first = (enum summary_by)opts_next_choice(SUMMARY_CHOICES, &(const char *){ by });
+	table = v[O_COLUMNS].num ? rocprof_table(s, first) : NULL;
+	s->q = s->tables.q = db_open(p->operands[0]);
 	choose_part(s, v);
 	if (table) {
 		if (s->rows == UINT64_MAX)
@@ -324,7 +327,10 @@ const struct command cmd_summary = {
 		"             that --time or --range selects; of a trace that was paused: by the time from the\n"
 		"             first record to the last, pauses in between too\n"
 		"  span       from its first to its last operation\n"
-		"  of_mean    of a rank or process: the time of its kernels and copies, divided by the mean of all (csv, json)\n"
+		"  of_mean    of a rank or process: the time of its kernels and copies, divided by the mean of all (csv, json);\n"
+		"             of a row that is divided by them: its total, divided by the mean of those that have the name\n"
+		"  max/mean   the most of that: how uneven they are; slowest is the rank or pid that has it\n"
+		"  ranks      of a GPU: the ranks and pids of the processes that used it\n"
 		"  untimed    calls whose times are missing or inverted; they are not in the times\n"
 		"\n"
 		"A copy or a fill is one, whatever did it: a copy engine, a kernel of ROCr, or a kernel of HIP "
@@ -332,6 +338,7 @@ const struct command cmd_summary = {
 	.examples =
 		"rtl summary trace.db\nrtl summary trace.db --by kernel,copy -n 5\n"
 		"rtl summary trace.db --by range --wide\n"
+		"rtl summary ranks.db --by kernel,rank\n"
 		"rtl summary trace.db --by gap --gpus 1\n"
 		"rtl summary trace.db --by kernel --range 'step *@3' --sort mean\n"
 		"rtl summary trace.db --by counter\n"

@@ -32,20 +32,17 @@ static const char *const what[SUMMARY_NR][2] = {
 	[SUMMARY_COLLECTIVE] = { "rank of a collective", "ranks of collectives" },
 };
 
-struct grid *summary_grid(const struct summary *s, const struct grid_column *columns, size_t nr)
-{
-	struct grid *grid = grid_create(columns, nr, s->format, s->width, ui_colour(STDOUT_FILENO));
-
-	grid_units(grid, s->units);
-	grid_names(grid, s->names);
-	grid_order(grid, s->sort, s->rows);
-	return grid;
-}
-
-bool summary_adds(const struct summary *s, size_t nr_rows)
-{
-	return s->sort || !s->rows || nr_rows < s->rows;
-}
+/* The table of each of --by; TABLES_NR: none. */
+static const enum tables_kind kinds[SUMMARY_NR] = {
+	[SUMMARY_OVERVIEW] = TABLES_NR,	  [SUMMARY_KERNEL] = TABLES_KERNEL,
+	[SUMMARY_API] = TABLES_API,	  [SUMMARY_COPY] = TABLES_COPY,
+	[SUMMARY_MARKER] = TABLES_MARKER, [SUMMARY_STREAM] = TABLES_STREAM,
+	[SUMMARY_GPU] = TABLES_GPU,	  [SUMMARY_COUNTER] = TABLES_COUNTER,
+	[SUMMARY_RANGE] = TABLES_RANGE,	  [SUMMARY_PROCESS] = TABLES_PROCESS,
+	[SUMMARY_RANK] = TABLES_RANK,	  [SUMMARY_GRAPH] = TABLES_GRAPH,
+	[SUMMARY_ERROR] = TABLES_ERROR,	  [SUMMARY_GAP] = TABLES_GAP,
+	[SUMMARY_PATH] = TABLES_PATH,	  [SUMMARY_COLLECTIVE] = TABLES_COLLECTIVE,
+};
 
 int64_t summary_begin(struct query *q)
 {
@@ -55,27 +52,12 @@ int64_t summary_begin(struct query *q)
 	return wall.begin;
 }
 
-struct wall summary_wall(struct summary *s)
-{
-	struct wall wall;
-
-	if (s->digest)
-		return s->digest->wall;
-	wall_read(s->q, &s->filter, &wall);
-	if (wall.has_startup)
-		wall_start(&wall, query_number(s->q->db, wall_first_sql(s->q), 0));
-	return wall;
-}
-
 struct digest *summary_digest(struct summary *s)
 {
-	if (!s->digest) {
-		s->digest = calloc(1, sizeof(*s->digest));
-		if (!s->digest)
-			ui_die_memory();
-		db_check(s->q, digest_read(s->digest, s->q, &s->filter));
-	}
-	return s->digest;
+	struct digest *d;
+
+	db_check(s->q, tables_digest(&s->tables, &d));
+	return d;
 }
 
 static bool left_out_kernels(const struct query *q)
@@ -88,148 +70,207 @@ static bool left_out_kernels(const struct query *q)
 }
 
 /* Explains an empty table, if the trace lacks the records that it needs. */
-static void explain_empty_table(const struct summary *s)
+static void explain_empty_table(struct summary *s, enum summary_by by)
 {
 	const char *path = s->q->path;
 	char options[SLICE_OPTIONS_SIZE];
 
-	if (slice_is_set(&s->filter))
-		ui_say("%s: no %s in this part of the trace (%s)", path, what[s->by][0],
-		       slice_options(&s->filter, options));
-	else if (s->by == SUMMARY_API || (s->by == SUMMARY_ERROR && !s->digest->nr_calls))
+	if (slice_is_set(&s->tables.filter))
+		ui_say("%s: no %s in this part of the trace (%s)", path, what[by][0],
+		       slice_options(&s->tables.filter, options));
+	else if (by == SUMMARY_API || (by == SUMMARY_ERROR && !summary_digest(s)->nr_calls))
 		ui_say("%s: no API call was recorded; trace in mode hip, the default of rtl trace",
 		       path);
-	else if (s->by == SUMMARY_STREAM)
+	else if (by == SUMMARY_STREAM)
 		ui_say("%s: no stream is known, because no calls were recorded; trace in mode hip, or use "
 		       "--by gpu",
 		       path);
-	else if (s->by == SUMMARY_COUNTER)
+	else if (by == SUMMARY_COUNTER)
 		ui_say("%s: no counters were recorded; rtl trace --pmc counts", path);
-	else if (s->by == SUMMARY_COLLECTIVE)
+	else if (by == SUMMARY_COLLECTIVE)
 		ui_say("%s: no collective of several GPUs; of ranks with a trace each, give the merged one (rtl merge)",
 		       path);
-	else if (s->by == SUMMARY_RANGE || s->by == SUMMARY_MARKER)
-		ui_say("%s: the program set no %s (roctxRangePush)", path, what[s->by][1]);
-	else if (s->by == SUMMARY_KERNEL && s->metrics)
+	else if (by == SUMMARY_RANGE || by == SUMMARY_MARKER)
+		ui_say("%s: the program set no %s (roctxRangePush)", path, what[by][1]);
+	else if (by == SUMMARY_KERNEL && s->tables.metrics)
 		ui_say("%s: the counters of --metrics %s were not recorded; trace with rtl trace --pmc %s",
-		       path, s->metrics, s->metrics);
-	else if (s->by == SUMMARY_KERNEL && !s->internal && left_out_kernels(s->q))
+		       path, s->tables.metrics, s->tables.metrics);
+	else if (by == SUMMARY_KERNEL && !s->tables.internal && left_out_kernels(s->q))
 		ui_say("%s: rtl trace left out all kernels that were launched (--kernels, --not-kernels, --gpus)",
 		       path);
-	else if (s->by == SUMMARY_KERNEL && !s->internal)
+	else if (by == SUMMARY_KERNEL && !s->tables.internal)
 		ui_say("%s: no kernel was launched; rtl summary says why", path);
 }
 
 /* Prints on stderr, below the table: the number of rows left out, and the verdict. */
-static void report_rest(const struct summary *s, size_t nr)
+static void report_rest(const struct summary *s, enum summary_by by, const struct sheet *t,
+			uint64_t rows)
 {
+	size_t nr = t->nr;
 	char time[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE];
-	const char *names = what[s->by][nr != 1];
+	const char *names = what[by][nr != 1];
 
-	if (s->rows && nr > s->rows)
-		ui_say("... and %zu more (-n 0 shows all)", nr - (size_t)s->rows);
-	if (s->nr_untimed)
+	if (rows && nr > rows)
+		ui_say("... and %zu more (-n 0 shows all)", nr - (size_t)rows);
+	if (t->nr_untimed)
 		ui_say("%s of them have no valid times: they count in CALLS, not in the times",
-		       ui_count(count, s->nr_untimed));
-	if (s->by == SUMMARY_KERNEL && s->metrics)
+		       ui_count(count, t->nr_untimed));
+	if (by == SUMMARY_KERNEL && s->tables.metrics)
 		ui_say("%s: %zu metrics of kernels; the trace is %s", s->q->path, nr,
 		       s->q->verdict.line);
-	else if (s->by == SUMMARY_COUNTER)
+	else if (by == SUMMARY_COUNTER)
 		ui_say("%s: %zu %s of kernels; the trace is %s", s->q->path, nr, names,
 		       s->q->verdict.line);
-	else if (s->by == SUMMARY_ERROR)
+	else if (by == SUMMARY_ERROR)
 		ui_say("%s: %zu %s; the trace is %s", s->q->path, nr, names, s->q->verdict.line);
 	else if (s->q->converted)
-		ui_say("%s: %zu %s, %s", s->q->path, nr, names, ui_time(time, s->all_ns));
+		ui_say("%s: %zu %s, %s", s->q->path, nr, names, ui_time(time, t->all_ns));
 	else
 		ui_say("%s: %zu %s, %s; the trace is %s", s->q->path, nr, names,
-		       ui_time(time, s->all_ns), s->q->verdict.line);
+		       ui_time(time, t->all_ns), s->q->verdict.line);
 }
 
 void summary_free(struct summary *s)
 {
-	if (s->digest)
-		digest_fini(s->digest);
-	free(s->digest);
-	kinds_fini(&s->kinds);
-	findings_fini(&s->findings);
-	sqlite3_finalize(s->occupancy);
-	slice_fini(&s->filter);
+	tables_fini(&s->tables);
 	query_close(s->q);
 	free(s);
 }
 
+/* ---- --by ---- */
+
+size_t summary_parse(const char *by, struct summary_part parts[SUMMARY_PARTS])
+{
+	size_t nr = 0;
+
+	do {
+		const char *word = by;
+		enum summary_by one = (enum summary_by)opts_next_choice(SUMMARY_CHOICES, &by);
+		struct summary_part *last = nr ? &parts[nr - 1] : NULL;
+
+		if (last && last->split == TABLES_WHOLE && kinds[last->by] != TABLES_NR &&
+		    (one == SUMMARY_RANK || one == SUMMARY_PROCESS) &&
+		    tables_can_split(kinds[last->by])) {
+			last->split = one == SUMMARY_RANK ? TABLES_BY_RANK : TABLES_BY_PROCESS;
+			last->size = (size_t)(word - last->name) + strcspn(word, ",");
+			continue;
+		}
+		if (nr == SUMMARY_PARTS)
+			ui_die(STATUS_USAGE, "--by: too many tables");
+		parts[nr++] = (struct summary_part){ one, TABLES_WHOLE, word, strcspn(word, ",") };
+	} while (*by);
+	return nr;
+}
+
 /* ---- printing ---- */
 
-/* Prints one table. The number of its rows. */
-static size_t print_table(struct summary *s)
+static uint64_t rows_of(const struct summary *s, enum summary_by by)
 {
-	static size_t (*const printers[SUMMARY_NR])(struct summary *) = {
-		[SUMMARY_OVERVIEW] = summary_overview_print,
-		[SUMMARY_KERNEL] = summary_group_print,
-		[SUMMARY_API] = summary_group_print,
-		[SUMMARY_COPY] = summary_group_print,
-		[SUMMARY_MARKER] = summary_group_print,
-		[SUMMARY_STREAM] = summary_lane_print,
-		[SUMMARY_GPU] = summary_lane_print,
-		[SUMMARY_COUNTER] = summary_counter_print,
-		[SUMMARY_RANGE] = summary_range_print,
-		[SUMMARY_PROCESS] = summary_more_processes,
-		[SUMMARY_RANK] = summary_more_processes,
-		[SUMMARY_GRAPH] = summary_more_graphs,
-		[SUMMARY_ERROR] = summary_more_errors,
-		[SUMMARY_GAP] = summary_more_gaps,
-		[SUMMARY_PATH] = summary_path_print,
-		[SUMMARY_COLLECTIVE] = summary_collective_print,
-	};
-	size_t nr;
+	if (s->rows != UINT64_MAX)
+		return s->rows;
+	return by != SUMMARY_OVERVIEW && s->style.format == GRID_TEXT ? 20 : 0;
+}
 
-	s->stats = stats_create(0);
-	s->nr_untimed = s->nr_joined = s->nr_errors = s->all_ns = 0;
-	nr = s->by == SUMMARY_KERNEL && s->metrics ? summary_metrics_print(s) : printers[s->by](s);
-	stats_destroy(s->stats);
-	s->stats = NULL;
-	if (s->by == SUMMARY_OVERVIEW)
-		return nr;
-	if (!nr)
-		explain_empty_table(s);
-	if (s->format == GRID_TEXT)
-		report_rest(s, nr);
-	return nr;
+static enum tables_kind kind_of(const struct summary *s, enum summary_by by)
+{
+	return by == SUMMARY_KERNEL && s->tables.metrics ? TABLES_METRICS : kinds[by];
+}
+
+/* What there is to say about a table. `rows`: as many are shown. */
+static void say_rest(struct summary *s, enum summary_by by, const struct sheet *t, uint64_t rows)
+{
+	if (t->missing)
+		ui_say("%s: %s", s->q->path, t->missing);
+	for (size_t i = 0; s->style.format == GRID_TEXT && i < t->nr_notes; i++)
+		ui_say("%s", t->notes[i]);
+	if (!t->nr)
+		explain_empty_table(s, by);
+	if (s->style.format == GRID_TEXT)
+		report_rest(s, by, t, rows);
+}
+
+static void read_tables(struct summary *s, const struct summary_part *parts, size_t nr,
+			struct sheet *out)
+{
+	struct tables_want want[SUMMARY_PARTS];
+
+	s->tables.q = s->q;
+	/* all tables have as many rows */
+	s->tables.most = rows_of(s, parts[0].by);
+	s->tables.is_sorted = s->sort != NULL;
+	for (size_t i = 0; i < nr; i++)
+		want[i] = (struct tables_want){ kind_of(s, parts[i].by), parts[i].split };
+	db_check(s->q, tables_read(&s->tables, want, nr, out));
+}
+
+void summary_make(struct summary *s, enum summary_by by, struct sheet *out)
+{
+	struct summary_part part = { by, TABLES_WHOLE, NULL, 0 };
+
+	read_tables(s, &part, 1, out);
+	sheet_put_last(out);
+	say_rest(s, by, out, rows_of(s, by));
+}
+
+static void print_table(struct summary *s, const struct summary_part *part, struct sheet *t,
+			bool several)
+{
+	uint64_t rows = rows_of(s, part->by);
+	bool text = s->style.format == GRID_TEXT;
+
+	if (text)
+		sheet_put_last(t);
+	grid_order(t, t->nr_columns ? s->sort : NULL, rows);
+	if (t->nr || !text)
+		grid_print(t, &s->style);
+	say_rest(s, part->by, t, rows);
+	if (!t->nr && several && text)
+		ui_put("none\n");
+}
+
+static void put_head(const struct summary *s, const struct summary_part *part, bool first)
+{
+	if (s->style.format == GRID_JSON) {
+		ui_putf("%s\"%.*s\":", first ? "{" : ",", (int)part->size, part->name);
+	} else {
+		ui_put(first ? "" : "\n");
+		ui_putf("%.*s:\n", (int)part->size, part->name);
+	}
 }
 
 void summary_print(struct summary *s, const char *by)
 {
-	bool several = strchr(by, ',') != NULL, json = s->format == GRID_JSON;
-	uint64_t rows = s->rows;
-	const char *at = by;
+	struct summary_part parts[SUMMARY_PARTS], wanted[SUMMARY_PARTS];
+	size_t nr = summary_parse(by, parts), nr_tables = 0, at = 0;
+	struct sheet *tables = calloc(nr, sizeof(*tables));
 
-	if (several && s->format == GRID_CSV)
+	if (!tables)
+		ui_die_memory();
+	if (nr > 1 && s->style.format == GRID_CSV)
 		ui_die(STATUS_USAGE, "--by=%s: a csv file is one table; run rtl summary for each",
 		       by);
-	do {
-		const char *word = at;
-
-		s->by = (enum summary_by)opts_next_choice(SUMMARY_CHOICES, &at);
-		s->rows = rows == UINT64_MAX && s->by == SUMMARY_OVERVIEW ? 0 :
-			  rows == UINT64_MAX && s->format == GRID_TEXT	  ? 20 :
-			  rows == UINT64_MAX				  ? 0 :
-									    rows;
-		if (s->by == SUMMARY_OVERVIEW && s->format == GRID_CSV)
+	for (size_t i = 0; i < nr; i++) {
+		if (parts[i].by != SUMMARY_OVERVIEW)
+			wanted[nr_tables++] = parts[i];
+		else if (s->style.format == GRID_CSV)
 			ui_die(STATUS_USAGE, "--by=overview: is no table; use --format json");
-		if (several && json)
-			ui_putf("%s\"%.*s\":", word == by ? "{" : ",", (int)strcspn(word, ","),
-				word);
-		else if (several) {
-			ui_put(word == by ? "" : "\n");
-			ui_putf("%.*s:\n", (int)strcspn(word, ","), word);
-		}
-		if (!print_table(s) && several && s->format == GRID_TEXT)
-			ui_put("none\n");
-	} while (*at);
-	if (several && json)
+	}
+	if (nr_tables)
+		read_tables(s, wanted, nr_tables, tables);
+	for (size_t i = 0; i < nr; i++) {
+		if (nr > 1)
+			put_head(s, &parts[i], i == 0);
+		if (parts[i].by == SUMMARY_OVERVIEW)
+			summary_overview_print(s);
+		else
+			print_table(s, &parts[i], &tables[at++], nr > 1);
+	}
+	if (nr > 1 && s->style.format == GRID_JSON)
 		ui_put("}\n");
 	ui_flush();
+	for (size_t i = 0; i < nr; i++)
+		sheet_fini(&tables[i]);
+	free(tables);
 }
 
 void summary_print_overview(const char *path)
@@ -238,10 +279,10 @@ void summary_print_overview(const char *path)
 
 	if (!s)
 		ui_die_memory();
-	s->width = ui_columns(STDERR_FILENO, 0);
-	s->q = db_open(path);
+	s->style.width = ui_columns(STDERR_FILENO, 0);
+	s->q = s->tables.q = db_open(path);
 	ui_output(stderr);
-	print_table(s);
+	summary_overview_print(s);
 	ui_output(stdout);
 	summary_free(s);
 }

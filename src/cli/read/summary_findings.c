@@ -8,10 +8,10 @@
 
 const struct findings *summary_findings(struct summary *s)
 {
-	if (!s->has_findings)
-		db_check(s->q, findings_read(s->q, summary_digest(s), &s->findings));
-	s->has_findings = true;
-	return &s->findings;
+	const struct findings *found;
+
+	db_check(s->q, tables_findings(&s->tables, &found));
+	return found;
 }
 
 char *summary_findings_text(const struct finding *f)

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/read/summary_range.h"
+#include "analysis/ranges.h"
+#include "cli/read/summary.h"
 #include "cli/ui.h"
 #include "export/json.h"
 
@@ -214,7 +215,7 @@ static void put_lines(const struct overview *o, const char *title, const struct 
 	for (size_t i = 0; i < nr; i++)
 		names[i] = lines[i].name;
 	if (symbols)
-		texts = names_make(names, nr, o->s->names, width);
+		texts = names_make(names, nr, o->s->style.names, width);
 	for (size_t i = 0; i < nr; i++) {
 		char total[UI_NUMBER_SIZE], calls[UI_NUMBER_SIZE], mean[UI_NUMBER_SIZE];
 		char share[UI_NUMBER_SIZE];
@@ -292,20 +293,20 @@ static void put_calls(const struct overview *o)
 
 static void put_ranges(const struct overview *o)
 {
-	struct summary_ranges r;
+	struct ranges r = { 0 };
 
-	summary_range_read(o->s, &r);
+	db_check(o->d->q, ranges_read(&r, o->d));
 	if (r.nr) {
 		put_title("GPU TIME         OWN      CALLS   HOST TIME  RANGE");
 		for (size_t i = 0; i < r.nr && i < o->top; i++) {
-			const struct summary_node *n = &r.nodes[r.order[i]];
+			const struct ranges_node *n = &r.nodes[r.order[i]];
 			char ns[UI_NUMBER_SIZE], own[UI_NUMBER_SIZE], host[UI_NUMBER_SIZE];
 			char calls[UI_NUMBER_SIZE], name[512];
 			int indent = n->depth > 10 ? 20 : 2 * n->depth;
 
-			ui_putf("%10s  %10s  %7s  %10s  %*s%s\n", ui_time(ns, n->ns),
-				ui_time(own, n->own_ns), ui_count(calls, n->calls),
-				ui_time(host, n->host_ns), indent, "",
+			ui_putf("%10s  %10s  %7s  %10s  %*s%s\n", ui_time(ns, n->all.ns),
+				ui_time(own, n->all.own_ns), ui_count(calls, n->all.calls),
+				ui_time(host, n->all.host_ns), indent, "",
 				grid_cut(name, sizeof(name), n->name,
 					 o->width > 80 ? o->width - 45 - (size_t)indent :
 					 o->width      ? 35 - (size_t)indent :
@@ -314,7 +315,7 @@ static void put_ranges(const struct overview *o)
 		if (r.nr > o->top)
 			ui_putf("            ... and %zu more (--by range)\n", r.nr - o->top);
 	}
-	summary_range_free(&r);
+	ranges_fini(&r);
 }
 
 static void put_errors(const struct overview *o)
@@ -327,8 +328,7 @@ static void put_errors(const struct overview *o)
 	text = ui_format("Failed calls: %s:", ui_count(count, d->nr_failed));
 	for (size_t i = 0; i < d->nr_errors && i < 4; i++) {
 		char *more = ui_format("%s%s %s of %s (%llu)", text, i ? "," : "",
-				       summary_more_error_name(&d->errors[i], buf),
-				       d->errors[i].function,
+				       tables_error_name(&d->errors[i], buf), d->errors[i].function,
 				       (unsigned long long)d->errors[i].count);
 
 		free(text);
@@ -405,7 +405,7 @@ static char *empty_text(struct digest *d)
 				 slice_options(d->filter, options));
 	else if (error && (!has_gpu(d) || d->nr_failed))
 		text = ui_format("No GPU operation was recorded: %s of %s. %s",
-				 summary_more_error_name(error, buf), error->function,
+				 tables_error_name(error, buf), error->function,
 				 has_gpu(d) || was_virtual(d) ?
 					 "The program's calls failed; --by error lists them." :
 					 "The runtime found no GPU: 'rtl doctor' says why; 'rtl "
@@ -615,16 +615,16 @@ static void print_json(const struct overview *o)
 	free(j);
 }
 
-size_t summary_overview_print(struct summary *s)
+void summary_overview_print(struct summary *s)
 {
-	struct overview o = { .s = s, .d = summary_digest(s), .width = s->width };
+	struct overview o = { .s = s, .d = summary_digest(s), .width = s->style.width };
 
-	o.top = s->rows ? s->rows : TOP;
+	o.top = s->rows && s->rows != UINT64_MAX ? s->rows : TOP;
 	if (o.top > 32)
 		o.top = 32;
-	if (s->format == GRID_JSON) {
+	if (s->style.format == GRID_JSON) {
 		print_json(&o);
-		return 1;
+		return;
 	}
 	put_head(&o);
 	if (o.d->lanes[0].kernels + o.d->lanes[0].copies) {
@@ -643,5 +643,4 @@ size_t summary_overview_print(struct summary *s)
 	put_errors(&o);
 	put_verdict(&o);
 	ui_flush();
-	return 1;
 }

@@ -154,8 +154,8 @@ static void draw_bottom(const struct tui *t)
 		return;
 	}
 	draw_keys(t);
-	if (t->tab != TAB_TIMELINE && v->is_ready && v->page.grid && !v->is_detail) {
-		size_t all = grid_nr_rows(v->page.grid);
+	if (t->tab != TAB_TIMELINE && v->is_ready && v->page.table.nr_columns && !v->is_detail) {
+		size_t all = v->page.table.nr_rows;
 
 		if (*v->filter)
 			snprintf(text, sizeof(text), " %zu/%zu of %zu, with '%s'",
@@ -271,7 +271,8 @@ static void input_key(struct tui *t, int key)
 
 static void begin_input(struct tui *t, enum tui_input input)
 {
-	if (input == INPUT_FILTER && (t->tab == TAB_TIMELINE || !t->views[t->tab].page.grid)) {
+	if (input == INPUT_FILTER &&
+	    (t->tab == TAB_TIMELINE || !t->views[t->tab].page.table.nr_columns)) {
 		tui_say(t, "only tables have a filter");
 		return;
 	}

@@ -27,7 +27,7 @@ struct tui_view {
 	size_t *rows, nr_rows; /* of the grid: those that pass the filter, in order */
 	char **names;	       /* of each row of the grid: shortened, for the column `name` */
 	size_t name;
-	size_t widths[GRID_COLUMNS];
+	struct grid_layout layout;
 	unsigned int laid_out; /* for this width; 0: not yet */
 	char filter[80];
 	int sort; /* column, -1: as it was made */

@@ -30,7 +30,7 @@ static struct {
 
 void tui_load_free(struct tui_page *page)
 {
-	grid_destroy(page->grid);
+	sheet_fini(&page->table);
 	free(page->text);
 	free(page->note);
 	*page = (struct tui_page){ 0 };
@@ -71,13 +71,6 @@ int tui_load_take(struct tui_page *page)
 static struct tui_page made;
 static const char *path;
 
-static void take_grid(struct grid *grid, void *arg)
-{
-	(void)arg;
-	grid_destroy(made.grid);
-	made.grid = grid;
-}
-
 void tui_load_note(const char *text)
 {
 	size_t size = strlen(path);
@@ -92,27 +85,24 @@ void tui_load_note(const char *text)
 
 static void make_losses(const struct query *q)
 {
-	static const struct grid_column columns[] = {
-		{ .key = "count", .title = "COUNT", .unit = GRID_COUNT },
-		{ .key = "class", .title = "CLASS", .unit = GRID_NAME },
-		{ .key = "reason", .title = "REASON", .unit = GRID_NAME },
-		{ .key = "pid", .title = "PID", .unit = GRID_NUMBER, .drop = 1 },
-		{ .key = "text", .title = "WHAT", .unit = GRID_NAME },
+	static const struct sheet_column columns[] = {
+		{ .key = "count", .title = "COUNT", .unit = SHEET_COUNT },
+		{ .key = "class", .title = "CLASS", .unit = SHEET_NAME },
+		{ .key = "reason", .title = "REASON", .unit = SHEET_NAME },
+		{ .key = "pid", .title = "PID", .unit = SHEET_NUMBER, .drop = 1 },
+		{ .key = "text", .title = "WHAT", .unit = SHEET_NAME },
 	};
-	struct grid *grid = grid_create(columns, 5, GRID_TEXT, 0, false);
-
+	sheet_columns(&made.table, columns, 5);
 	for (size_t i = 0; i < q->verdict.nr_rows; i++) {
 		const struct verdict_row *row = &q->verdict.rows[i];
-		const struct grid_cell cells[] = {
+		const struct sheet_cell cells[] = {
 			{ .num = row->count },	 { .text = load_class_name(row->class) },
 			{ .text = row->reason }, { .num = row->pid, .none = !row->pid },
 			{ .text = row->text },
 		};
 
-		grid_row(grid, cells);
+		sheet_row(&made.table, cells);
 	}
-	grid_print(grid);
-	grid_destroy(grid);
 	made.note = ui_format("nothing was lost: the trace is %s", q->verdict.line);
 }
 
@@ -154,17 +144,19 @@ static void make_text(struct summary *s)
 
 static void make_page(struct summary *s, enum tui_tab tab, unsigned int width)
 {
-	static const char *const by[TAB_NR] = {
-		[TAB_KERNELS] = "kernel",   [TAB_CALLS] = "api",    [TAB_COPIES] = "copy",
-		[TAB_RANGES] = "range",	    [TAB_GAPS] = "gap",	    [TAB_ERRORS] = "error",
-		[TAB_STREAMS] = "stream",   [TAB_GPUS] = "gpu",	    [TAB_PROCESSES] = "process",
-		[TAB_COUNTERS] = "counter", [TAB_GRAPHS] = "graph",
+	static const enum summary_by by[TAB_NR] = {
+		[TAB_KERNELS] = SUMMARY_KERNEL,	   [TAB_CALLS] = SUMMARY_API,
+		[TAB_COPIES] = SUMMARY_COPY,	   [TAB_RANGES] = SUMMARY_RANGE,
+		[TAB_GAPS] = SUMMARY_GAP,	   [TAB_ERRORS] = SUMMARY_ERROR,
+		[TAB_STREAMS] = SUMMARY_STREAM,	   [TAB_GPUS] = SUMMARY_GPU,
+		[TAB_PROCESSES] = SUMMARY_PROCESS, [TAB_COUNTERS] = SUMMARY_COUNTER,
+		[TAB_GRAPHS] = SUMMARY_GRAPH,
 	};
 
 	made = (struct tui_page){ .width = width };
 	/* many gaps are alike: the longest are enough */
 	s->rows = tab == TAB_OVERVIEW ? UINT64_MAX : tab == TAB_GAPS ? 1000 : 0;
-	s->width = tab == TAB_OVERVIEW ? width - 1 : 0;
+	s->style.width = tab == TAB_OVERVIEW ? width - 1 : 0;
 	if (tab == TAB_OVERVIEW)
 		make_text(s);
 	else if (tab == TAB_FINDINGS)
@@ -172,7 +164,9 @@ static void make_page(struct summary *s, enum tui_tab tab, unsigned int width)
 	else if (tab == TAB_LOSSES)
 		make_losses(s->q);
 	else
-		summary_print(s, by[tab]);
+		summary_make(s, by[tab], &made.table);
+	if (sheet_check(&made.table))
+		ui_die_memory();
 }
 
 static void publish(enum tui_tab tab)
@@ -203,7 +197,6 @@ static void *load_thread(void *arg)
 	uint64_t count;
 
 	pthread_setname_np(pthread_self(), "rtl-load");
-	grid_catch(take_grid, NULL);
 	for (;;) {
 		unsigned int width;
 		int tab;
@@ -229,7 +222,7 @@ void tui_load_start(struct query *q)
 	static struct summary summary;
 	pthread_t thread;
 
-	summary.q = q;
+	summary.q = summary.tables.q = q;
 	path = q->path;
 	shared.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (shared.wake_fd < 0 || pthread_create(&thread, NULL, load_thread, &summary))

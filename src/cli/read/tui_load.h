@@ -33,7 +33,7 @@ enum tui_tab {
 
 /* A tab: a table, or a text. */
 struct tui_page {
-	struct grid *grid;
+	struct sheet table; /* without columns: none */
 	char *text;
 	char *note;	    /* what rtl summary says about it */
 	unsigned int width; /* of the text */

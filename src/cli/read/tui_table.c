@@ -11,7 +11,7 @@
 void tui_table_forget(struct tui_view *v)
 {
 	if (v->names)
-		names_free(v->names, grid_nr_rows(v->page.grid));
+		names_free(v->names, v->page.table.nr_rows);
 	for (size_t i = 0; i < v->nr_lines; i++)
 		free(v->lines[i]);
 	free(v->lines);
@@ -26,69 +26,67 @@ void tui_table_forget(struct tui_view *v)
 
 /* ---- layout ---- */
 
-static const char *cell_text(const struct tui_view *v, size_t row, size_t column,
-			     char buf[GRID_TEXT_SIZE])
+static bool has_table(const struct tui_view *v)
 {
+	return v->page.table.nr_columns > 0;
+}
+
+/* The cell of a row; `buf` is of at least `size` bytes. */
+static const char *cell_text(const struct tui_view *v, size_t row, size_t column, char *buf,
+			     size_t size)
+{
+	const struct sheet_cell *cell = sheet_cell(&v->page.table, row, column);
+	const struct sheet_column *c = &v->page.table.columns[column];
+	char number[GRID_TEXT_SIZE];
+	const char *text;
+
 	if (v->names && column == v->name)
 		return v->names[row];
-	return grid_text(v->page.grid, row, column, buf);
+	text = grid_text(c, cell, number);
+	if (c->unit == SHEET_NAME && !cell->none)
+		return grid_name(buf, size, cell, text);
+	snprintf(buf, size, "%s", text);
+	return buf;
 }
 
 /* The column with the names to search in. */
-static size_t name_column(const struct grid *g)
+static size_t name_column(const struct sheet *t)
 {
 	size_t name = 0;
 
-	for (size_t i = 0; i < grid_nr_columns(g); i++)
-		if (grid_column(g, i)->unit == GRID_NAME && grid_column(g, i)->title &&
-		    (!strcmp(grid_column(g, i)->key, "name") ||
-		     strcmp(grid_column(g, name)->key, "name") != 0))
+	for (size_t i = 0; i < t->nr_columns; i++)
+		if (t->columns[i].unit == SHEET_NAME && t->columns[i].title &&
+		    (!strcmp(t->columns[i].key, "name") ||
+		     strcmp(t->columns[name].key, "name") != 0))
 			name = i;
 	return name;
 }
 
 static void shorten_names(struct tui_view *v)
 {
-	struct grid *g = v->page.grid;
-	size_t nr = grid_nr_rows(g);
+	const struct sheet *t = &v->page.table;
 	const char **texts;
 
 	if (v->names)
-		names_free(v->names, nr);
+		names_free(v->names, t->nr_rows);
 	v->names = NULL;
-	if (!grid_column(g, v->name)->symbol || !nr)
+	if (!t->columns[v->name].symbol || !t->nr_rows)
 		return;
-	texts = calloc(nr, sizeof(*texts));
+	texts = calloc(t->nr_rows, sizeof(*texts));
 	if (!texts)
 		ui_die_memory();
-	for (size_t r = 0; r < nr; r++)
-		texts[r] = grid_cell(g, r, v->name)->text;
-	v->names = names_make(texts, nr, NAMES_AUTO, v->widths[v->name]);
+	for (size_t r = 0; r < t->nr_rows; r++)
+		texts[r] = sheet_cell(t, r, v->name)->text;
+	v->names = names_make(texts, t->nr_rows, NAMES_AUTO, v->layout.widths[v->name]);
 	free(texts);
-}
-
-static int compare_cells(const struct grid_column *c, const struct grid_cell *x,
-			 const struct grid_cell *y)
-{
-	if (x->none || y->none)
-		return x->none - y->none;
-	if (c->unit == GRID_NAME)
-		return strcmp(x->text, y->text);
-	if (c->unit == GRID_SHARE || c->unit == GRID_RATE || c->unit == GRID_REAL)
-		return (x->real < y->real) - (x->real > y->real);
-	if (c->unit == GRID_SPAN)
-		return ((int64_t)x->num < (int64_t)y->num) - ((int64_t)x->num > (int64_t)y->num);
-	if (c->unit == GRID_NUMBER)
-		return (x->num > y->num) - (x->num < y->num);
-	return (x->num < y->num) - (x->num > y->num);
 }
 
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct tui_view *v = arg;
-	const struct grid *g = v->page.grid;
+	const struct sheet *t = &v->page.table;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b, c = (size_t)v->sort;
-	int order = compare_cells(grid_column(g, c), grid_cell(g, x, c), grid_cell(g, y, c));
+	int order = sheet_compare(&t->columns[c], sheet_cell(t, x, c), sheet_cell(t, y, c));
 
 	if (order)
 		return v->reverse ? -order : order;
@@ -98,8 +96,8 @@ static int compare_rows(const void *a, const void *b, void *arg)
 /* Which rows are shown, and in which order. */
 static void choose_rows(struct tui_view *v)
 {
-	const struct grid *g = v->page.grid;
-	size_t nr = grid_nr_rows(g);
+	const struct sheet *t = &v->page.table;
+	size_t nr = t->nr_rows;
 
 	free(v->rows);
 	v->rows = calloc(nr + 1, sizeof(*v->rows));
@@ -107,7 +105,7 @@ static void choose_rows(struct tui_view *v)
 	if (!v->rows)
 		ui_die_memory();
 	for (size_t r = 0; r < nr; r++) {
-		const char *name = grid_cell(g, r, v->name)->text;
+		const char *name = sheet_cell(t, r, v->name)->text;
 
 		if (!*v->filter || strcasestr(name ? name : "", v->filter))
 			v->rows[v->nr_rows++] = r;
@@ -151,9 +149,11 @@ static void lay_out(struct tui_view *v, unsigned int width)
 	if (v->laid_out == width)
 		return;
 	v->laid_out = width;
-	if (v->page.grid) {
-		v->name = name_column(v->page.grid);
-		grid_layout(v->page.grid, width - 1, v->widths);
+	if (has_table(v)) {
+		struct grid_style style = { .width = width - 1 };
+
+		v->name = name_column(&v->page.table);
+		grid_lay_out(&v->page.table, &style, &v->layout);
 		shorten_names(v);
 		choose_rows(v);
 	} else if (v->page.text) {
@@ -176,22 +176,22 @@ static bool has_histogram(enum tui_tab tab)
 	return tab == TAB_KERNELS || tab == TAB_CALLS || tab == TAB_RANGES;
 }
 
-/* Names of ranges are indented in their tree. */
 static const char *row_name(const struct tui_view *v, size_t row)
 {
-	const char *name = grid_cell(v->page.grid, row, v->name)->text;
+	const char *name = sheet_cell(&v->page.table, row, v->name)->text;
 
-	return name ? name + strspn(name, " ") : "";
+	return name ? name : "";
 }
 
 static void put_field(struct tui_view *v, size_t row, size_t column, int y)
 {
-	const struct grid_column *c = grid_column(v->page.grid, column);
+	const struct sheet_column *c = &v->page.table.columns[column];
 	char buf[GRID_TEXT_SIZE], key[40];
 
 	snprintf(key, sizeof(key), "%-12s", c->title ? c->title : c->key);
 	screen_put(y, 2, SCREEN_FAINT, key, 20, 0);
-	screen_put(y, 22, SCREEN_PLAIN, grid_text(v->page.grid, row, column, buf), 1000, 0);
+	screen_put(y, 22, SCREEN_PLAIN, grid_text(c, sheet_cell(&v->page.table, row, column), buf),
+		   1000, 0);
 }
 
 /* As many bars as there are lines: each is some buckets. */
@@ -262,14 +262,14 @@ static void draw_detail(struct tui *t, struct tui_view *v)
 		used += n < sizeof(line) ? n : sizeof(line) - 1;
 	}
 	y++;
-	for (size_t i = 0; i < grid_nr_columns(v->page.grid); i++)
-		if (i != v->name && !grid_cell(v->page.grid, v->detail, i)->none)
+	for (size_t i = 0; i < v->page.table.nr_columns; i++)
+		if (i != v->name && !sheet_cell(&v->page.table, v->detail, i)->none)
 			nr_shown++;
-	for (size_t i = 0; i < grid_nr_columns(v->page.grid) && y < rows; i++) {
-		if (i == v->name || grid_cell(v->page.grid, v->detail, i)->none)
+	for (size_t i = 0; i < v->page.table.nr_columns && y < rows; i++) {
+		if (i == v->name || sheet_cell(&v->page.table, v->detail, i)->none)
 			continue;
 		/* the histogram has at least half of the screen */
-		if (has_histogram(t->tab) && !grid_column(v->page.grid, i)->title)
+		if (has_histogram(t->tab) && !v->page.table.columns[i].title)
 			continue;
 		if (has_histogram(t->tab) && nr_shown > 4 && y > TUI_TOP + tui_height() / 2)
 			break;
@@ -304,36 +304,37 @@ static void draw_header(const struct tui_view *v)
 	int x = 1;
 
 	screen_put(TUI_TOP, 0, SCREEN_BAR, "", 0, screen_columns());
-	for (size_t i = 0; i < grid_nr_columns(v->page.grid); i++) {
-		const struct grid_column *c = grid_column(v->page.grid, i);
+	for (size_t i = 0; i < v->page.table.nr_columns; i++) {
+		const struct sheet_column *c = &v->page.table.columns[i];
 		char title[64];
 		int pad;
 
-		if (!grid_is_shown(v->page.grid, i))
+		if (!v->layout.shown[i])
 			continue;
 		snprintf(title, sizeof(title), "%s%s", c->title,
 			 v->sort == (int)i ? (v->reverse ? "-" : "+") : "");
-		pad = c->unit == GRID_NAME ? 0 : (int)v->widths[i] - (int)strlen(title);
+		pad = c->unit == SHEET_NAME ? 0 : (int)v->layout.widths[i] - (int)strlen(title);
 		screen_put(TUI_TOP,
 			   x + (pad > 0		 ? pad :
 				pad < 0 && x > 1 ? -1 :
 						   0),
 			   SCREEN_BAR, title, screen_columns(), 0);
-		x += (int)v->widths[i] + 2;
+		x += (int)v->layout.widths[i] + 2;
 	}
 }
 
 static void draw_grid(struct tui_view *v)
 {
 	size_t height = (size_t)tui_height() - 1, name_size;
-	char *name;
+	char *name, *whole;
 
 	keep_in_view(v, v->nr_rows, height);
 	draw_header(v);
 	name_size = 4 * (size_t)screen_columns() + 16;
-	name = malloc(name_size);
+	name = malloc(2 * name_size);
 	if (!name)
 		ui_die_memory();
+	whole = name + name_size;
 	for (size_t i = 0; i < height && v->top + i < v->nr_rows; i++) {
 		size_t row = v->rows[v->top + i];
 		bool is_at = v->top + i == v->at;
@@ -341,23 +342,22 @@ static void draw_grid(struct tui_view *v)
 
 		if (is_at)
 			screen_put(y, 0, SCREEN_SELECTED, "", 0, screen_columns());
-		for (size_t c = 0; c < grid_nr_columns(v->page.grid); c++) {
-			char buf[GRID_TEXT_SIZE];
+		for (size_t c = 0; c < v->page.table.nr_columns; c++) {
 			const char *text;
 			int pad;
 
-			if (!grid_is_shown(v->page.grid, c))
+			if (!v->layout.shown[c])
 				continue;
-			text = cell_text(v, row, c, buf);
-			if (grid_column(v->page.grid, c)->unit == GRID_NAME)
-				text = grid_cut(name, name_size, text, v->widths[c]);
-			pad = grid_column(v->page.grid, c)->unit == GRID_NAME ?
+			text = cell_text(v, row, c, whole, name_size);
+			if (v->page.table.columns[c].unit == SHEET_NAME)
+				text = grid_cut(name, name_size, text, v->layout.widths[c]);
+			pad = v->page.table.columns[c].unit == SHEET_NAME ?
 				      0 :
-				      (int)v->widths[c] - (int)strlen(text);
+				      (int)v->layout.widths[c] - (int)strlen(text);
 			screen_put(y, x + (pad > 0 ? pad : 0),
 				   is_at ? SCREEN_SELECTED : SCREEN_PLAIN, text, screen_columns(),
 				   0);
-			x += (int)v->widths[c] + 2;
+			x += (int)v->layout.widths[c] + 2;
 		}
 	}
 	free(name);
@@ -403,9 +403,9 @@ void tui_table_draw(struct tui *t)
 		return;
 	}
 	lay_out(v, width);
-	if (v->is_detail && v->page.grid)
+	if (v->is_detail && has_table(v))
 		draw_detail(t, v);
-	else if (v->page.grid && grid_nr_rows(v->page.grid))
+	else if (v->page.table.nr_rows)
 		draw_grid(v);
 	else if (v->page.text)
 		draw_text(t, v);
@@ -419,18 +419,18 @@ void tui_table_draw(struct tui *t)
 
 static void choose_sort(struct tui *t, struct tui_view *v, int step)
 {
-	int nr = (int)grid_nr_columns(v->page.grid), c = v->sort;
+	int nr = (int)v->page.table.nr_columns, c = v->sort;
 
 	for (int i = 0; i <= nr; i++) {
 		c = c + step < -1 ? nr - 1 : c + step >= nr ? -1 : c + step;
-		if (c < 0 || grid_is_shown(v->page.grid, (size_t)c))
+		if (c < 0 || v->layout.shown[c])
 			break;
 	}
 	v->sort = c;
 	v->at = 0;
 	choose_rows(v);
 	tui_say(t, c < 0 ? "the longest first, as rtl summary has them" : "sorted by %s",
-		c < 0 ? "" : grid_column(v->page.grid, (size_t)c)->title);
+		c < 0 ? "" : v->page.table.columns[c].title);
 }
 
 static bool move(struct tui_view *v, size_t *at, size_t nr, int key)
@@ -511,7 +511,7 @@ bool tui_table_key(struct tui *t, int key)
 
 	if (!v->is_ready)
 		return false;
-	if (v->page.grid)
+	if (has_table(v))
 		return grid_key(t, v, key);
 	return v->page.text && move(v, &v->top, v->nr_lines, key);
 }
@@ -519,7 +519,7 @@ bool tui_table_key(struct tui *t, int key)
 void tui_table_search(struct tui *t, int step)
 {
 	struct tui_view *v = &t->views[t->tab];
-	size_t nr = v->page.grid ? v->nr_rows : v->nr_lines, at = v->page.grid ? v->at : v->top;
+	size_t nr = has_table(v) ? v->nr_rows : v->nr_lines, at = has_table(v) ? v->at : v->top;
 
 	if (!v->is_ready || !nr || !*t->search)
 		return;
@@ -527,10 +527,10 @@ void tui_table_search(struct tui *t, int step)
 		const char *text;
 
 		at = (at + nr + (size_t)step) % nr;
-		text = v->page.grid ? grid_cell(v->page.grid, v->rows[at], v->name)->text :
+		text = has_table(v) ? sheet_cell(&v->page.table, v->rows[at], v->name)->text :
 				      v->lines[at];
 		if (text && strcasestr(text, t->search)) {
-			*(v->page.grid ? &v->at : &v->top) = at;
+			*(has_table(v) ? &v->at : &v->top) = at;
 			return;
 		}
 	}
@@ -541,7 +541,7 @@ void tui_table_filter(struct tui *t)
 {
 	struct tui_view *v = &t->views[t->tab];
 
-	if (!v->page.grid)
+	if (!has_table(v))
 		return;
 	snprintf(v->filter, sizeof(v->filter), "%s", t->typed);
 	v->at = 0;

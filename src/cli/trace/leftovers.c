@@ -31,15 +31,15 @@
 
 enum { C_KIND, C_BYTES, C_PATH, C_TODO, NR_COLUMNS };
 
-static const struct grid_column columns[] = {
-	[C_KIND] = { "kind", "KIND", GRID_NAME },
-	[C_BYTES] = { "bytes", "SIZE", GRID_BYTES },
-	[C_PATH] = { "path", "PATH", GRID_NAME },
-	[C_TODO] = { "todo", "WHAT TO DO", GRID_NAME },
+static const struct sheet_column columns[] = {
+	[C_KIND] = { "kind", "KIND", SHEET_NAME },
+	[C_BYTES] = { "bytes", "SIZE", SHEET_BYTES },
+	[C_PATH] = { "path", "PATH", SHEET_NAME },
+	[C_TODO] = { "todo", "WHAT TO DO", SHEET_NAME },
 };
 
 struct leftovers {
-	struct grid *grid;
+	struct sheet table;
 	bool frees;
 	size_t nr, nr_free;
 	uint64_t bytes_free;
@@ -49,14 +49,14 @@ struct leftovers {
 static void add(struct leftovers *l, const char *kind, const char *path, uint64_t bytes,
 		const char *todo)
 {
-	struct grid_cell cells[NR_COLUMNS] = { 0 };
+	struct sheet_cell cells[NR_COLUMNS] = { 0 };
 	bool is_deleted = !todo && l->frees && unlink(path) == 0;
 
 	cells[C_KIND].text = kind;
 	cells[C_BYTES].num = bytes;
 	cells[C_PATH].text = path;
 	cells[C_TODO].text = todo ? todo : is_deleted ? "deleted" : "rtl ps --leftovers --free";
-	grid_row(l->grid, cells);
+	sheet_row(&l->table, cells);
 	l->nr++;
 	l->nr_free += !todo;
 	l->bytes_free += todo ? 0 : bytes;
@@ -216,22 +216,22 @@ static void look_here(struct leftovers *l)
 
 void leftovers_print(enum grid_format format, bool frees)
 {
-	unsigned int width = format == GRID_TEXT ? ui_columns(STDOUT_FILENO, 0) : 0;
+	struct grid_style style = grid_style(format);
 	const char *other = env_str(ENV_MEM_DIR);
 	struct leftovers l = { .frees = frees };
 	char bytes[UI_NUMBER_SIZE];
 
-	l.grid = grid_create(columns, NR_COLUMNS, format, width, ui_colour(STDOUT_FILENO));
+	sheet_columns(&l.table, columns, NR_COLUMNS);
 	look_at_memory(&l, "/dev/shm");
 	if (*other == '/' && strcmp(other, "/dev/shm") != 0)
 		look_at_memory(&l, other);
 	look_here(&l);
 	if (l.nr || format != GRID_TEXT)
-		grid_print(l.grid);
+		grid_print(&l.table, &style);
 	else
 		ui_say("nothing is left over in /dev/shm and in this directory");
 	if (l.nr_free)
 		ui_say("%s of them belong to no raw trace%s", ui_bytes(bytes, l.bytes_free),
 		       frees ? ", and are deleted" : "; --free deletes those");
-	grid_destroy(l.grid);
+	sheet_fini(&l.table);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_metrics.c - how near each kernel came to what its GPU can do: --metrics compute, memory, roofline
+/* table_metrics.c - how near each kernel came to what its GPU can do: --metrics compute, memory, roofline
  *
  * Rates are of the dispatches that were counted. The clock and the number of units are the agent's in the trace; operations in a
  * cycle and the bandwidth of memory, which a trace does not have, are those of src/counter/data/peaks.csv.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/read/summary.h"
-#include "cli/ui.h"
+#include "analysis/tables_internal.h"
+#include "base/alloc.h"
 #include "counter/view.h"
 
 #define MAX_METRICS 256u
@@ -17,16 +18,16 @@
 
 enum { C_KERNEL, C_GPU, C_METRIC, C_DISPATCHES, C_VALUE, C_UNIT, C_PEAK, C_SHARE, C_MEANING, C_NR };
 
-static const struct grid_column columns[C_NR] = {
-	[C_KERNEL] = { "kernel", "KERNEL", GRID_NAME },
-	[C_GPU] = { "gpu", NULL, GRID_NAME },
-	[C_METRIC] = { "metric", "METRIC", GRID_NAME },
-	[C_DISPATCHES] = { "dispatches", "DISPATCHES", GRID_COUNT },
-	[C_VALUE] = { "value", "VALUE", GRID_REAL },
-	[C_UNIT] = { "unit", "UNIT", GRID_NAME },
-	[C_PEAK] = { "peak", "PEAK", GRID_REAL },
-	[C_SHARE] = { "of_peak", "OF PEAK", GRID_SHARE },
-	[C_MEANING] = { "meaning", NULL, GRID_NAME },
+static const struct sheet_column columns[C_NR] = {
+	[C_KERNEL] = { "kernel", "KERNEL", SHEET_NAME },
+	[C_GPU] = { "gpu", NULL, SHEET_NAME },
+	[C_METRIC] = { "metric", "METRIC", SHEET_NAME },
+	[C_DISPATCHES] = { "dispatches", "DISPATCHES", SHEET_COUNT },
+	[C_VALUE] = { "value", "VALUE", SHEET_REAL },
+	[C_UNIT] = { "unit", "UNIT", SHEET_NAME },
+	[C_PEAK] = { "peak", "PEAK", SHEET_REAL },
+	[C_SHARE] = { "of_peak", "OF PEAK", SHEET_SHARE },
+	[C_MEANING] = { "meaning", NULL, SHEET_NAME },
 };
 
 enum {
@@ -102,14 +103,14 @@ static bool value_of(const char *name, int32_t index, void *arg, double *value)
 	return false;
 }
 
-static bool add_row(struct grid *grid, struct kernel *k, const struct counter_view_row *row)
+static void add_row(struct sheet *out, struct kernel *k, const struct counter_view_row *row)
 {
-	struct grid_cell cells[C_NR] = { { 0 } };
+	struct sheet_cell cells[C_NR] = { { 0 } };
 	double peak = 0;
 
 	k->time_ns = 0;
 	if (!view_value(row, value_of, k, &cells[C_VALUE].real))
-		return false;
+		return;
 	cells[C_KERNEL].text = k->name;
 	cells[C_GPU].text = k->gpu;
 	cells[C_METRIC].text = row->name;
@@ -119,21 +120,19 @@ static bool add_row(struct grid *grid, struct kernel *k, const struct counter_vi
 	cells[C_PEAK].none = cells[C_SHARE].none = !view_peak(row, value_of, k, &peak);
 	cells[C_PEAK].real = peak;
 	cells[C_SHARE].real = peak > 0 ? cells[C_VALUE].real / peak : 0;
-	grid_row(grid, cells);
-	return true;
+	sheet_row(out, cells);
 }
 
 /* Adds the rows of a kernel, and forgets it. */
-static size_t put_kernel(struct summary *s, struct grid *grid, struct kernel *k, size_t nr)
+static void put_kernel(struct tables_job *job, struct kernel *k)
 {
 	for (uint32_t i = 0; k->name && i < counter_nr_view_rows; i++)
-		if (strcmp(counter_view_rows[i].view, s->metrics) == 0 && summary_adds(s, nr))
-			nr += add_row(grid, k, &counter_view_rows[i]);
-	free(k->name);
-	free(k->gpu);
+		if (strcmp(counter_view_rows[i].view, job->t->metrics) == 0)
+			add_row(job->out, k, &counter_view_rows[i]);
+	alloc_free(k->name);
+	alloc_free(k->gpu);
 	k->name = k->gpu = NULL;
 	k->nr = 0;
-	return nr;
 }
 
 static bool is_same(const struct kernel *k, sqlite3_stmt *row)
@@ -145,16 +144,17 @@ static bool is_same(const struct kernel *k, sqlite3_stmt *row)
 	       k->waves == sqlite3_column_double(row, R_WAVES);
 }
 
-static void begin_kernel(struct kernel *k, sqlite3_stmt *row)
+static int begin_kernel(struct kernel *k, sqlite3_stmt *row)
 {
 	const struct counter_gpu *gpu = gpus_find(query_text(row, R_GPU));
 
-	k->name = ui_format("%s", query_text(row, R_KERNEL));
-	k->gpu = ui_format("%s", query_text(row, R_GPU));
+	k->name = alloc_string(query_text(row, R_KERNEL));
+	k->gpu = alloc_string(query_text(row, R_GPU));
 	k->cus = sqlite3_column_double(row, R_CUS);
 	k->clock_mhz = sqlite3_column_double(row, R_CLOCK);
 	k->waves = sqlite3_column_double(row, R_WAVES);
 	k->peaks = gpu ? view_peaks(gpu->name) : NULL;
+	return k->name && k->gpu ? 0 : -ENOMEM;
 }
 
 static void add_value(struct kernel *k, sqlite3_stmt *row)
@@ -173,40 +173,51 @@ static void add_value(struct kernel *k, sqlite3_stmt *row)
 }
 
 /* Where the peaks come from: a line for each kind of GPU. */
-static void say_peaks(const struct kernel *k)
+static void note_peaks(struct sheet *out, const struct kernel *k)
 {
-	ui_say("%s: peaks of %.0f compute units at %.0f MHz, which the trace has%s%s%s", k->gpu,
-	       k->cus, k->clock_mhz, k->peaks && k->peaks->dram_gbs > 0 ? "; memory as of " : "",
-	       k->peaks && k->peaks->dram_gbs > 0 ? k->peaks->dram_of : "",
-	       k->peaks && k->peaks->dram_gbs > 0 ? "" : "; the bandwidth of memory is not known");
+	sheet_note(out, "%s: peaks of %.0f compute units at %.0f MHz, which the trace has%s%s%s",
+		   k->gpu, k->cus, k->clock_mhz,
+		   k->peaks && k->peaks->dram_gbs > 0 ? "; memory as of " : "",
+		   k->peaks && k->peaks->dram_gbs > 0 ? k->peaks->dram_of : "",
+		   k->peaks && k->peaks->dram_gbs > 0 ? "" :
+							"; the bandwidth of memory is not known");
 }
 
-size_t summary_metrics_print(struct summary *s)
-{
-	bool has = query_has(s->q->db, "rocpd_counter") && query_has(s->q->db, "rtl_counter_name");
-	sqlite3_stmt *row = has ? db_query(s->q, rows) : NULL;
-	struct grid *grid = summary_grid(s, columns, C_NR);
-	struct kernel *k = calloc(1, sizeof(*k));
-	char said[64] = "";
-	size_t nr = 0;
+struct metrics {
+	struct tables_job *job;
+	struct kernel *kernel;
+	char said[64]; /* the GPU of the last note */
+};
 
-	if (!k)
-		ui_die_memory();
-	while (row && db_step(s->q, row)) {
-		if (!is_same(k, row)) {
-			nr = put_kernel(s, grid, k, nr);
-			begin_kernel(k, row);
-			if (s->format == GRID_TEXT && strcmp(said, k->gpu) != 0)
-				say_peaks(k);
-			snprintf(said, sizeof(said), "%s", k->gpu);
-		}
-		add_value(k, row);
+static int take_value(void *arg, sqlite3_stmt *row)
+{
+	struct metrics *m = arg;
+	int ret = 0;
+
+	if (!is_same(m->kernel, row)) {
+		put_kernel(m->job, m->kernel);
+		ret = begin_kernel(m->kernel, row);
+		if (ret == 0 && strcmp(m->said, m->kernel->gpu) != 0)
+			note_peaks(m->job->out, m->kernel);
+		if (ret == 0)
+			snprintf(m->said, sizeof(m->said), "%s", m->kernel->gpu);
 	}
-	nr = put_kernel(s, grid, k, nr);
-	sqlite3_finalize(row);
-	if (nr || s->format != GRID_TEXT)
-		grid_print(grid);
-	grid_destroy(grid);
-	free(k);
-	return nr;
+	if (ret == 0)
+		add_value(m->kernel, row);
+	return ret;
+}
+
+int table_metrics_end(struct tables_job *job)
+{
+	sqlite3 *db = job->t->q->db;
+	struct metrics m = { .job = job, .kernel = alloc_zero(1, sizeof(*m.kernel)) };
+	int ret = m.kernel ? 0 : query_fail_memory(job->t->q);
+
+	sheet_columns(job->out, columns, C_NR);
+	if (ret == 0 && query_has(db, "rocpd_counter") && query_has(db, "rtl_counter_name"))
+		ret = tables_rows(job->t, rows, take_value, &m);
+	if (m.kernel)
+		put_kernel(job, m.kernel);
+	alloc_free(m.kernel);
+	return ret;
 }

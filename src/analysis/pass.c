@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* pass.c - one pass over the operations of a trace
+ *
+ * In the order of the file, which is the fastest, unless a reader needs the order of time.
+ */
+#include "analysis/pass.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "query/cause.h"
+#include "query/timeline.h"
+#include "store/map.h"
+
+/* The first is what timeline.h sorts by. */
+enum {
+	P_BEGIN,
+	P_END,
+	P_ID,
+	P_GPU,
+	P_NAME,
+	P_TYPE,
+	P_MARKER,
+	P_CALL,
+	P_CALL_BEGIN,
+	P_CALL_END,
+	P_NR
+};
+
+enum { RECENT = 512 };
+
+struct pass {
+	struct query *q;
+	struct kinds *kinds;
+	const struct pass_reader *const *readers;
+	size_t nr;
+	bool calls;
+	struct map odd; /* operations whose times are not measured */
+	int64_t block;	/* of the last operation's process */
+	uint32_t process;
+	/* names are few, their look-ups are not */
+	struct {
+		int64_t name, type; /* type 0: none */
+		enum kinds_op kind;
+	} recent[RECENT];
+};
+
+static enum kinds_op kind_of(struct pass *p, int64_t name, int64_t type)
+{
+	size_t at = (uint64_t)name % RECENT; /* ids of names are dense */
+
+	if (!type)
+		return KINDS_KERNEL;
+	if (p->recent[at].name != name || p->recent[at].type != type) {
+		p->recent[at].name = name;
+		p->recent[at].type = type;
+		p->recent[at].kind = kinds_of(p->kinds, name, type);
+	}
+	return p->recent[at].kind;
+}
+
+static uint32_t process_of(struct pass *p, int64_t id)
+{
+	if (id >> 32 != p->block) {
+		const struct query_process *found = query_process_of(p->q, id);
+
+		p->block = id >> 32;
+		p->process = found ? (uint32_t)(found - p->q->processes) : 0;
+	}
+	return p->process;
+}
+
+static int pass_op(struct pass *p, const int64_t *row)
+{
+	struct pass_op op = { .id = row[P_ID],
+			      .begin = row[P_BEGIN],
+			      .end = row[P_END],
+			      .gpu = row[P_GPU],
+			      .name = row[P_NAME],
+			      .type = row[P_TYPE],
+			      .marker = row[P_MARKER],
+			      .kind = kind_of(p, row[P_NAME], row[P_TYPE]),
+			      .process = process_of(p, row[P_ID]) };
+	uint64_t one;
+	int ret = 0;
+
+	op.timed = op.end >= op.begin && !(p->odd.nr && map_get(&p->odd, (uint64_t)op.id, &one));
+	if (p->calls) {
+		op.has_call = row[P_CALL] != 0;
+		op.call_begin = row[P_CALL_BEGIN];
+		op.call_end = row[P_CALL_END];
+	}
+	for (size_t i = 0; ret == 0 && i < p->nr; i++)
+		ret = p->readers[i]->take(p->readers[i]->arg, &op);
+	return ret;
+}
+
+static int take_ordered(void *arg, const int64_t *row)
+{
+	return pass_op(arg, row);
+}
+
+static int take_any(void *arg, sqlite3_value **columns)
+{
+	struct pass *p = arg;
+	int64_t row[P_NR];
+
+	for (int i = 0; i < (p->calls ? P_NR : P_CALL); i++)
+		row[i] = sqlite3_value_int64(columns[i]);
+	return pass_op(p, row);
+}
+
+static void reset(void *arg)
+{
+	struct pass *p = arg;
+
+	for (size_t i = 0; i < p->nr; i++)
+		if (p->readers[i]->reset)
+			p->readers[i]->reset(p->readers[i]->arg);
+}
+
+static int read_odd(struct pass *p)
+{
+	static const char sql[] =
+		"SELECT op_id FROM rtl_op_kernel WHERE flags & " KINDS_UNTIMED
+		" UNION ALL SELECT op_id FROM rtl_op_copy WHERE flags & " KINDS_UNTIMED;
+	sqlite3_stmt *stmt = NULL;
+	int ret = p->q->ours ? query_prepare(p->q, &stmt, sql) : 0;
+
+	while (stmt && ret == 0 && (ret = query_step(p->q, stmt)) == 1) {
+		ret = map_put(&p->odd, (uint64_t)sqlite3_column_int64(stmt, 0), 1);
+		if (ret)
+			query_fail_memory(p->q);
+	}
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
+#define COLUMNS(marker) "O.start, O.\"end\", O.id, O.gpuId, O.description_id, O.opType_id, " marker
+#define CALL ", A.id, A.start, A.\"end\""
+/* the correlation id of an operation is the id of its call, if calls were recorded at all */
+#define CALL_OURS                                                                                  \
+	" LEFT JOIN rtl_api_data X ON X.api_id = O.correlation_id LEFT JOIN rocpd_api A ON A.id = X.api_id"
+#define CALL_RPD                                                                                   \
+	" LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = L.api_id"
+#define IDS " WHERE O.id BETWEEN ?1 AND ?2"
+
+static int read_rows(struct pass *p, bool ordered)
+{
+	static const struct timeline_rows ours = { .columns = COLUMNS("O.roctxId"),
+						   .from = "rocpd_op O" IDS };
+	static const struct timeline_rows ours_calls = { .columns = COLUMNS("O.roctxId") CALL,
+							 .from = "rocpd_op O" CALL_OURS IDS };
+	static const struct timeline_rows rpd = { .columns = COLUMNS("0"),
+						  .from = "rocpd_op O" IDS };
+	static const struct timeline_rows rpd_calls = { .columns = COLUMNS("0") CALL,
+							.from = "rocpd_op O" CALL_RPD IDS };
+	const struct timeline_rows *rows = p->q->ours ? (p->calls ? &ours_calls : &ours) :
+							(p->calls ? &rpd_calls : &rpd);
+	bool is_part;
+
+	if (!ordered)
+		return query_scan(p->q, rows->columns, rows->from, take_any, p);
+	/* a part of a trace, and what causes_make() found, are temporary: only this connection has them */
+	is_part = p->calls || query_number(p->q->db,
+					   "SELECT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE "
+					   "name = 'rocpd_op')",
+					   1);
+	return timeline_read(p->q, rows, is_part ? TIMELINE_APART : TIMELINE_TWO, take_ordered,
+			     reset, p);
+}
+
+int pass_read(struct query *q, struct kinds *kinds, const struct pass_reader *const *readers,
+	      size_t nr)
+{
+	struct pass p = {
+		.q = q, .kinds = kinds, .readers = readers, .nr = nr, .block = INT64_MIN
+	};
+	bool ordered = false;
+	int ret = kinds_read(q, kinds);
+
+	for (size_t i = 0; i < nr; i++) {
+		ordered |= readers[i]->ordered;
+		p.calls |= readers[i]->calls;
+	}
+	/* what a trace has none of is not joined: that takes half of the time */
+	p.calls = p.calls && (!q->ours ||
+			      query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data)", 1));
+	if (ret == 0 && p.calls && !q->ours)
+		ret = cause_make(q, false);
+	if (ret == 0)
+		ret = query_read_processes(q);
+	if (ret == 0)
+		ret = read_odd(&p);
+	if (ret == 0)
+		ret = read_rows(&p, ordered);
+	map_fini(&p.odd);
+	return ret == -ENOMEM ? query_fail_memory(q) : ret;
+}
