@@ -35,7 +35,7 @@ const char *const collective_causes[COLLECTIVE_NR_CAUSES] = {
 struct set {
 	size_t *channels, nr;
 	size_t number;
-	bool by_calls, is_apart;       /* is_apart: on several hosts */
+	bool by_calls, is_apart;       /* is_apart: of several clocks */
 	struct collective_event *open; /* a ring of `cap` collectives of nr events */
 	size_t cap, *nr_arrived;
 	uint64_t first, until; /* numbers in the ring */
@@ -56,6 +56,8 @@ struct reader {
 	struct collective_arrival *arrivals;
 	int64_t *sorted;
 	size_t max_members;
+	bool is_apart,
+		is_measuring; /* is_apart: a set is; measuring: the clocks are compared, nothing else */
 };
 
 /* ---- sets: channels that belong together ---- */
@@ -108,11 +110,11 @@ static size_t split(const struct reader *r, const size_t *all, size_t nr, size_t
 	return nr_parts;
 }
 
-static int64_t node_of(const struct reader *r, const struct collective_channel *c)
+static size_t clock_of(const struct reader *r, const struct collective_channel *c)
 {
 	const struct query_process *process = r->out->lanes[c->lane].process;
 
-	return process ? process->pid / 10000000 : 0;
+	return process ? process->clock : 0;
 }
 
 static int add_set(struct reader *r, const size_t *all, size_t nr, const size_t *part, size_t which)
@@ -136,9 +138,10 @@ static int add_set(struct reader *r, const size_t *all, size_t nr, const size_t 
 			continue;
 		c->set = r->nr_sets;
 		c->member = set->nr;
-		set->is_apart |= node_of(r, c) != node_of(r, &r->ops.channels[all[0]]);
 		set->channels[set->nr++] = all[i];
+		set->is_apart |= clock_of(r, c) != clock_of(r, &r->ops.channels[set->channels[0]]);
 	}
+	r->is_apart |= set->is_apart;
 	if (set->nr > r->max_members)
 		r->max_members = set->nr;
 	r->nr_sets++;
@@ -369,13 +372,6 @@ static int note_order(struct reader *r, struct set *set, const struct collective
 	return o->names[0] && o->names[1] ? 0 : query_fail_memory(r->q);
 }
 
-static enum collective_class class_of(int64_t skew, int64_t transfer)
-{
-	if (transfer >= 2 * skew)
-		return COLLECTIVE_TRANSFER;
-	return skew >= 2 * transfer ? COLLECTIVE_SKEW : COLLECTIVE_MIXED;
-}
-
 static void note_late(struct collective_member *m, const struct collective_event *e,
 		      int64_t late_ns, enum collective_cause cause)
 {
@@ -385,9 +381,126 @@ static void note_late(struct collective_member *m, const struct collective_event
 	if ((uint64_t)late_ns < m->worst_ns)
 		return;
 	m->worst_ns = (uint64_t)late_ns;
-	m->worst_begin = e->begin;
+	m->worst_begin = e->begin + e->ahead;
 	m->worst_kernel = cause == COLLECTIVE_KERNEL ? e->longest : 0;
 	m->worst_marker = e->marker;
+}
+
+static enum collective_class class_of(int64_t skew, int64_t transfer)
+{
+	if (transfer >= 2 * skew)
+		return COLLECTIVE_TRANSFER;
+	return skew >= 2 * transfer ? COLLECTIVE_SKEW : COLLECTIVE_MIXED;
+}
+
+/* ---- clocks ---- */
+
+/* Whether none of its lanes can end before all have come, by the name. */
+static bool is_synchronous(const char *name)
+{
+	static const char *const parts[] = { "AllReduce",      "AllGather",  "ReduceScatter",
+					     "AllToAll",       "all_reduce", "allreduce",
+					     "reduce_scatter", "allgather",  "cross_device_reduce",
+					     "quickreduce" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
+/* A collective's last begin and first end on a clock; false: no lane is of it. */
+static bool side_of(const struct reader *r, const struct set *set,
+		    const struct collective_event *events, size_t clock, struct clock_side *out)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < set->nr; i++) {
+		const struct collective_event *e = &events[i];
+
+		if (clock_of(r, &r->ops.channels[set->channels[i]]) != clock)
+			continue;
+		if (!has || e->begin > out->last_begin)
+			out->last_begin = e->begin;
+		if (!has || e->end < out->first_end)
+			out->first_end = e->end;
+		if (!has || e->end - e->begin < out->shortest)
+			out->shortest = e->end - e->begin;
+		has = true;
+	}
+	return has;
+}
+
+/* What a collective says of the clocks: of the first one of the set, and of each other. */
+static int measure(struct reader *r, const struct set *set, const struct collective_event *events)
+{
+	struct clock_side first, other;
+	size_t a = SIZE_MAX;
+
+	for (size_t i = 0; i < set->nr; i++)
+		if (events[i].name != events[0].name || events[i].is_untimed)
+			return 0;
+	if (!set->is_apart || !is_synchronous(r->ops.names[events[0].name]))
+		return 0;
+	for (size_t clock = 0; clock < r->out->clocks.nr; clock++) {
+		struct clock_side *side = a == SIZE_MAX ? &first : &other;
+
+		if (!side_of(r, set, events, clock, side))
+			continue;
+		if (a == SIZE_MAX)
+			a = clock;
+		else if (clock_align_add(&r->out->clocks, a, &first, clock, &other))
+			return query_fail_memory(r->q);
+	}
+	return 0;
+}
+
+/* Times by the reference clock. */
+static void align(const struct reader *r, const struct collective_channel *c,
+		  struct collective_event *e)
+{
+	int64_t time;
+
+	if (!clock_align_convert(&r->out->clocks, clock_of(r, c), e->begin, &time, &e->error)) {
+		e->is_untimed = true;
+		return;
+	}
+	e->ahead = e->begin - time;
+	e->begin -= e->ahead;
+	e->end -= e->ahead;
+	e->since -= e->has_before ? e->ahead : 0;
+}
+
+/* How far apart times of two lanes may be from what they seem. */
+static int64_t error_between(const struct reader *r, const struct set *set,
+			     const struct collective_event *events, size_t a, size_t b)
+{
+	return clock_of(r, &r->ops.channels[set->channels[a]]) ==
+			       clock_of(r, &r->ops.channels[set->channels[b]]) ?
+		       0 :
+		       events[a].error + events[b].error;
+}
+
+/* What is within the errors of the clocks is not claimed. */
+static enum collective_class class_apart(const struct reader *r, const struct set *set,
+					 const struct collective_event *events, size_t last,
+					 int64_t skew, int64_t transfer)
+{
+	enum collective_class class;
+	int64_t most = 0;
+	bool is_clear = true;
+
+	for (size_t i = 0; i < set->nr; i++) {
+		int64_t error = error_between(r, set, events, i, last);
+
+		most = error > most ? error : most;
+		is_clear &= i == last || events[last].begin - events[i].begin >= error;
+	}
+	class = class_of(skew > most ? skew - most : 0, transfer + most);
+	if (class != class_of(skew + most, transfer > most ? transfer - most : 0))
+		return COLLECTIVE_INCONCLUSIVE;
+	/* without skew it does not matter who was the last one */
+	return is_clear || class == COLLECTIVE_TRANSFER ? class : COLLECTIVE_INCONCLUSIVE;
 }
 
 /* All lanes have it. */
@@ -395,12 +508,14 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 {
 	const struct collective_event *events = set->open + number % set->cap * set->nr;
 	struct collective_one one = { .channel = set->number, .number = number, .nr = set->nr };
-	bool is_clear = !set->is_apart;
+	bool is_clear = true;
 	struct collective_group *g = NULL;
 	int64_t first = INT64_MAX, done = 0, skew, transfer, late;
 	size_t other = 0;
 	int ret;
 
+	if (r->is_measuring)
+		return measure(r, set, events);
 	for (size_t i = 0; i < set->nr; i++) {
 		const struct collective_event *e = &events[i];
 
@@ -412,8 +527,9 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		other = e->name != events[0].name && !other ? i : other;
 		r->arrivals[i] =
 			(struct collective_arrival){ .lane = r->ops.channels[set->channels[i]].lane,
-						     .begin = e->begin,
-						     .end = e->end,
+						     .begin = e->begin + e->ahead,
+						     .end = e->end + e->ahead,
+						     .error = e->error,
 						     .bytes = e->bytes };
 	}
 	ret = other ? note_order(r, set, events, number, other) : 0;
@@ -423,7 +539,9 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		return ret;
 	skew = events[one.last].begin - first;
 	transfer = events[one.last].end - events[one.last].begin;
-	one.class = other || !is_clear ? COLLECTIVE_INCONCLUSIVE : class_of(skew, transfer);
+	one.class = other || !is_clear ? COLLECTIVE_INCONCLUSIVE :
+		    set->is_apart      ? class_apart(r, set, events, one.last, skew, transfer) :
+					 class_of(skew, transfer);
 	g->nr++;
 	g->nr_class[one.class]++;
 	if (one.class != COLLECTIVE_INCONCLUSIVE) {
@@ -474,6 +592,8 @@ static int arrive(struct reader *r, struct collective_channel *c, const struct c
 	set->until = number >= set->until ? number + 1 : set->until;
 	at = set->open + number % set->cap * set->nr + c->member;
 	*at = *e;
+	if (!r->is_measuring && r->out->clocks.nr > 1)
+		align(r, c, at);
 	if (++set->nr_arrived[number % set->cap] < set->nr)
 		return 0;
 	ret = complete(r, set, number);
@@ -607,15 +727,47 @@ static int match(struct reader *r)
 	return ret;
 }
 
+/* What a pass leaves in the sets. */
+static void empty_sets(struct reader *r)
+{
+	for (size_t i = 0; i < r->nr_sets; i++) {
+		struct set *set = &r->sets[i];
+
+		while (set->first < set->until)
+			drop_first(set);
+		set->first = set->until = 0;
+	}
+	r->out->nr_incomplete = 0;
+}
+
+/* One pass more, where ranks are on several hosts. */
+static int compare_clocks(struct reader *r)
+{
+	int ret;
+
+	r->is_measuring = true;
+	ret = match(r);
+	r->is_measuring = false;
+	empty_sets(r);
+	return ret ? ret : clock_align_solve(r->q, &r->out->clocks);
+}
+
 static int match_all(struct reader *r)
 {
-	int ret = find_sets(r);
+	int ret = clock_align_begin(r->q, &r->out->clocks);
+
+	if (!ret)
+		ret = find_sets(r);
 
 	if (ret || !r->nr_sets)
 		return ret;
 	r->arrivals = alloc_zero(r->max_members, sizeof(*r->arrivals));
 	r->sorted = alloc_zero(r->max_members, sizeof(*r->sorted));
-	return r->arrivals && r->sorted ? match(r) : query_fail_memory(r->q);
+	if (!r->arrivals || !r->sorted)
+		return query_fail_memory(r->q);
+	if (r->is_apart)
+		ret = compare_clocks(r);
+	return ret ? ret : match(r);
 }
 
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
@@ -640,6 +792,7 @@ int collective_read(struct query *q, const regex_t *more, collective_fn each, vo
 void collective_fini(struct collectives *c)
 {
 	free_groups(c);
+	clock_align_fini(&c->clocks);
 	alloc_free(c->groups);
 	alloc_free(c->orders);
 	alloc_free(c->lanes);

@@ -17,13 +17,15 @@
 
 #include <regex.h>
 
+#include "analysis/clock_align.h"
 #include "query/query.h"
 
 enum collective_class {
 	COLLECTIVE_TRANSFER, /* transfer is at least twice the skew */
 	COLLECTIVE_SKEW,     /* the other way round */
 	COLLECTIVE_MIXED,
-	COLLECTIVE_INCONCLUSIVE, /* another name on another lane, times that are missing, lanes on hosts whose clocks differ */
+	COLLECTIVE_INCONCLUSIVE, /* another name on another lane, times that are missing, or clocks of hosts that differ by an unknown time or by one
+				   whose error is too large for any of these */
 	COLLECTIVE_NR_CLASSES
 };
 extern const char *const collective_classes[COLLECTIVE_NR_CLASSES];
@@ -88,15 +90,17 @@ struct collectives {
 	size_t nr_groups;
 	struct collective_order *orders; /* at most one for each channel */
 	size_t nr_orders;
-	uint64_t nr_incomplete; /* that some lanes never reached */
-	uint64_t nr_alone;	/* kernels in a channel that no other lane has */
-	uint64_t nr_unclear;	/* kernels in channels whose lanes are not known */
+	struct clock_align clocks; /* of hosts; one: all times can be compared */
+	uint64_t nr_incomplete;	   /* that some lanes never reached */
+	uint64_t nr_alone;	   /* kernels in a channel that no other lane has */
+	uint64_t nr_unclear;	   /* kernels in channels whose lanes are not known */
 };
 
 /* One collective, when its last lane has it. */
 struct collective_arrival {
 	size_t lane;
-	int64_t begin, end; /* ns */
+	int64_t begin, end; /* ns, as in the trace */
+	int64_t error; /* ns, of the lane's clock against that of the first host; 0: it is that one */
 	uint64_t bytes;
 };
 struct collective_one {

@@ -21,6 +21,8 @@ struct collective_event {
 	int64_t since;	 /* end of the lane's collective before */
 	int64_t longest, marker;
 	uint64_t bytes;
+	/* The times above are by the reference clock: raw ones have this more. error: how far they may be off. */
+	int64_t ahead, error;
 	uint32_t name;					   /* of collective_ops.names */
 	uint32_t channel;				   /* of collective_ops.channels */
 	bool has_launch, has_before, is_untimed, is_graph; /* has_launch: its call is known */
@@ -31,7 +33,7 @@ struct collective_channel {
 	uint64_t key, id;    /* id: of its communicator, on all lanes; 0: unknown */
 	bool by_calls;
 	uint64_t nr;
-	int64_t begins[COLLECTIVE_SAMPLE], ends[COLLECTIVE_SAMPLE];
+	int64_t begins[COLLECTIVE_SAMPLE], ends[COLLECTIVE_SAMPLE]; /* by the wall clock */
 	size_t set, member; /* of collective.c; SIZE_MAX: in no set */
 };
 

@@ -248,8 +248,11 @@ static int keep(struct reader *r, const struct collective_event *e)
 	if (ret)
 		return query_fail(r->q, ret, "collectives: %s", strerror(-ret));
 	if (c->nr < COLLECTIVE_SAMPLE) {
-		c->begins[c->nr] = e->begin;
-		c->ends[c->nr] = e->end;
+		const struct query_process *process = r->shown[c->lane].process;
+		int64_t wall_ns = process ? process->wall_ns : 0;
+
+		c->begins[c->nr] = e->begin + wall_ns;
+		c->ends[c->nr] = e->end + wall_ns;
 	}
 	c->nr++;
 	return 0;
@@ -333,6 +336,8 @@ static int read_ops(struct reader *r)
 			"coalesce((SELECT K.flags FROM rtl_op_kernel K WHERE K.op_id = O.id), (SELECT C.flags FROM "
 			"rtl_op_copy C WHERE C.op_id = O.id), 0), O.roctxId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, "
 			"A.tid, A.apiName_id, A.domain_id",
+		.by_wall = "O.id",
+		.begin = "O.start",
 		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = O.correlation_id WHERE O.id BETWEEN ?1 AND ?2",
 	};
 	static const struct timeline_rows rpd = {

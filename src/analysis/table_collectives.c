@@ -176,10 +176,43 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 	return 0;
 }
 
+/* The clock of a host: how far it is ahead of that of another one, and how well that is known. */
+static void note_clock(struct sheet *out, const struct clock_align *clocks, size_t i)
+{
+	const struct clock_host *h = &clocks->hosts[i], *parent = &clocks->hosts[h->parent];
+	char offset[FIGURE_SIZE], error[FIGURE_SIZE], nr[FIGURE_SIZE];
+	int64_t most = 0, ahead;
+
+	if (h->method == CLOCK_NONE) {
+		sheet_note(out, "the clock of host %s can't be compared with that of %s: %s", h->host,
+			   clocks->hosts[0].host, h->reason);
+		return;
+	}
+	for (size_t k = 0; k < h->nr_pieces; k++)
+		most = h->pieces[k].error > most ? h->pieces[k].error : most;
+	/* a piece is of the one of the two that has the higher number */
+	ahead = h->parent < i ? h->pieces[0].offset : -h->pieces[0].offset;
+	figure_time(offset, llabs(ahead));
+	if (h->method == CLOCK_BOOT)
+		sheet_note(out,
+			   "the clock of host %s is %s %s that of %s: another time namespace",
+			   h->host, offset, ahead < 0 ? "behind" : "ahead of", parent->host);
+	else
+		sheet_note(
+			out,
+			"the clock of host %s is %s %s that of %s, drift %+.3f ppm, error %s at most, by %s%s",
+			h->host, offset, ahead < 0 ? "behind" : "ahead of", parent->host,
+			(h->parent < i ? 1e6 : -1e6) * h->pieces[0].drift, figure_time(error, most),
+			h->method == CLOCK_REALTIME ? "the wall clock" : figure_count(nr, h->nr),
+			h->method == CLOCK_REALTIME ? "" : " collectives");
+}
+
 static void note_rest(struct sheet *out, const struct collectives *c)
 {
 	char text[FIGURE_SIZE];
 
+	for (size_t i = 1; i < c->clocks.nr; i++)
+		note_clock(out, &c->clocks, i);
 	for (size_t i = 0; i < c->nr_orders; i++) {
 		const struct collective_order *o = &c->orders[i];
 

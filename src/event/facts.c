@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -104,6 +105,55 @@ static void command(void)
 	info("command", quoted);
 }
 
+/* Whether something holds the wall clock, as chrony, ntpd and PTP's daemons tell the kernel, and how far it may be off. */
+static void clock_sync(void)
+{
+	struct timex state = { 0 };
+	struct str s;
+	int ret = adjtimex(&state);
+
+	if (ret < 0)
+		return;
+	str_init(&s, work, sizeof(work));
+	if (ret == TIME_ERROR || state.status & STA_UNSYNC) {
+		str_add(&s, "free");
+	} else {
+		str_add(&s, "synchronised maxerror_us=");
+		str_add_uint(&s, (uint64_t)state.maxerror);
+		str_add(&s, " esterror_us=");
+		str_add_uint(&s, (uint64_t)state.esterror);
+		str_add(&s, " tai=");
+		str_add_uint(&s, (uint64_t)state.tai);
+	}
+	info("clock_sync", work);
+}
+
+/* In a time namespace: what its clock is ahead of the boot's. Lines are "boottime SECONDS NANOSECONDS". */
+static void time_offset(void)
+{
+	int id = atomic_load_explicit(&clock_id, memory_order_relaxed);
+	const char *name = id == CLOCK_BOOTTIME ? "boottime" : "monotonic", *line;
+	ssize_t n = fd_read_file("/proc/self/timens_offsets", work, sizeof(work) - 1);
+	int64_t seconds, ns;
+	struct str s;
+	char *end;
+
+	if (n <= 0 || id == CLOCK_REALTIME)
+		return;
+	work[n] = '\0';
+	line = strstr(work, name);
+	if (!line)
+		return;
+	seconds = strtoll(line + strlen(name), &end, 10);
+	ns = seconds * 1000000000 + strtoll(end, NULL, 10);
+	if (!ns)
+		return;
+	str_init(&s, work, sizeof(work));
+	str_add(&s, ns < 0 ? "-" : "");
+	str_add_uint(&s, (uint64_t)llabs(ns));
+	info("time_offset_ns", work);
+}
+
 void facts_emit(void)
 {
 	const struct rank *rank = location_rank();
@@ -123,6 +173,8 @@ void facts_emit(void)
 		info("kernel", names.release);
 	if (fd_read_line("/proc/sys/kernel/random/boot_id", work, 64) == 0)
 		info("boot_id", work);
+	time_offset();
+	clock_sync();
 	info("version", RTL_VERSION_STRING);
 	info("mode", env_str(ENV_MODE));
 	counters();
@@ -216,10 +268,21 @@ void facts_libraries(void)
 void facts_clock(void)
 {
 	struct event ev = { .kind = EVENT_CLOCK };
+	uint64_t best = UINT64_MAX;
 
-	ev.clock.system_ns = clock_read_ns(atomic_load_explicit(&clock_id, memory_order_relaxed));
+	/* the wall clock between two readings of the trace's; the closest ones of three */
+	for (int i = 0; i < 3; i++) {
+		int id = atomic_load_explicit(&clock_id, memory_order_relaxed);
+		uint64_t before = clock_read_ns(id), wall = clock_read_ns(CLOCK_REALTIME);
+		uint64_t between = clock_read_ns(id) - before;
+
+		if (between >= best)
+			continue;
+		best = between;
+		ev.clock.system_ns = before + between / 2;
+		ev.clock.realtime_ns = wall;
+	}
 	ev.clock.monotonic_ns = clock_read_ns(CLOCK_MONOTONIC);
 	ev.clock.boottime_ns = clock_read_ns(CLOCK_BOOTTIME);
-	ev.clock.realtime_ns = clock_read_ns(CLOCK_REALTIME);
 	bus_emit(&ev);
 }

@@ -329,13 +329,39 @@ static char *make_name(sqlite3_stmt *row)
 	return alloc_string(name);
 }
 
+/* Traces that do not name their boot have the clock of their host. */
+static bool has_same_clock(const struct query_process *a, const struct query_process *b)
+{
+	if (strcmp(a->boot_id, b->boot_id) != 0 || a->time_offset_ns != b->time_offset_ns)
+		return false;
+	return *a->boot_id || strcmp(a->host, b->host) == 0;
+}
+
+/* Of the last process. */
+static void find_clock(struct query *q, struct query_process *process)
+{
+	size_t nr = 0;
+
+	process->wall_ns = process->realtime_ns;
+	for (const struct query_process *p = q->processes; p < process; p++) {
+		if (has_same_clock(p, process)) {
+			process->clock = p->clock;
+			process->wall_ns = p->wall_ns;
+			return;
+		}
+		nr = p->clock >= nr ? p->clock + 1 : nr;
+	}
+	process->clock = nr;
+}
+
 int query_read_processes(struct query *q)
 {
 	static const char sql[] =
 		"SELECT P.id, id_first, id_last, pid, coalesce(rank, -1), os_pid, coalesce(command, ''), "
 		"coalesce(world_size, -1), coalesce((SELECT realtime_ns - system_ns FROM rtl_clock C WHERE "
 		"C.process_id = P.id AND agent_id IS NULL ORDER BY system_ns LIMIT 1), 0), coalesce(first_ns, "
-		"0) FROM rtl_process P ORDER BY P.id";
+		"0), coalesce(host, ''), coalesce(boot_id, ''), (SELECT CAST(value AS INTEGER) FROM rtl_info I WHERE "
+		"I.process_id = P.id AND key = 'time_offset_ns') FROM rtl_process P ORDER BY P.id";
 	sqlite3_stmt *row = NULL;
 	/* they are there once */
 	int ret = q->ours && !q->nr_processes ? query_prepare(q, &row, sql) : 0;
@@ -358,7 +384,14 @@ int query_read_processes(struct query *q)
 			.realtime_ns = sqlite3_column_int64(row, 8),
 			.first_ns = sqlite3_column_int64(row, 9),
 			.name = make_name(row),
+			.host = alloc_string(query_text(row, 10)),
+			.boot_id = alloc_string(query_text(row, 11)),
+			.time_offset_ns = sqlite3_column_int64(row, 12),
 		};
+		if (!grown[q->nr_processes - 1].host || !grown[q->nr_processes - 1].boot_id)
+			ret = query_fail_memory(q);
+		else
+			find_clock(q, &grown[q->nr_processes - 1]);
 	}
 	sqlite3_finalize(row);
 	return ret;
@@ -508,12 +541,19 @@ int query_open(struct query **out, const char *const *inputs, size_t nr, job_fn 
 	return ret;
 }
 
+static void free_process(struct query_process *process)
+{
+	alloc_free(process->name);
+	alloc_free(process->host);
+	alloc_free(process->boot_id);
+}
+
 void query_close(struct query *q)
 {
 	if (!q)
 		return;
 	for (size_t i = 0; i < q->nr_processes; i++)
-		alloc_free(q->processes[i].name);
+		free_process(&q->processes[i]);
 	alloc_free(q->processes);
 	transfer_end(q);
 	sqlite3_close(q->db);

@@ -53,6 +53,10 @@ struct query_process {
 	int64_t first_ns;	       /* its earliest event, 0: unknown */
 	int64_t realtime_ns;	       /* wall clock time = its time + this */
 	char *name;
+	char *host, *boot_id;	/* "": unknown */
+	int64_t time_offset_ns; /* of its time namespace: its time = that of the boot + this */
+	size_t clock; /* the same for processes whose times can be compared: those of a boot and a time namespace; from 0, by process */
+	int64_t wall_ns; /* realtime_ns of the first process of its clock */
 };
 
 struct query {

@@ -281,11 +281,19 @@ static int extend_row(void *arg, sqlite3 *db, int64_t *row)
 int rows_by_time(struct query *q, rows_fn each, void *arg)
 {
 	static const struct timeline_rows ours = { COLUMNS_BY_TIME(OURS("0")),
-						   OURS_FROM "WHERE" RANGE("O.id"), complete_row,
-						   extend_row, OP_NR };
+						   OURS_FROM "WHERE" RANGE("O.id"),
+						   complete_row,
+						   extend_row,
+						   OP_NR,
+						   NULL,
+						   NULL };
 	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD("0")),
-						  RPD_FROM "WHERE" RANGE("O.id"), complete_row,
-						  extend_row, OP_NR };
+						  RPD_FROM "WHERE" RANGE("O.id"),
+						  complete_row,
+						  extend_row,
+						  OP_NR,
+						  NULL,
+						  NULL };
 	struct by_time b = { q, each, arg, NULL, INT64_MIN, INT64_MIN, NULL };
 	int ret = q->causes_ordered ? cause_open(q, &b.reader) : 0;
 

@@ -78,7 +78,8 @@ struct cursor {
 	struct run *early;
 	int64_t early_until;
 	bool done;
-	int64_t passed; /* the begin of the last row that was passed on */
+	int64_t passed;	 /* the begin of the last row that was passed on */
+	int64_t wall_ns; /* added to compare it with rows of other cursors */
 };
 
 struct reading {
@@ -498,6 +499,7 @@ static int open_cursor(struct reading *r, struct cursor *c, const char *sql, siz
 		return ret;
 	c->max = WINDOW / nr < 256 ? 256 : WINDOW / nr;
 	c->passed = INT64_MIN;
+	c->wall_ns = r->rows->by_wall && nr > 1 ? q->processes[i].wall_ns : 0;
 	c->nr_columns = r->rows->extend ? r->rows->nr_columns :
 					  (size_t)sqlite3_column_count(c->stmt);
 	if (c->nr_columns > TIMELINE_COLUMNS)
@@ -528,7 +530,8 @@ static int merge_cursors(struct reading *r, size_t nr)
 		for (size_t i = 0; i < nr; i++) {
 			struct run *run = earliest_run(&r->cursors[i]);
 
-			if (run && (!first || run->first_ns < first->first_ns)) {
+			if (run && (!first || run->first_ns + r->cursors[i].wall_ns <
+						      first->first_ns + from->wall_ns)) {
 				first = run;
 				from = &r->cursors[i];
 			}
@@ -542,10 +545,28 @@ static int merge_cursors(struct reading *r, size_t nr)
 	return ret;
 }
 
+static void sql_wall(sqlite3_context *context, int nr, sqlite3_value **values)
+{
+	const struct query_process *process =
+		query_process_of(sqlite3_user_data(context), sqlite3_value_int64(values[0]));
+
+	(void)nr;
+	sqlite3_result_int64(context, process ? process->wall_ns : 0);
+}
+
+static char *sorted_sql(const struct reading *r)
+{
+	if (!r->rows->by_wall || sqlite3_create_function(r->q->db, "timeline_wall", 1, SQLITE_UTF8,
+							 r->q, sql_wall, NULL, NULL) != SQLITE_OK)
+		return sqlite3_mprintf("SELECT %s FROM %s ORDER BY 1", r->rows->columns,
+				       r->rows->from);
+	return sqlite3_mprintf("SELECT %s FROM %s ORDER BY %s + timeline_wall(%s)",
+			       r->rows->columns, r->rows->from, r->rows->begin, r->rows->by_wall);
+}
+
 static int read_sorted(const struct reading *r)
 {
-	char *sorted =
-		sqlite3_mprintf("SELECT %s FROM %s ORDER BY 1", r->rows->columns, r->rows->from);
+	char *sorted = sorted_sql(r);
 	int nr, ret = sorted ? 0 : query_fail_memory(r->q);
 	sqlite3_stmt *row = NULL;
 

@@ -31,6 +31,9 @@ struct timeline_rows {
 	 * this thread. SQLITE_OK, or an error of SQLite. May be NULL. */
 	int (*extend)(void *arg, sqlite3 *db, int64_t *row);
 	size_t nr_columns;
+	/* The columns of ids and begins, as "O.id" and "O.start": rows of processes whose clocks differ are merged by the wall clock. NULL: by
+	 * their begin. */
+	const char *by_wall, *begin;
 };
 
 /* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0 or -errno with q->res->error. */

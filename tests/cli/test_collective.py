@@ -73,18 +73,40 @@ class Rank:
             s.api(GROUP_END, at + 90, at + 8000, domain=RCCL)
 
 
+def other_clock(s, offset, drift):
+    """Times are recorded by a clock that is ahead by that, and fast."""
+    record, dispatch = s.record, s.dispatch
+
+    def at(time):
+        return time + offset + int((time - s.start) * drift)
+
+    def other_record(*args, **values):
+        record(*args, **{key: at(value) if key.endswith("_ns") and value and key != "realtime_ns" else value for key, value in values.items()})
+
+    s.record = other_record
+    s.dispatch = lambda kernel, queue, begin, end, **more: dispatch(kernel, queue, at(begin), at(end), **more)
+
+
 class Collectives(Case):
-    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1):
+    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1, clock=None, plain=0, namespace=False):
         """A job of `ranks`; its trace, merged if it is of several processes. `late` comes 300 us later than the others."""
         rng = random.Random(seed)
         if in_one:
             processes = [Rank(500, ranks, ranks, calls=calls)]
         else:
             processes = [Rank(500 + r, 1, ranks, r, calls, f"node{r * hosts // ranks}") for r in range(ranks)]
+        for p in processes[ranks // 2:] if clock else ():
+            p.s.boot = p.s.boot if namespace else b"00000000-0000-4000-8000-000000000002"
+            if namespace:
+                p.s.info("time_offset_ns", str(clock[0]))
+            other_clock(p.s, *clock)
+        for p in processes if clock else ():
+            p.s.record("CLOCK", 0, system_ns=p.s.start, monotonic_ns=0, boottime_ns=p.s.start, realtime_ns=1_790_000_000_000_000_000, ticks=0)
         for n in range(rounds):
             begins = []
             for p in processes:
-                begins.append([p.compute(g, int(rng.gauss(200_000, 2000)) + (300_000 if (p.s.pid - 500 + g) == late and by == "kernel" else 0),
+                begins.append([p.compute(g, int(rng.gauss(200_000, 2000)) + (300_000 if (p.s.pid - 500 + g) == late and by == "kernel" else 0) +
+                                         (plain if p.s.pid % 2 else 0),
                                          300_000 if (p.s.pid - 500 + g) == late and by == "host" else 0) for g in range(p.gpus)])
             end = max(max(b) for b in begins) + 40_000
             for p, b in zip(processes, begins):
@@ -181,9 +203,41 @@ class Collectives(Case):
             rows = self.rows(self.job(seed=seed, in_one=seed % 2 == 1))
             self.assertEqual({(r["verdict"], r["class"]) for r in rows}, {("", "transfer")})
 
-    def test_hosts_whose_clocks_differ_are_not_compared(self):
+    def test_hosts_of_one_boot_have_one_clock(self):
         rows = self.rows(self.job(late=1, hosts=2))
-        self.assertEqual({(r["inconclusive"], r["late_ns"], r["verdict"], r["skew_mean_ns"]) for r in rows}, {(30, 0, "", None)})
+        self.assertEqual([r["rank"] for r in rows if r["verdict"] == "late"], ["rank 1"])
+        self.assertEqual({r["inconclusive"] for r in rows}, {0})
+
+    def test_clocks_of_hosts_are_aligned_by_collectives(self):
+        for late, seed in ((0, 1), (3, 2)):
+            # the other host was started 12 days later; its clock is 18 ppm fast
+            db = self.job(late=late, by="kernel", hosts=2, seed=seed, clock=(1_036_800_123_456_789, 18e-6))
+            rows = self.rows(db)
+            self.assertEqual([r["rank"] for r in rows if r["verdict"] == "late"], [f"rank {late}"])
+            self.assertEqual((rows[0]["cause"], rows[0]["last"], rows[0]["inconclusive"]), ("longer kernels", 30, 0))
+            self.assertAlmostEqual(rows[0]["late_ns"] / 30, 300_000, delta=10_000)
+            said = self.rtl("summary", db, "--by", "collective").stderr
+            self.assertRegex(said, r"the clock of host node1 is \S+ \w+ ahead of that of node0, drift \+1\d\.\d+ ppm, error \S+ us at most, by 30 collectives")
+            with sqlite3.connect(self.path(db)) as connection:
+                spans = connection.execute("SELECT max(end_ns) - min(begin_ns) FROM rtl_collective").fetchone()
+            self.assertGreater(spans[0], 10**15)  # times are as recorded
+
+    def test_skew_within_the_error_of_the_clocks_is_not_claimed(self):
+        rows = self.rows(self.job(hosts=2, clock=(5_000_000_000, 0), plain=30_000))
+        self.assertEqual({(r["verdict"], r["late_ns"]) for r in rows}, {("", 0)})
+        self.assertEqual({r["inconclusive"] for r in rows}, {30})
+
+    def test_hosts_with_too_few_collectives_are_not_compared(self):
+        db = self.job(late=1, hosts=2, rounds=5, clock=(5_000_000_000, 0))
+        self.assertEqual({(r["inconclusive"], r["late_ns"], r["verdict"], r["skew_mean_ns"]) for r in self.rows(db)}, {(5, 0, "", None)})
+        self.assertIn("the clock of host node1 can't be compared with that of node0: it has too few collectives with other hosts",
+                      self.rtl("summary", db, "--by", "collective").stderr)
+
+    def test_time_namespace_of_the_boot_is_exact(self):
+        db = self.job(late=1, hosts=2, rounds=5, clock=(5_000_000_000, 0), namespace=True)
+        self.assertEqual([r["last"] for r in self.rows(db)][0], 5)
+        self.assertIn("the clock of host node1 is 5.000 s ahead of that of node0: another time namespace",
+                      self.rtl("summary", db, "--by", "collective").stderr)
 
     def test_forms_agree_and_traces_without_collectives_say_so(self):
         db = self.job(late=0, by="host")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Child processes are traced, each into its own spool, and merged without loss; with and without rtl trace."""
 import re
+import time
 
 from support import *
 
@@ -190,6 +191,28 @@ def process_1_of_namespace_is_merged_after_exit():
     contains("stdout", r.out, "steady: done")
     exact_dispatches(r, pid=1)
     complete(r)
+
+
+@case
+def boot_clock_and_time_namespace_are_recorded():
+    """What relates the times of two traces: the boot, the offset of the time namespace, and the wall clock."""
+    boot = open("/proc/sys/kernel/random/boot_id", encoding="ascii").read().strip()
+    inside = ("--time", "--boottime", "5000", "--fork", "--kill-child")
+    can = subprocess.run(["unshare", *inside, "true"], capture_output=True, check=False).returncode == 0
+    for command, offset in (((program("launcher"),), None), (("/usr/bin/unshare", *inside, program("launcher")), "5000000000000")):
+        if offset and not can:
+            skip("a time namespace can't be made here")
+        before = time.time_ns()
+        r = run(*command, "launches=10", trace=RTL)
+        after = time.time_ns()
+        info = dict(r.rows("select key, value from rtl_info where key in ('boot_id', 'time_offset_ns', 'clock_sync')"))
+        equal("boot", info.get("boot_id"), boot)
+        equal("offset of the time namespace", info.get("time_offset_ns"), offset)
+        if "clock_sync" in info:  # a sandbox may forbid the question
+            equal("state of the wall clock is understood", bool(re.fullmatch(r"free|synchronised maxerror_us=\d+ esterror_us=\d+ tai=\d+", info["clock_sync"])), True)
+        samples = r.rows("select system_ns, realtime_ns from rtl_clock where agent_id is null order by system_ns")
+        at_least("samples of the clocks", len(samples), 1)
+        equal("samples that are not of the run", [s for s in samples if not before <= s[1] <= after], [])
 
 
 main()

@@ -66,6 +66,7 @@ class Spool:
     def __init__(self, pid=None, start=1_000_000_000_000):
         self.pid = self.tid = pid or os.getpid()
         self.start = start
+        self.boot = boot_id()
         self.records = []
         self.strings = {}
         self.losses = {}
@@ -168,7 +169,7 @@ class Spool:
         """A closed trace; with the start time of a process that runs (field 22 of its stat) all of it in the memory half."""
         is_running = running_since is not None
         m = MAKE.spool_make_new(os.path.abspath(path).encode(), self.pid, is_running)
-        MAKE.spool_make_process(m, random.getrandbits(64), self.start, running_since or 1, boot_id())
+        MAKE.spool_make_process(m, random.getrandbits(64), self.start, running_since or 1, self.boot)
         shapes = None
 
         def end_chunk():
