@@ -184,8 +184,8 @@ static void note_clock(struct sheet *out, const struct clock_align *clocks, size
 	int64_t most = 0, ahead;
 
 	if (h->method == CLOCK_NONE) {
-		sheet_note(out, "the clock of host %s can't be compared with that of %s: %s", h->host,
-			   clocks->hosts[0].host, h->reason);
+		sheet_note(out, "the clock of host %s can't be compared with that of %s: %s",
+			   h->host, clocks->hosts[0].host, h->reason);
 		return;
 	}
 	for (size_t k = 0; k < h->nr_pieces; k++)
@@ -194,8 +194,7 @@ static void note_clock(struct sheet *out, const struct clock_align *clocks, size
 	ahead = h->parent < i ? h->pieces[0].offset : -h->pieces[0].offset;
 	figure_time(offset, llabs(ahead));
 	if (h->method == CLOCK_BOOT)
-		sheet_note(out,
-			   "the clock of host %s is %s %s that of %s: another time namespace",
+		sheet_note(out, "the clock of host %s is %s %s that of %s: another time namespace",
 			   h->host, offset, ahead < 0 ? "behind" : "ahead of", parent->host);
 	else
 		sheet_note(

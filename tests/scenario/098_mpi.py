@@ -89,6 +89,14 @@ def ctrl_c_at_one_rtl_trace_leaves_a_database_of_all_ranks():
 def ctrl_c_at_an_rtl_trace_of_each_rank_leaves_each_database():
     folder = new_dir("stop_each")
     interrupted(folder, *LAUNCHER, RTL_BIN, "trace", "-q", "--virtual-gpu", "-o", "rank-%r.db", "--", program("launcher"), "launches=50")
+
+    def is_complete(n):
+        """mpirun kills each rank's process group within about 0.1 s of its SIGTERM. A process in another group then writes the database, or, where
+        rtl trace was killed before it could make that process, rtl recover does."""
+        db = os.path.join(folder, f"rank-{n}.db")
+        return os.path.exists(db) or rtl("recover", "-q", db + ".spool", cwd=folder).status == 0
+
+    wait_until("the databases", lambda: all([is_complete(n) for n in range(RANKS)]), 60)
     for n in range(RANKS):
         check_interrupted(open_db(os.path.join(folder, f"rank-{n}.db")), [n])
 

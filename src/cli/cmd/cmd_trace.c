@@ -35,6 +35,7 @@
 #include "cli/trace/child.h"
 #include "cli/trace/childenv.h"
 #include "cli/trace/converter.h"
+#include "cli/trace/detach.h"
 #include "cli/trace/drainer.h"
 #include "cli/trace/program.h"
 #include "cli/trace/ranks.h"
@@ -823,6 +824,11 @@ static int run_trace(const struct opt_parsed *p)
 	RTL_TESTPOINT("trace_ended");
 	if (t->abandoned)
 		ui_say("%s still runs; its trace ends here", t->program);
+	if (t->child.stopped_by_process) {
+		drainer_halt(d);
+		converter_stop(&t->converter); /* its parent is this process */
+		detach_from_launcher();
+	}
 	drainer_stop(d, t->abandoned ? 0 : 1000, t->abandoned ? NULL : &t->child.status);
 	converter_stop(&t->converter);
 	status = conclude_trace(t, d);
@@ -864,7 +870,9 @@ const struct command cmd_trace = {
 		"(those of the terminal reach it anyway). A second INT or TERM within ten seconds ends the wait: "
 		"rtl then writes the records so far. After the program's end INT, TERM, HUP and QUIT stop rtl "
 		"in order: the raw trace is kept, and rtl recover converts it. A second one ends rtl at once; "
-		"the raw trace is kept then, too. The exit status is 128+N.\n"
+		"the raw trace is kept then, too. The exit status is 128+N. Where another process ended the program by "
+		"INT or TERM, as mpirun and srun do, the database is written by a process in a session of its own: a KILL that "
+		"follows does not reach it.\n"
 		"\n"
 		"rtl trace ends when COMMAND ends. It waits one second more for processes that COMMAND left behind; "
 		"it lists those that run longer, keeps their raw traces in the spool directory, and "

@@ -257,6 +257,8 @@ static enum child_event wait_for_end(struct child *c)
 			}
 			if (child_passes(info.ssi_code, (pid_t)info.ssi_pid, c->pid))
 				kill(c->pid, signo);
+			if ((signo == SIGINT || signo == SIGTERM) && info.ssi_code != SI_KERNEL)
+				c->stopped_by_process = true;
 			if (!is_second_stop(c, signo))
 				continue;
 			c->gone = waitpid(c->pid, &c->status, WNOHANG) == c->pid;

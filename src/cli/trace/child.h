@@ -25,8 +25,9 @@ struct child {
 	struct rlimit old_files;
 	uint64_t stopped_ns; /* when the last INT or TERM came, 0: none */
 	int stopped_by;
-	bool gone;  /* status is valid */
-	int status; /* as wait(2) gives it */
+	bool stopped_by_process; /* not by the terminal */
+	bool gone;		 /* status is valid */
+	int status;		 /* as wait(2) gives it */
 	/* NULL: USR2 is passed on; else it is called instead */
 	void (*on_usr2)(void *arg);
 	void *usr2_arg;

@@ -416,7 +416,7 @@ static void *drain_thread(void *arg)
 	int wait_ms = WAIT_MIN_MS;
 
 	pthread_setname_np(pthread_self(), "rtl-drain");
-	/* pairs with the release in drainer_stop(), which publishes nothing else */
+	/* pairs with the release in drainer_halt(), which publishes nothing else */
 	while (!atomic_load_explicit(&d->stop, memory_order_acquire)) {
 		struct pollfd fds[] = { { .fd = d->wake_fd, .events = POLLIN },
 					{ .fd = watch_fd(d->watch), .events = POLLIN } };
@@ -477,16 +477,21 @@ static size_t count_open(const struct drainer *d)
 	return n;
 }
 
+void drainer_halt(struct drainer *d)
+{
+	if (!d->started)
+		return;
+	atomic_store_explicit(&d->stop, true, memory_order_release);
+	wake(d);
+	pthread_join(d->thread, NULL);
+	d->started = false;
+}
+
 void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status)
 {
 	uint64_t until = ui_now_ns() + grace_ms * 1000000;
 
-	if (d->started) {
-		atomic_store_explicit(&d->stop, true, memory_order_release);
-		wake(d);
-		pthread_join(d->thread, NULL);
-		d->started = false;
-	}
+	drainer_halt(d);
 	snapshots_end(&d->triggers->snapshots); /* what came since is in the database */
 	d->child_status = status;
 	d->is_over = true;

@@ -34,7 +34,9 @@ void drainer_ask_snapshot(struct drainer *d);
 int drainer_start(struct drainer **out, const char *dir, uint32_t child,
 		  const struct drainer_limit *limit, struct drainer_triggers *triggers);
 
-/* Ends the thread, then drains the rest: closes the traces of processes that ended, and waits up to grace_ms for those that
+/* Ends the thread. drainer_stop() does if this was not called. */
+void drainer_halt(struct drainer *d);
+/* Drains the rest: closes the traces of processes that ended, and waits up to grace_ms for those that
  * still run. Spools of processes that run after that are released to their own harvesters. `status`: the child's, as wait(2) returns it;
  * its trace notes how it ended. NULL: it runs, or was never started. */
 void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status);

@@ -33,6 +33,9 @@
 #define EXEC_TRIES 3
 #define EXEC_WAIT_MS 5
 #define NO_PIDFD_MS 20
+/* fields of /proc/PID/stat (proc_pid_stat(5)) */
+#define STAT_COMM 2
+#define STAT_ENV_START 50
 
 enum what {
 	NEW,	 /* neither librtl nor a runtime yet */
@@ -184,6 +187,19 @@ static bool is_secure(struct watch *w, uint32_t pid)
 	return false;
 }
 
+/* Whether a process whose environment reads as empty has an empty one. Between the two halves of an exec, and when the process is ending,
+ * it has none yet, or none any more: then field 50 of its stat (env_start) is 0. */
+static bool has_empty_environment(struct watch *w, uint32_t pid)
+{
+	size_t length;
+	const char *at = read_proc(w, pid, "stat", &length);
+
+	at = at ? strrchr(at, ')') : NULL; /* the name in brackets may contain any characters */
+	for (int field = STAT_COMM; at && field < STAT_ENV_START; field++)
+		at = strchr(at + 1, ' ');
+	return at && strtoull(at, NULL, 10) != 0;
+}
+
 /* Sets why the process has no librtl. false: it may still load it, or belongs to another session. */
 static bool find_reason(struct watch *w, struct process *p)
 {
@@ -197,8 +213,10 @@ static bool find_reason(struct watch *w, struct process *p)
 	}
 	text = read_proc(w, p->pid, "environ", &length);
 	if (!text) {
+		if (access("/proc/self/environ", R_OK) || !has_empty_environment(w, p->pid))
+			return false;
 		p->why = CLEARED;
-		return access("/proc/self/environ", R_OK) == 0;
+		return true;
 	}
 	session = variable(text, length, "RTL_SESSION");
 	if (session && strcmp(session, w->dir) != 0)
