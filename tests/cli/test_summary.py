@@ -184,6 +184,15 @@ class Overview(Read):
         self.assertIn("is no time A:B", self.rtl("summary", db, "--time", "5", status=2).stderr)
         self.assertIn("is no time A:B", self.rtl("summary", db, "--time", "2:1", status=2).stderr)
 
+    def test_time_without_a_gap_is_not_called_idle(self):
+        db = self.write(self.host())
+        begin = sqlite3.connect(self.path(db)).execute("select min(start_ns) from rtl_process").fetchone()[0]
+        begin_ns, end_ns = sqlite3.connect(self.path(db)).execute("select begin_ns, end_ns from rtl_dispatch order by end_ns - begin_ns desc limit 1").fetchone()
+        part = (end_ns - begin_ns) // 4
+        shown = self.rtl("summary", db, "--time", f"{(begin_ns - begin + part) / 1e9:.9f}:{(end_ns - begin - part) / 1e9:.9f}").stdout
+        self.assertIn("Never idle\n", shown)
+        self.assertNotIn(" gaps", shown)
+
     def test_gaps_have_their_cause(self):
         db = self.write(self.host())
         gaps = self.rows(db, "--by", "gap")

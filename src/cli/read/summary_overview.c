@@ -123,6 +123,10 @@ static void put_idle(const struct overview *o)
 	uint64_t most = 0;
 	size_t used, nr = 0;
 
+	if (!all->nr_gaps) {
+		put_wrapped(o, d->nr_lanes > 2 ? "A GPU works all the time" : "Never idle", "  ");
+		return;
+	}
 	for (size_t i = 0; i < all->nr_kept; i++)
 		if ((uint64_t)(all->gaps[i].end - all->gaps[i].begin) > most)
 			most = (uint64_t)(all->gaps[i].end - all->gaps[i].begin);
@@ -133,13 +137,12 @@ static void put_idle(const struct overview *o)
 				ui_time(idle, all->idle_ns), ui_count(count, all->nr_gaps),
 				all->nr_gaps == 1 ? "" : "s", ui_time(longest, most));
 	if (d->nr_calls) {
+		static const char in[] = "; the host was meanwhile in ";
 		bool said_outside = false;
 		bool *said = calloc(d->calls.nr + 1, sizeof(*said));
 
 		if (!said)
 			ui_die_memory();
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "; the host was meanwhile in ");
 		while (nr < 4 && used + 120 < sizeof(text)) {
 			const struct digest_sum *best = NULL;
 			size_t at = 0;
@@ -155,13 +158,13 @@ static void put_idle(const struct overview *o)
 				if (share_of(d->outside_ns, all->idle_ns) < 0.01)
 					continue;
 				used += (size_t)snprintf(text + used, sizeof(text) - used,
-							 "%sits own code %.0f%%", nr ? ", " : "",
+							 "%sits own code %.0f%%", nr ? ", " : in,
 							 100 * share_of(d->outside_ns,
 									all->idle_ns));
 			} else if (best && share_of(best->idle_ns, all->idle_ns) >= 0.01) {
 				said[at] = true;
 				used += (size_t)snprintf(text + used, sizeof(text) - used,
-							 "%s%.60s %.0f%%", nr ? ", " : "",
+							 "%s%.60s %.0f%%", nr ? ", " : in,
 							 best->name,
 							 100 * share_of(best->idle_ns,
 									all->idle_ns));
