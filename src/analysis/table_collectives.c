@@ -176,42 +176,11 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 	return 0;
 }
 
-/* The clock of a host: how far it is ahead of that of another one, and how well that is known. */
-static void note_clock(struct sheet *out, const struct clock_align *clocks, size_t i)
-{
-	const struct clock_host *h = &clocks->hosts[i], *parent = &clocks->hosts[h->parent];
-	char offset[FIGURE_SIZE], error[FIGURE_SIZE], nr[FIGURE_SIZE];
-	int64_t most = 0, ahead;
-
-	if (h->method == CLOCK_NONE) {
-		sheet_note(out, "the clock of host %s can't be compared with that of %s: %s",
-			   h->host, clocks->hosts[0].host, h->reason);
-		return;
-	}
-	for (size_t k = 0; k < h->nr_pieces; k++)
-		most = h->pieces[k].error > most ? h->pieces[k].error : most;
-	/* a piece is of the one of the two that has the higher number */
-	ahead = h->parent < i ? h->pieces[0].offset : -h->pieces[0].offset;
-	figure_time(offset, llabs(ahead));
-	if (h->method == CLOCK_BOOT)
-		sheet_note(out, "the clock of host %s is %s %s that of %s: another time namespace",
-			   h->host, offset, ahead < 0 ? "behind" : "ahead of", parent->host);
-	else
-		sheet_note(
-			out,
-			"the clock of host %s is %s %s that of %s, drift %+.3f ppm, error %s at most, by %s%s",
-			h->host, offset, ahead < 0 ? "behind" : "ahead of", parent->host,
-			(h->parent < i ? 1e6 : -1e6) * h->pieces[0].drift, figure_time(error, most),
-			h->method == CLOCK_REALTIME ? "the wall clock" : figure_count(nr, h->nr),
-			h->method == CLOCK_REALTIME ? "" : " collectives");
-}
-
 static void note_rest(struct sheet *out, const struct collectives *c)
 {
 	char text[FIGURE_SIZE];
 
-	for (size_t i = 1; i < c->clocks.nr; i++)
-		note_clock(out, &c->clocks, i);
+	table_clocks_notes(out, &c->clocks);
 	for (size_t i = 0; i < c->nr_orders; i++) {
 		const struct collective_order *o = &c->orders[i];
 
@@ -263,23 +232,28 @@ static int add_rows(struct tables_job *job, const struct collectives *c)
 	return ret;
 }
 
-int table_collectives_end(struct tables_job *job)
+int table_collectives_read(struct tables *t, struct collectives *out)
 {
-	const char *names = job->t->collectives;
-	struct query *q = job->t->q;
 	char why[REGULAR_ERROR_SIZE];
-	struct collectives c;
 	regex_t more;
 	int ret;
 
-	if (names && regular_compile(names, &more, why))
-		return query_fail(q, -EINVAL, "%s: %s", names, why);
-	ret = collective_read(q, names ? &more : NULL, NULL, NULL, &c);
-	if (names)
+	if (t->collectives && regular_compile(t->collectives, &more, why))
+		return query_fail(t->q, -EINVAL, "%s: %s", t->collectives, why);
+	ret = collective_read(t->q, t->collectives ? &more : NULL, NULL, NULL, out);
+	if (t->collectives)
 		regfree(&more);
+	return ret;
+}
+
+int table_collectives_end(struct tables_job *job)
+{
+	struct collectives c = { 0 };
+	int ret = table_collectives_read(job->t, &c);
+
 	sheet_columns(job->out, columns, C_NR);
 	if (ret == 0)
 		ret = add_rows(job, &c);
 	collective_fini(&c);
-	return ret == -ENOMEM ? query_fail_memory(q) : ret;
+	return ret == -ENOMEM ? query_fail_memory(job->t->q) : ret;
 }

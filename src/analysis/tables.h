@@ -11,6 +11,7 @@
  *	table_counters.c    hardware counters of kernels
  *	table_metrics.c	    how near kernels came to the peaks of their GPU
  *	table_collectives.c collectives, and who is late
+ *	table_clocks.c      the clocks of hosts
  *	table_path.c	    the critical path
  *	table_more.c	    graphs, failed calls, gaps
  */
@@ -38,6 +39,7 @@ enum tables_kind {
 	TABLES_GAP,
 	TABLES_PATH,
 	TABLES_COLLECTIVE,
+	TABLES_CLOCK,
 	TABLES_METRICS,
 	TABLES_NR
 };

@@ -3,6 +3,7 @@
 #ifndef RTL_ANALYSIS_TABLES_INTERNAL_H
 #define RTL_ANALYSIS_TABLES_INTERNAL_H
 
+#include "analysis/collective.h"
 #include "analysis/pass.h"
 #include "analysis/tables.h"
 
@@ -39,10 +40,16 @@ int table_processes_end(struct tables_job *job);
 int table_counters_end(struct tables_job *job);
 int table_metrics_end(struct tables_job *job);
 int table_collectives_end(struct tables_job *job);
+int table_clocks_end(struct tables_job *job);
 int table_path_end(struct tables_job *job);
 int table_more_graphs(struct tables_job *job);
 int table_more_errors(struct tables_job *job);
 int table_more_gaps(struct tables_job *job);
+
+/* The collectives of the trace; collective_fini() in all cases. 0, or -errno with q->res->error or -ENOMEM without. */
+int table_collectives_read(struct tables *t, struct collectives *out);
+/* Lines about the clocks of several hosts. */
+void table_clocks_notes(struct sheet *out, const struct clock_align *clocks);
 
 /* The part of a process, and of a row by its id. */
 uint32_t tables_part(const struct tables_job *job, uint32_t process);

@@ -123,6 +123,9 @@ class Collectives(Case):
     def rows(self, db, *args):
         return json.loads(self.rtl("summary", db, "--by", "collective", "-f", "json", *args).stdout)
 
+    def clocks(self, db):
+        return json.loads(self.rtl("summary", db, "--by", "clock", "-f", "json").stdout)
+
     def test_late_rank_is_named_with_its_cause(self):
         for in_one in (False, True):
             for calls in (True, False):
@@ -222,6 +225,12 @@ class Collectives(Case):
                 spans = connection.execute("SELECT max(end_ns) - min(begin_ns) FROM rtl_collective").fetchone()
             self.assertGreater(spans[0], 10**15)  # times are as recorded
 
+            clocks = self.clocks(db)
+            self.assertEqual([(c["host"], c["of_host"], c["method"]) for c in clocks], [("node0", None, "reference"), ("node1", "node0", "collectives")])
+            self.assertEqual((clocks[0]["offset_ns"], clocks[1]["collectives"]), (None, 30))
+            self.assertAlmostEqual(clocks[1]["offset_ns"], 1_036_800_123_456_789, delta=clocks[1]["error_ns"] + 10_000)
+            self.assertAlmostEqual(clocks[1]["drift_ppm"], 18, delta=5)
+
     def test_skew_within_the_error_of_the_clocks_is_not_claimed(self):
         rows = self.rows(self.job(hosts=2, clock=(5_000_000_000, 0), plain=30_000))
         self.assertEqual({(r["verdict"], r["late_ns"]) for r in rows}, {("", 0)})
@@ -232,12 +241,15 @@ class Collectives(Case):
         self.assertEqual({(r["inconclusive"], r["late_ns"], r["verdict"], r["skew_mean_ns"]) for r in self.rows(db)}, {(5, 0, "", None)})
         self.assertIn("the clock of host node1 can't be compared with that of node0: it has too few collectives with other hosts",
                       self.rtl("summary", db, "--by", "collective").stderr)
+        self.assertEqual([(c["method"], c["error_ns"], c["reason"]) for c in self.clocks(db)[1:]],
+                         [("none", None, "it has too few collectives with other hosts")])
 
     def test_time_namespace_of_the_boot_is_exact(self):
         db = self.job(late=1, hosts=2, rounds=5, clock=(5_000_000_000, 0), namespace=True)
         self.assertEqual([r["last"] for r in self.rows(db)][0], 5)
         self.assertIn("the clock of host node1 is 5.000 s ahead of that of node0: another time namespace",
                       self.rtl("summary", db, "--by", "collective").stderr)
+        self.assertEqual([(c["method"], c["offset_ns"], c["error_ns"], c["first_ns"]) for c in self.clocks(db)[1:]], [("boot", 5_000_000_000, 0, None)])
 
     def test_forms_agree_and_traces_without_collectives_say_so(self):
         db = self.job(late=0, by="host")

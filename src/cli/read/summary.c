@@ -30,6 +30,7 @@ static const char *const what[SUMMARY_NR][2] = {
 	[SUMMARY_GAP] = { "gap", "gaps" },
 	[SUMMARY_PATH] = { "part of the critical path", "parts of the critical path" },
 	[SUMMARY_COLLECTIVE] = { "rank of a collective", "ranks of collectives" },
+	[SUMMARY_CLOCK] = { "clock of a host", "clocks of hosts" },
 };
 
 /* The table of each of --by; TABLES_NR: none. */
@@ -42,6 +43,7 @@ static const enum tables_kind kinds[SUMMARY_NR] = {
 	[SUMMARY_RANK] = TABLES_RANK,	  [SUMMARY_GRAPH] = TABLES_GRAPH,
 	[SUMMARY_ERROR] = TABLES_ERROR,	  [SUMMARY_GAP] = TABLES_GAP,
 	[SUMMARY_PATH] = TABLES_PATH,	  [SUMMARY_COLLECTIVE] = TABLES_COLLECTIVE,
+	[SUMMARY_CLOCK] = TABLES_CLOCK,
 };
 
 int64_t summary_begin(struct query *q)

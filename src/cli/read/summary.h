@@ -34,10 +34,11 @@ enum summary_by {
 	SUMMARY_GAP,
 	SUMMARY_PATH,
 	SUMMARY_COLLECTIVE,
+	SUMMARY_CLOCK,
 	SUMMARY_NR
 };
 #define SUMMARY_CHOICES                                                                            \
-	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective"
+	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective|clock"
 
 struct summary {
 	struct query *q;
