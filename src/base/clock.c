@@ -15,7 +15,9 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -36,6 +38,8 @@
 #define MAX_SLEW 500		  /* a line's slope differs by 1 / MAX_SLEW at most */
 #define MAX_WIDTH UINT64_C(20000) /* ticks; a longer measurement was interrupted */
 #define NR_TRIES 5
+#define TICK_NS                                                                                    \
+	INT64_C(10000000) /* of /proc: USER_HZ is 100 on all of Linux's architectures that have ROCm */
 #define SOURCE_FILE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 _Atomic(int) clock_id = CLOCK_BOOTTIME;
@@ -73,6 +77,62 @@ uint64_t clock_read_ns(clockid_t id)
 	if (clock_gettime(id, &ts) != 0)
 		return 0;
 	return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
+}
+
+/* Whether this process is in the time namespace of its children, whose offsets the kernel shows. It is not after unshare(CLONE_NEWTIME). */
+static bool is_in_shown_namespace(void)
+{
+	struct stat own, shown;
+
+	return stat("/proc/self/ns/time", &own) == 0 &&
+	       stat("/proc/self/ns/time_for_children", &shown) == 0 && own.st_ino == shown.st_ino;
+}
+
+int64_t clock_offset_ns(clockid_t id)
+{
+	const char *name = id == CLOCK_BOOTTIME	 ? "boottime" :
+			   id == CLOCK_MONOTONIC ? "monotonic" :
+						   NULL;
+	char text[256], *line, *end;
+	ssize_t n = name ? fd_read_file("/proc/self/timens_offsets", text, sizeof(text) - 1) : 0;
+	int64_t seconds;
+
+	if (n <= 0 || !is_in_shown_namespace())
+		return 0;
+	text[n] = '\0';
+	line = strstr(text, name); /* "boottime SECONDS NANOSECONDS" */
+	if (!line)
+		return 0;
+	seconds = strtoll(line + strlen(name), &end, 10);
+	return seconds * INT64_C(1000000000) + strtoll(end, NULL, 10);
+}
+
+static int64_t boot_offset(void)
+{
+	static _Atomic int64_t offset;
+	static _Atomic bool is_known;
+
+	/* acquire: pairs with the release below. Two threads store the same value. */
+	if (!atomic_load_explicit(&is_known, memory_order_acquire)) {
+		atomic_store_explicit(&offset, clock_offset_ns(CLOCK_BOOTTIME),
+				      memory_order_relaxed);
+		atomic_store_explicit(&is_known, true, memory_order_release);
+	}
+	return atomic_load_explicit(&offset, memory_order_relaxed);
+}
+
+uint64_t clock_boot_ns(void)
+{
+	return clock_read_ns(CLOCK_BOOTTIME) - (uint64_t)boot_offset();
+}
+
+uint64_t clock_boot_ticks(uint64_t ticks)
+{
+	int64_t offset = boot_offset(), whole = offset / TICK_NS;
+
+	if (offset % TICK_NS > 0)
+		whole++;
+	return ticks - (uint64_t)whole;
 }
 
 static RTL_NOINLINE uint64_t read_kernel(void)

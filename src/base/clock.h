@@ -36,6 +36,14 @@ void clock_select(clockid_t id);
 /* ns of a host clock; vDSO, no system call. */
 uint64_t clock_read_ns(clockid_t id);
 
+/* What the time namespace of this process adds to a clock of the boot, CLOCK_BOOTTIME or CLOCK_MONOTONIC (time_namespaces(7)). 0: nothing,
+ * or it is not known. Reads files. */
+int64_t clock_offset_ns(clockid_t id);
+/* CLOCK_BOOTTIME without that: the same for all processes of the boot. The first call reads files. */
+uint64_t clock_boot_ns(void);
+/* The same for the start of a process in ticks (field 22 of /proc/PID/stat, as this process reads it), rounded down by at most one tick. */
+uint64_t clock_boot_ticks(uint64_t ticks);
+
 /* clock_now_ns() computes the time from the newest line. A line is constant while `clock_line` is
  * its number. */
 #define CLOCK_NR_LINES 8u

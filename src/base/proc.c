@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/sys.h"
 
@@ -40,7 +41,7 @@ static uint64_t started(const char *name)
 		if (at && field + 1 == STAT_NR_THREADS && zombie && strtoul(at, NULL, 10) <= 1)
 			return 0;
 	}
-	return at ? strtoull(at, NULL, 10) : 0;
+	return at ? clock_boot_ticks(strtoull(at, NULL, 10)) : 0;
 }
 
 /* Whether the process of that name in /proc is the wanted one. */
@@ -48,7 +49,8 @@ static bool matches(const char *name, uint64_t start_ticks)
 {
 	uint64_t has = started(name);
 
-	return has && (!start_ticks || has == start_ticks);
+	/* another time namespace's may be rounded down */
+	return has && (!start_ticks || has == start_ticks || has == start_ticks + 1);
 }
 
 uint64_t proc_start_ticks(uint32_t pid)

@@ -128,24 +128,12 @@ static void clock_sync(void)
 	info("clock_sync", work);
 }
 
-/* In a time namespace: what its clock is ahead of the boot's. Lines are "boottime SECONDS NANOSECONDS". */
+/* In a time namespace: what its clock is ahead of the boot's. */
 static void time_offset(void)
 {
-	int id = atomic_load_explicit(&clock_id, memory_order_relaxed);
-	const char *name = id == CLOCK_BOOTTIME ? "boottime" : "monotonic", *line;
-	ssize_t n = fd_read_file("/proc/self/timens_offsets", work, sizeof(work) - 1);
-	int64_t seconds, ns;
+	int64_t ns = clock_offset_ns(atomic_load_explicit(&clock_id, memory_order_relaxed));
 	struct str s;
-	char *end;
 
-	if (n <= 0 || id == CLOCK_REALTIME)
-		return;
-	work[n] = '\0';
-	line = strstr(work, name);
-	if (!line)
-		return;
-	seconds = strtoll(line + strlen(name), &end, 10);
-	ns = seconds * 1000000000 + strtoll(end, NULL, 10);
 	if (!ns)
 		return;
 	str_init(&s, work, sizeof(work));

@@ -568,8 +568,7 @@ static int64_t write_carried(struct drain *d, uint64_t upto, uint64_t offset)
 		chunk->crc = crc_add(0, d->copy, (size_t)n);
 		RTL_TESTPOINT("evict_made");
 		n = write_carried_chunk(d, (uint32_t)n, &at);
-		atomic_store_explicit(&h->drainer_ns, clock_read_ns(CLOCK_BOOTTIME),
-				      memory_order_relaxed);
+		atomic_store_explicit(&h->drainer_ns, clock_boot_ns(), memory_order_relaxed);
 	}
 	carry_end(&carry);
 	return n < 0 ? n : (int64_t)(at - offset);
@@ -772,7 +771,7 @@ int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_
 {
 	struct spool_header *h = d->header;
 	/* advances the caller's time at the clock's rate */
-	uint64_t ahead = now_ns - clock_read_ns(CLOCK_BOOTTIME);
+	uint64_t ahead = now_ns - clock_boot_ns();
 	uint32_t start = d->scan % (h->nr_slots ? h->nr_slots : 1);
 	int64_t total = 0;
 	int64_t n;
@@ -794,7 +793,7 @@ int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_
 		if (max_bytes && (uint64_t)total >= max_bytes)
 			break;
 		n = move(d, slot, state, final);
-		atomic_store_explicit(&h->drainer_ns, clock_read_ns(CLOCK_BOOTTIME) + ahead,
+		atomic_store_explicit(&h->drainer_ns, clock_boot_ns() + ahead,
 				      memory_order_relaxed);
 	}
 	if (n > 0)
@@ -833,7 +832,7 @@ void drain_look(const struct drain *d)
 static bool is_held(const struct spool_header *h)
 {
 	uint64_t until = atomic_load_explicit(&h->hold_until_ns, memory_order_acquire);
-	uint64_t now = clock_read_ns(CLOCK_BOOTTIME);
+	uint64_t now = clock_boot_ns();
 
 	return until > now && until - now <= DRAIN_HOLD_NS;
 }
@@ -847,7 +846,7 @@ int64_t drain_evict(struct drain *d, uint64_t upto)
 		upto = end;
 	if (upto <= first_kept(d->header) || is_held(d->header))
 		return 0;
-	if (!begin_busy(d, clock_read_ns(CLOCK_BOOTTIME)))
+	if (!begin_busy(d, clock_boot_ns()))
 		return -EBUSY;
 	n = fd_is(d->disk_fd, d->disk_dev, d->disk_ino) ? resume(d, false) : -EBADF;
 	if (n > 0)

@@ -170,8 +170,9 @@ struct spool_header {
 	uint64_t trace_id[2]; /* random; equal in both halves */
 	uint32_t pid;
 	uint32_t ppid;
-	uint64_t start_ns;	   /* BOOTTIME when the trace was started */
-	uint64_t proc_start_ticks; /* field 22 of /proc/PID/stat: detects a reused pid */
+	uint64_t start_ns; /* BOOTTIME when the trace was started */
+	uint64_t
+		proc_start_ticks; /* field 22 of /proc/PID/stat, clock_boot_ticks(): detects a reused pid */
 	uint32_t nr_slots;
 	uint32_t slot_size;
 	uint32_t slots_offset;		 /* bytes from the start of the memory half to slot 0 */
@@ -189,7 +190,7 @@ struct spool_header {
 	_Atomic uint64_t free_head; /* (tag << 32 | slot + 1), a stack linked by slot_desc.next */
 	/* 0, or the draining process: its pid | number << 32 | DRAINER_BUSY */
 	_Atomic uint64_t drainer;
-	_Atomic uint64_t drainer_ns; /* BOOTTIME of the drainer's last update */
+	_Atomic uint64_t drainer_ns; /* clock_boot_ns() of the drainer's last update */
 	_Atomic uint32_t clock_id;   /* enum spool_clock */
 	_Atomic uint32_t closed;     /* 1: the trace ended in order and everything is on disk */
 	_Atomic uint32_t disk_state; /* 0, or the errno of the last failed write of the disk half */

@@ -205,13 +205,15 @@ def boot_clock_and_time_namespace_are_recorded():
         before = time.time_ns()
         r = run(*command, "launches=10", trace=RTL)
         after = time.time_ns()
+        at_least("kernels", r.rows("select count(*) from rtl_dispatch")[0][0], 10)
+        complete(r)
         info = dict(r.rows("select key, value from rtl_info where key in ('boot_id', 'time_offset_ns', 'clock_sync')"))
         equal("boot", info.get("boot_id"), boot)
         equal("offset of the time namespace", info.get("time_offset_ns"), offset)
         if "clock_sync" in info:  # a sandbox may forbid the question
             equal("state of the wall clock is understood", bool(re.fullmatch(r"free|synchronised maxerror_us=\d+ esterror_us=\d+ tai=\d+", info["clock_sync"])), True)
         samples = r.rows("select system_ns, realtime_ns from rtl_clock where agent_id is null order by system_ns")
-        at_least("samples of the clocks", len(samples), 1)
+        at_least("samples of the clocks", len(samples), 2)  # at the begin and the end
         equal("samples that are not of the run", [s for s in samples if not before <= s[1] <= after], [])
 
 

@@ -277,15 +277,15 @@ static void finish_spool(struct drainer *d, struct drained *s)
 	int64_t got;
 	int err;
 
-	if (!s->taken && !drain_take(s->drain, clock_read_ns(CLOCK_BOOTTIME)))
+	if (!s->taken && !drain_take(s->drain, clock_boot_ns()))
 		return; /* the process' own harvester still drains it */
 	s->taken = true;
 	note_end(d, s);
-	got = drain_run(s->drain, true, 0, clock_read_ns(CLOCK_BOOTTIME));
+	got = drain_run(s->drain, true, 0, clock_boot_ns());
 	note_failed_run(d, s, got);
 	if (got < 0)
 		return; /* tried again; else `rtl recover` reads both halves */
-	note_failed_run(d, s, flight_step(&s->flight, s->drain, clock_read_ns(CLOCK_BOOTTIME)));
+	note_failed_run(d, s, flight_step(&s->flight, s->drain, clock_boot_ns()));
 	err = drain_finish(s->drain);
 	if (err == -EAGAIN)
 		return;
@@ -341,7 +341,7 @@ static void give_back(struct drainer *d, struct drained *s)
 /* Drains one spool once. Returns the number of bytes. */
 static uint64_t drain_once(struct drainer *d, struct drained *s, bool look)
 {
-	uint64_t now_ns = clock_read_ns(CLOCK_BOOTTIME);
+	uint64_t now_ns = clock_boot_ns();
 	int64_t got;
 
 	if (s->state == SPOOL_NEW)

@@ -532,8 +532,8 @@ void session_drain(const char *path)
 		return; /* -ENOENT: complete on disk; else load_open() reports the error */
 	/* the last drainer may have died with its process; it can be replaced after a second */
 	for (int tries = 0; tries < 30 && !ui_stopped_by(); tries++) {
-		if (drain_take(&d, clock_read_ns(CLOCK_BOOTTIME))) {
-			got = drain_run(&d, true, 0, clock_read_ns(CLOCK_BOOTTIME));
+		if (drain_take(&d, clock_boot_ns())) {
+			got = drain_run(&d, true, 0, clock_boot_ns());
 			if (got >= 0)
 				drain_finish(&d);
 			drain_give(&d);

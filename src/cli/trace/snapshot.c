@@ -111,8 +111,7 @@ static int copy_held(const char *path, int fd, struct load_error *err)
 	is_open = drain_open(d, path) == 0; /* else its process has ended */
 	for (int i = 0; i < COPY_TRIES && ret == -ESTALE && !ui_stopped_by(); i++) {
 		if (is_open)
-			atomic_store_explicit(&d->header->hold_until_ns,
-					      clock_read_ns(CLOCK_BOOTTIME) + HOLD_NS,
+			atomic_store_explicit(&d->header->hold_until_ns, clock_boot_ns() + HOLD_NS,
 					      memory_order_release);
 		RTL_TESTPOINT("snapshot_copies");
 		ret = load_copy(path, fd, err);

@@ -407,7 +407,7 @@ static int start(void)
 	drain_init(&drain, spool.header, spool.size, spool.disk_fd);
 	drain_ready = true;
 	if (!is_session())
-		drain_take(&drain, clock_read_ns(CLOCK_BOOTTIME));
+		drain_take(&drain, clock_boot_ns());
 	block_open(spool.header, spool.mem_fd, populate_blocks);
 	/* the runtime may need what is left */
 	if (spool_spare_fds(&spool))
@@ -555,7 +555,7 @@ static uint64_t tick(uint64_t now_ns)
 	spool_note_clock(&spool);
 	if (is_full())
 		pause_hold(PAUSE_SIZE, true);
-	next = tick_drain(clock_read_ns(CLOCK_BOOTTIME));
+	next = tick_drain(clock_boot_ns());
 	atomic_store_explicit(&ticking, 0, memory_order_release);
 	return next;
 }
@@ -577,7 +577,7 @@ static void quiet(void)
 /* Drains everything that is left. true: the trace is closed. */
 static bool drain_rest(void)
 {
-	int64_t n = drain_step(true, 0, clock_read_ns(CLOCK_BOOTTIME));
+	int64_t n = drain_step(true, 0, clock_boot_ns());
 	int err = n < 0 ? (int)n : drain_finish(&drain);
 
 	if (!err)
@@ -618,7 +618,7 @@ static void stop(void)
 	/* acquire: pairs with tick(), which has ended then */
 	hangs = atomic_exchange_explicit(&ticking, 1, memory_order_acquire);
 	/* as the life thread has seen it last: its system calls may be forbidden to this thread (seccomp) */
-	outside = !hangs && (is_outside || is_drained_outside(clock_read_ns(CLOCK_BOOTTIME)));
+	outside = !hangs && (is_outside || is_drained_outside(clock_boot_ns()));
 	/* `rtl trace` drains what comes until the process has ended: API calls of exit handlers and
 	 * destructors that run after this */
 	if (!outside)
@@ -853,7 +853,7 @@ int recorder_close(char *path, size_t size)
 	str_init(&s, path, size);
 	str_add(&s, spool.header->disk_path);
 	/* else `rtl trace` does it, when the process has ended */
-	if (!is_drained_outside(clock_read_ns(CLOCK_BOOTTIME)))
+	if (!is_drained_outside(clock_boot_ns()))
 		err = drain_rest() ? 0 : -EIO;
 	spool_leave(&spool, has_writers);
 	is_made = false;
@@ -866,7 +866,7 @@ int recorder_close(char *path, size_t size)
 /* The life thread ends. */
 static void leave_thread(void)
 {
-	is_outside = mode_now() == MODE_ON && is_drained_outside(clock_read_ns(CLOCK_BOOTTIME));
+	is_outside = mode_now() == MODE_ON && is_drained_outside(clock_boot_ns());
 }
 
 const struct sink recorder_sink = {

@@ -78,7 +78,7 @@ static uint64_t own_start_ticks(void)
 	p = strrchr(stat, ')');
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
-	return p ? strtoull(p + 1, NULL, 10) : 0;
+	return p ? clock_boot_ticks(strtoull(p + 1, NULL, 10)) : 0;
 }
 
 static void random_id(uint64_t id[2])
