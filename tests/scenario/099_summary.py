@@ -3,6 +3,7 @@
 """The overview of rtl summary names the problem of a program that has one, and none of a program that has none."""
 import functools
 import json
+import re
 
 from support import *
 from support import outputs
@@ -208,7 +209,13 @@ def ranks_behind_a_launcher_have_databases_of_their_own_without_a_pattern():
         for n in (0, 1):
             db = open_db(os.path.join(folder, name.format(n)))
             equal("ranks", db.execute("select rank from rtl_process").fetchall(), [(n,)])
-        equal(f"said once, {options}", done.err.count("each of the 2 ranks writes its own database"), 0 if "%r" in options else 1)
+        said = done.err.splitlines()
+        line = rf"rtl trace: each of the 2 ranks writes its own database, {re.escape(name.format('%r'))} .*; rank 0: 41 dispatches on 1 GPU, .*, complete"
+        equal(f"one line for both, {options}: {said}", [bool(re.fullmatch(line, x)) for x in said], [False, True])
+        contains("the other line", said[0], "virtual GPU")
+    # a rank other than the first one says what is unusual
+    unusual = run("/bin/sh", "-c", f"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 {trace} -o no.db -- /bin/true", cwd=folder)
+    contains("stderr", unusual.err, "nothing to trace: /bin/true loaded no ROCm runtime")
     # one rank alone keeps the name
     ended(run("/bin/sh", "-c", f"OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 {trace} -o alone.db -- '{troubled}'", cwd=folder), 0)
     equal("alone", os.path.exists(os.path.join(folder, "alone.db")), True)

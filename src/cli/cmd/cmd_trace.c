@@ -51,6 +51,8 @@
 
 struct trace {
 	bool splits_ranks; /* a database for each rank */
+	struct rank rank;
+	bool is_rank;	   /* a launcher has started this rtl as one of several ranks */
 	char *own_pattern; /* of the output, of a rank of several; NULL: as it was given */
 	const struct opt_parsed *parsed;
 	struct paths paths;
@@ -608,7 +610,10 @@ static int write_database(struct trace *t, const char **paths, bool *keep)
 	failed = convert_spools(t, paths, res);
 	*keep |= failed != 0;
 	if (!failed) {
-		if (!t->quiet)
+		if (!t->quiet && t->is_rank && !t->verbose)
+			result_say_rank(t->session.output, t->session.shown, output_pattern(t),
+					&t->rank, res);
+		else if (!t->quiet)
 			result_say(t->session.output, t->session.shown, res);
 		if (!t->quiet && (t->counters.dispatches || t->counters.iterations))
 			pmc_limit_report(t->session.output);
@@ -738,14 +743,9 @@ static void set_triggers(struct trace *t)
 /* Behind a launcher each rank has an rtl trace, which can't write the database of another one. */
 static void separate_ranks(struct trace *t)
 {
-	struct rank rank;
-
-	rank_read(&rank, NULL);
-	t->own_pattern = ranks_own_pattern(output_pattern(t), &rank);
-	if (t->own_pattern && rank.rank == 0)
-		ui_say("each of the %lld ranks writes its own database, %s (%%r is the rank); 'rtl merge' joins "
-		       "them",
-		       (long long)rank.world_size, t->own_pattern);
+	rank_read(&t->rank, NULL);
+	t->is_rank = t->rank.rank != RANK_NONE && t->rank.world_size > 1;
+	t->own_pattern = ranks_own_pattern(output_pattern(t), &t->rank);
 	ui_keep(t->own_pattern);
 }
 
@@ -784,7 +784,7 @@ static int run_trace(const struct opt_parsed *p)
 				 t->counters.nr_runs, STATUS_LOSS);
 	ui_stop_in_order("nothing was changed");
 	prepare_child(t, p->operands);
-	if (value(t, TRACE_VGPU)->count)
+	if (value(t, TRACE_VGPU)->count && (!t->is_rank || t->rank.rank == 0 || t->verbose))
 		vgpu_explain();
 	if (!p->has_dashes && others_behind(&cmd_trace, p->operands))
 		ui_say("'%s' is an argument of %s, because it is behind it; options of rtl trace come before the "

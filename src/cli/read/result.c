@@ -89,7 +89,8 @@ static uint64_t wall_of(const char *path, const struct job_result *res)
 	return wall.ns;
 }
 
-void result_say(const char *path, const char *shown, const struct job_result *res)
+/* What a database has, in a line. */
+static void describe(char text[400], const char *path, const struct job_result *res)
 {
 	char dispatches[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE], markers[UI_NUMBER_SIZE];
 	char processes[UI_NUMBER_SIZE], span[UI_NUMBER_SIZE], apis[UI_NUMBER_SIZE], calls[64] = "";
@@ -102,16 +103,39 @@ void result_say(const char *path, const char *shown, const struct job_result *re
 	if (res->nr_apis)
 		snprintf(calls, sizeof(calls), ", %s API call%s", ui_count(apis, res->nr_apis),
 			 plural(res->nr_apis));
-	ui_say("%s: %s dispatch%s on %d GPU%s, %s cop%s%s, %s marker%s, %s process%s, %s", shown,
-	       dispatches, res->nr_dispatches == 1 ? "" : "es", gpus, plural((uint64_t)gpus),
-	       copies, res->nr_copies == 1 ? "y" : "ies", calls, markers, plural(res->nr_markers),
-	       processes, res->nr_processes == 1 ? "" : "es", ui_time(span, wall_of(path, res)));
+	snprintf(text, 400, "%s dispatch%s on %d GPU%s, %s cop%s%s, %s marker%s, %s process%s, %s",
+		 dispatches, res->nr_dispatches == 1 ? "" : "es", gpus, plural((uint64_t)gpus),
+		 copies, res->nr_copies == 1 ? "y" : "ies", calls, markers, plural(res->nr_markers),
+		 processes, res->nr_processes == 1 ? "" : "es", ui_time(span, wall_of(path, res)));
+}
+
+void result_say(const char *path, const char *shown, const struct job_result *res)
+{
+	char text[400];
+
+	describe(text, path, res);
+	ui_say("%s: %s", shown, text);
 	ui_say("%s", res->verdict);
 	say_losses(path);
 	if (!res->nr_dispatches && !res->nr_copies)
 		summary_overview_say_empty(path);
 	if (res->warning[0])
 		ui_say("%s", res->warning);
+}
+
+void result_say_rank(const char *path, const char *shown, const char *pattern,
+		     const struct rank *rank, const struct job_result *res)
+{
+	char text[400];
+
+	if (!res->complete || (!res->nr_dispatches && !res->nr_copies) || res->warning[0]) {
+		result_say(path, shown, res);
+	} else if (rank->rank == 0) {
+		describe(text, path, res);
+		ui_say("each of the %lld ranks writes its own database, %s%s; 'rtl merge' joins them; rank 0: %s, complete",
+		       (long long)rank->world_size, pattern,
+		       strstr(pattern, "%r") ? " (%r is the rank)" : "", text);
+	}
 }
 
 #define LOG_LINES 8
