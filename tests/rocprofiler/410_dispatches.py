@@ -33,7 +33,8 @@ def threads_on_four_gpus_are_counted_each():
 def storm_of_threads_pools_groups_and_stops_loses_nothing():
     """Two threads for each of two GPUs, while a third stops and starts the callbacks."""
     r = intercept(1, "storm", 48, gpus=2)
-    asked, wanted, handled = map(int, re.search(r"asked (\d+) wanted (\d+) handled (\d+)", r.out).groups())
+    asked, wanted, handled, beside = map(int, re.search(r"asked (\d+) wanted (\d+) handled (\d+) beside (\d+)", r.out).groups())
+    at_least("dispatches that were counted", handled - beside, 1)
     if asked < 8 or wanted < 4:
         fail(f"{asked} callbacks, of which {wanted} wanted counts")
     equal("handlers", handled, wanted)

@@ -259,6 +259,21 @@ struct payload {
 
 static rocprofiler_pool_t *pools[GPUS_MAX];
 static rocprofiler_feature_t pool_features[GPUS_MAX][3];
+/* Where callbacks are stopped and started: dispatches that came meanwhile may run beside the first ones that are counted, and those have an
+ * error instead of counts. */
+static bool restarts;
+static _Atomic int nr_beside;
+
+static bool ran_beside_others(hsa_status_t status)
+{
+	bool did = restarts && status == HSA_STATUS_ERROR &&
+		   strstr(rocprofiler_last_error_string(),
+			  "submitted before counting began ran beside it");
+
+	nr_beside += did;
+	return did;
+}
+
 static uint64_t nr_fetched, last_number[GPUS_MAX];
 static bool pools_in_order = true; /* a GPU has one queue */
 
@@ -267,17 +282,21 @@ static bool on_entry(const rocprofiler_pool_entry_t *entry, void *arg)
 	unsigned int gpu = (unsigned int)(uintptr_t)arg;
 	struct payload *p = entry->payload;
 	rocprofiler_feature_t *f = pool_features[gpu];
+	hsa_status_t status;
 
 	pthread_mutex_lock(&mutex);
 	EQUAL((uintptr_t)p % 64, 0);
 	if (pools_in_order)
 		EQUAL(p->number > last_number[gpu], 1);
 	last_number[gpu] = p->number;
-	GOOD(rocprofiler_group_get_data(&p->group));
-	GOOD(rocprofiler_get_metrics(entry->context));
-	EQUAL(f[0].data.result_int64, WAVES);
-	EQUAL(f[1].data.result_int64, CYCLES);
-	EQUAL(f[2].data.result_double, 2 * LINES);
+	status = rocprofiler_group_get_data(&p->group);
+	if (!ran_beside_others(status)) {
+		GOOD(status);
+		GOOD(rocprofiler_get_metrics(entry->context));
+		EQUAL(f[0].data.result_int64, WAVES);
+		EQUAL(f[1].data.result_int64, CYCLES);
+		EQUAL(f[2].data.result_double, 2 * LINES);
+	}
 	nr_handled++;
 	pthread_mutex_unlock(&mutex);
 	return true;
@@ -400,11 +419,14 @@ static _Atomic int nr_wanted, is_over;
 static bool on_group(rocprofiler_group_t group, void *arg)
 {
 	rocprofiler_feature_t *features = arg;
+	hsa_status_t status = rocprofiler_group_get_data(&group);
 
-	GOOD(rocprofiler_group_get_data(&group));
-	GOOD(rocprofiler_get_metrics(group.context));
-	if (group.index == 0)
-		EQUAL(features[0].data.result_int64, WAVES);
+	if (!ran_beside_others(status)) {
+		GOOD(status);
+		GOOD(rocprofiler_get_metrics(group.context));
+		if (group.index == 0)
+			EQUAL(features[0].data.result_int64, WAVES);
+	}
 	GOOD(rocprofiler_close(group.context));
 	free(features);
 	nr_handled++;
@@ -441,7 +463,10 @@ static hsa_status_t any_way(const rocprofiler_callback_data_t *data, void *arg,
 static void *stop_and_start(void *arg)
 {
 	while (!is_over) {
-		usleep(2000);
+		int before = nr_saved;
+
+		while (!is_over && nr_saved < before + 8)
+			usleep(200);
 		GOOD(rocprofiler_stop_queue_callbacks());
 		usleep(500);
 		GOOD(rocprofiler_start_queue_callbacks());
@@ -455,6 +480,7 @@ static void storm(void)
 	pthread_t stopper, more;
 
 	pools_in_order = false;
+	restarts = true;
 	open_pools();
 	GOOD(rocprofiler_set_queue_callbacks(c, NULL));
 	CHECK(pthread_create(&stopper, NULL, stop_and_start, NULL) == 0);
@@ -465,7 +491,8 @@ static void storm(void)
 	pthread_join(stopper, NULL);
 	flush_pools();
 	wait_handled(nr_wanted);
-	printf("asked %d wanted %d handled %d\n", nr_saved, nr_wanted, nr_handled);
+	printf("asked %d wanted %d handled %d beside %d\n", nr_saved, nr_wanted, nr_handled,
+	       nr_beside);
 	GOOD(rocprofiler_remove_queue_callbacks());
 	close_pools();
 }
