@@ -15,6 +15,7 @@
 
 #include "analysis/collective_internal.h"
 #include "base/alloc.h"
+#include "query/collectives.h"
 #include "store/map.h"
 
 enum { WINDOW_EVENTS = 512 };
@@ -685,7 +686,6 @@ static void finish(struct reader *r)
 	}
 	for (size_t i = 0; i < r->out->nr_groups; i++)
 		judge(&r->out->groups[i]);
-	name_lanes(r->out);
 }
 
 static void free_reader(struct reader *r)
@@ -770,6 +770,18 @@ static int match_all(struct reader *r)
 	return ret ? ret : match(r);
 }
 
+bool collective_may_be(struct query *q)
+{
+	return query_number(
+		       q->db,
+		       q->ours ?
+			       "SELECT EXISTS (SELECT 1 FROM rtl_kernel_symbol WHERE " COLLECTIVES_IN_SYMBOLS
+			       ")" :
+			       "SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " COLLECTIVES_IN_STRINGS
+			       ")",
+		       0) != 0;
+}
+
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
 		    struct collectives *out)
 {
@@ -779,6 +791,7 @@ int collective_read(struct query *q, const regex_t *more, collective_fn each, vo
 	*out = (struct collectives){ 0 };
 	if (!ret)
 		ret = collective_ops_read(q, more, &r.ops, &out->lanes, &out->nr_lanes);
+	name_lanes(out); /* `each` may show them */
 	if (!ret)
 		ret = match_all(&r);
 	if (!ret)

@@ -115,6 +115,8 @@ struct collective_one {
 };
 typedef int (*collective_fn)(void *arg, const struct collective_one *one);
 
+/* Whether the trace has a kernel with a collective's name: false without reading operations. */
+bool collective_may_be(struct query *q);
 /* `more`: names of kernels that are collectives, too, and `each`: gets each one; both may be NULL. 0 or -errno with q->res->error, or
  * what `each` returned. */
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,

@@ -17,4 +17,8 @@
 #define COLLECTIVES_GLOB(pattern) " OR demangled GLOB '" pattern "'"
 #define COLLECTIVES_IN_SYMBOLS "(0" COLLECTIVES_EACH(COLLECTIVES_GLOB) ")"
 
+/* SQL: the same for the column `string` of rocpd_string. */
+#define COLLECTIVES_STRING_GLOB(pattern) " OR string GLOB '" pattern "'"
+#define COLLECTIVES_IN_STRINGS "(0" COLLECTIVES_EACH(COLLECTIVES_STRING_GLOB) ")"
+
 #endif

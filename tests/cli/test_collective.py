@@ -10,6 +10,7 @@ import sqlite3
 
 from support import spool
 from support.cli import *
+from test_viewers import PerfettoReader
 
 RCCL = 3
 REDUCE, GROUP_START, GROUP_END, INIT, SPLIT = 1, 2, 3, 4, 5
@@ -269,6 +270,32 @@ class Collectives(Case):
         os.rename(self.path(self.job(late=2, by="host", seed=3)), self.path("job.db"))
         p = self.rtl("summary", "job.db", "--by", "collective", env={"COLUMNS": "100"})
         self.assertEqual(p.stdout + p.stderr, shown)
+
+
+class Lane(PerfettoReader):
+    """The track of collectives in Perfetto's format."""
+
+    job = Collectives.job
+
+    def test_collectives_are_slices_with_the_last_rank(self):
+        db = self.job(late=2, by="host", seed=3)
+        self.read(self.convert(db, "pftrace", "t.pftrace"))
+        slices = self.of("collective")
+        whole = [s for s in slices if s.name == "ncclAllReduce"]
+        self.assertEqual([s.args["number"] for s in whole], list(range(30)))
+        self.assertEqual(len({s.track for s in slices}), 1)
+        with sqlite3.connect(self.path(db)) as connection:
+            rows = connection.execute("SELECT min(begin_ns), max(begin_ns), max(end_ns) FROM rtl_collective GROUP BY number ORDER BY 1").fetchall()
+        self.assertEqual([(s.begin, s.args["skew_ns"], s.args["transfer_ns"], s.end) for s in whole],
+                         [(first, last - first, end - last, end) for first, last, end in rows])
+        waits = [s for s in slices if s.name.startswith("wait for ")]
+        self.assertEqual([s.name for s in waits[1:]], 29 * ["wait for rank 2 (launched late)"])
+        self.assertEqual([(s.begin, s.end) for s in waits], [(first, last) for first, last, _ in rows])
+        self.assertEqual([s.begin for s in slices if s.name == "transfer"], [last for _, last, _ in rows])
+
+    def test_clocks_that_differ_and_single_processes_have_no_track(self):
+        self.read(self.convert(self.job(late=1, hosts=2, rounds=15, clock=(5_000_000_000, 0)), "pftrace", "t.pftrace"))
+        self.assertEqual(self.of("collective"), [])
 
 
 if __name__ == "__main__":

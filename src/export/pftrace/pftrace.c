@@ -304,6 +304,8 @@ static int put_events(struct pftrace *t)
 		ret = walk_operations(t->walk);
 	if (ret == 0)
 		ret = walk_samples(t->walk);
+	if (ret == 0)
+		ret = pftrace_collectives(t);
 	pftrace_host_end(t);
 	pftrace_gpu_end(t);
 	walk_end(t->walk);

@@ -6,6 +6,7 @@
  *	pftrace_host.c		markers and calls: a process with its threads
  *	pftrace_gpu.c		operations: a group for each GPU, a track for each lane of a queue
  *	pftrace_counter.c	samples of counters
+ *	pftrace_collective.c	collectives of several GPUs
  *	proto.c			the encoding
  *	perfetto.proto		the part of the format that is written
  */
@@ -78,6 +79,10 @@ enum pftrace_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER
 	X(VERDICT, "verdict")                                                                      \
 	X(COMPLETE, "complete")                                                                    \
 	X(TOOL, "tool")                                                                            \
+	X(NUMBER, "number")                                                                        \
+	X(CLASS, "class")                                                                          \
+	X(SKEW_NS, "skew_ns")                                                                      \
+	X(TRANSFER_NS, "transfer_ns")                                                              \
 	X(COUNT, "count")
 #define PFTRACE_NAME_ID(id, text) A_##id,
 enum pftrace_name { A_WALK = WALK_NR, PFTRACE_NAMES(PFTRACE_NAME_ID) A_NR };
@@ -93,6 +98,7 @@ enum pftrace_name { A_WALK = WALK_NR, PFTRACE_NAMES(PFTRACE_NAME_ID) A_NR };
 	X(HIP, "hip_api")                                                                          \
 	X(HSA, "hsa_api")                                                                          \
 	X(API, "api")                                                                              \
+	X(COLLECTIVE, "collective")                                                                \
 	X(LOSS, "loss")
 #define PFTRACE_CATEGORY_ID(id, text) C_##id,
 enum pftrace_category { C_NONE, PFTRACE_CATEGORIES(PFTRACE_CATEGORY_ID) C_NR };
@@ -171,5 +177,7 @@ int pftrace_host_put(void *trace, const struct walk_call *call);
 int pftrace_host_close(struct pftrace *t);
 void pftrace_host_end(struct pftrace *t);
 int pftrace_counter_put(void *trace, const struct walk_sample *sample);
+/* Collectives, after the walk. 0 or -errno with q->res->error. */
+int pftrace_collectives(struct pftrace *t);
 
 #endif
