@@ -89,14 +89,21 @@ enum life_sleep { LIFE_AWAKE, LIFE_NAP /* under 50 ms */, LIFE_DEEP };
 extern RTL_HIDDEN _Atomic uint32_t life_sleeping; /* enum life_sleep */
 void life_wake_slow(void);
 
-/* Wakes the life thread if it sleeps deeply. HOT: one relaxed load in the usual case. */
-static inline void life_wake(void)
+/* Whether the life thread has to be woken, by life_wake_slow(), for what the caller has stored. HOT: one relaxed load. */
+static inline bool life_sleeps(void)
 {
 	/* Pairs with membarrier() in life.c, which is between announcing the sleep and running the
 	 * ticks again: either those ticks see what the caller stored, or this load sees the
 	 * announcement. */
 	atomic_signal_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&life_sleeping, memory_order_relaxed) == LIFE_DEEP)
+	return RTL_UNLIKELY(atomic_load_explicit(&life_sleeping, memory_order_relaxed) ==
+			    LIFE_DEEP);
+}
+
+/* Wakes the life thread if it sleeps deeply. HOT. */
+static inline void life_wake(void)
+{
+	if (life_sleeps())
 		life_wake_slow();
 }
 

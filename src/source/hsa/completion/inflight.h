@@ -169,20 +169,26 @@ static inline amd_signal_t *inflight_own_signal(struct inflight *e)
 /* For inflight_next(). */
 bool inflight_find_free(struct inflight_ring *r);
 
+/* HOT: the number of operations pushed: that of the next one. Holder of the turn. */
+static inline uint64_t inflight_head(const struct inflight_ring *r)
+{
+	return atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
+}
+
 /* HOT: the entry to fill next; NULL when the ring is full. Holder of the turn. */
 static inline struct inflight *inflight_next(struct inflight_ring *r)
 {
-	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
+	uint64_t head = inflight_head(r);
 
 	if (RTL_UNLIKELY(head == r->free_end) && !inflight_find_free(r))
 		return NULL;
 	return &r->entry[head & r->mask];
 }
 
-/* HOT: publishes `e`, the entry of inflight_next(). */
-static inline void inflight_push(struct inflight_ring *r, const struct inflight *e)
+/* HOT: publishes `e`, the entry of operation `head`, the next one. */
+static inline void inflight_push_at(struct inflight_ring *r, const struct inflight *e,
+				    uint64_t head)
 {
-	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed); /* owner */
 	/* past the ring's end the prefetch is harmless */
 	const char *soon = (const char *)e + 2 * sizeof(*e);
 
@@ -193,6 +199,12 @@ static inline void inflight_push(struct inflight_ring *r, const struct inflight 
 	/* the harvester wrote to it last, on another processor */
 	RTL_PREFETCH_WRITE(soon);
 	RTL_PREFETCH_WRITE(soon + 64);
+}
+
+/* HOT: the same for the entry of inflight_next(). */
+static inline void inflight_push(struct inflight_ring *r, const struct inflight *e)
+{
+	inflight_push_at(r, e, inflight_head(r));
 }
 
 /* HOT: false if an operation is in flight that happened before this call. Any thread. */

@@ -215,15 +215,12 @@ static RTL_NOINLINE int add(amd_signal_t *s, struct inflight *e)
 	return 0;
 }
 
-int signal_map_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r)
+static RTL_NOINLINE int add_any(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r)
 {
 	uint64_t use = 0;
-	struct map_slot *p = slot_at(first_window(s), 0);
-	struct inflight *old;
+	struct map_slot *p = find(s, NULL, &use);
+	struct inflight *old = entry_of(use);
 
-	if (!maps(p, s, &use))
-		p = find(s, NULL, &use);
-	old = entry_of(use);
 	/* `old` is `e` itself where the entry's previous use was on `s`, too */
 	if (p && old != e && !inflight_recorded(r, old) &&
 	    poll_capture(old, s, false) == POLL_IN_USE)
@@ -233,6 +230,18 @@ int signal_map_add(amd_signal_t *s, struct inflight *e, const struct inflight_ri
 	if (p && change(p, use, e))
 		return 0;
 	return add(s, e);
+}
+
+int signal_map_add(amd_signal_t *s, struct inflight *e, const struct inflight_ring *r)
+{
+	struct map_slot *p = slot_at(first_window(s), 0);
+	uint64_t use;
+
+	/* usually the signal's previous operation was recorded, and its slot is the first */
+	if (RTL_LIKELY(maps(p, s, &use) && inflight_recorded(r, entry_of(use)) &&
+		       change(p, use, e)))
+		return 0;
+	return add_any(s, e, r);
 }
 
 void signal_map_remove(const amd_signal_t *s, const struct inflight *e)

@@ -25,6 +25,7 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/counter/client.h"
 #include "source/hsa/counter/counter.h"
+#include "source/hsa/queue/bypassed.h"
 #include "source/hsa/queue/completer.h"
 #include "source/hsa/queue/origin.h"
 #include "source/hsa/queue/real_index.h"
@@ -46,15 +47,6 @@
 #define STUCK_MAX 3u
 /* bound for waiting for a destroyed queue's last reader, 2 s */
 #define DETACH_ROUNDS 100000u
-
-static void store_max(_Atomic uint64_t *a, uint64_t to)
-{
-	uint64_t was = atomic_load_explicit(a, memory_order_relaxed);
-
-	while (was < to && !atomic_compare_exchange_weak_explicit(a, &was, to, memory_order_release,
-								  memory_order_relaxed))
-		;
-}
 
 /* ---- finding queues -------------------------------------------------------------------------- */
 
@@ -126,47 +118,6 @@ static inline union packet *packet_at(const struct queue *q, uint64_t index)
 	return &q->packets[index & q->packet_mask];
 }
 
-/* Number of dispatches in [from, to), which were passed to the hardware. */
-static uint64_t count_dispatches(const struct queue *q, uint64_t from, uint64_t to)
-{
-	uint64_t n = 0;
-
-	if (to - from > q->size)
-		from = to - q->size;
-	for (; from < to; from++)
-		n += packet_is_dispatch(packet_at(q, from)) ||
-		     packet_was_dispatch(packet_at(q, from)) ||
-		     packet_was_ext_dispatch(packet_at(q, from));
-	return n;
-}
-
-static void count_bypassed(struct queue *q, uint64_t from, uint64_t to)
-{
-	uint64_t n = count_dispatches(q, from, to);
-
-	if (!n)
-		return;
-	bus_loss(SPOOL_REASON_queue_bypassed, n);
-	log_warn(
-		"queue %u: %llu dispatches reached the hardware past the HSA functions and are not "
-		"traced",
-		q->index, (unsigned long long)n);
-}
-
-/* The GPU or the runtime moved the real write index over packets that librtl has not seen. They
- * can't be changed any more. Returns the index where the program's packets go on. */
-static RTL_COLD uint64_t skip_foreign(struct queue *q, uint64_t published)
-{
-	uint64_t index = real_index_write(q);
-
-	if (index < published) /* moved back: not librtl's to repair */
-		return published;
-	store_max(&q->reserved, index);
-	count_bypassed(q, published, index);
-	atomic_store_explicit(&q->published, index, memory_order_relaxed);
-	return index;
-}
-
 static RTL_COLD void complete_shared(struct queue *q, const union packet *p, struct inflight *e)
 {
 	submit_shared(q, e, completer_add(q, p, inflight_signal(e), e->owner));
@@ -227,8 +178,8 @@ static RTL_COLD void notify_all(struct queue *q, struct thread *t, union packet 
 }
 
 /* `t`: this thread, within a hook; NULL: not in a hook yet. */
-static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union packet *p,
-				      uint64_t index)
+static RTL_INLINE void submit_any(struct queue *q, struct thread *t, union packet *p,
+				  uint64_t index)
 {
 	struct thread *entered = NULL;
 
@@ -241,6 +192,13 @@ static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union p
 	pass_on(q, t, p, index);
 	if (entered)
 		life_leave(entered);
+}
+
+/* The same, not in line. */
+static RTL_NOINLINE void submit_other(struct queue *q, struct thread *t, union packet *p,
+				      uint64_t index)
+{
+	submit_any(q, t, p, index);
 }
 
 void interpose_expect(struct queue *q, uint64_t end)
@@ -444,7 +402,46 @@ static inline bool is_alone(const struct queue *q, uint64_t index, uint64_t valu
 	       index < q->free_end;
 }
 
-/* HOT: usually one thread submits one packet: serve() specialised for that case. */
+/* Publishes packet `index`, which is_alone(), as advance() does, and gives the turn back. The life thread is awake. */
+static RTL_INLINE void publish_alone(struct queue *q, hsa_signal_t doorbell, uint64_t index)
+{
+	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
+	/* release: the packet is written before the index */
+	atomic_store_explicit(q->write_index, index + 1, memory_order_release);
+	real.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)index);
+	RTL_TESTPOINT("turn_end");
+	/* only the queue is in a saved register */
+	RTL_AS_ONE(q);
+	if (RTL_UNLIKELY(!queue_turn_end(q)))
+		serve_doorbell(q, 0);
+}
+
+static RTL_COLD void wake_and_publish(struct queue *q, hsa_signal_t doorbell, uint64_t index)
+{
+	life_wake_slow();
+	publish_alone(q, doorbell, index);
+}
+
+/* Packet `index`, which is alone, but not of submit_known(), or not valid. `value`: the doorbell's. */
+static RTL_NOINLINE void ring_other(struct queue *q, hsa_signal_t doorbell, union packet *p,
+				    uint64_t index, uint64_t value)
+{
+	/* acquire: as in on_doorbell() */
+	uint16_t header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
+
+	if (RTL_UNLIKELY(packet_type(header) == HSA_PACKET_TYPE_INVALID)) {
+		serve_doorbell(q, value + 1);
+		return;
+	}
+	RTL_TESTPOINT("submit_valid");
+	if (RTL_LIKELY(packet_signal(p).handle) || !submit_usual(q, p, index, header))
+		submit_any(q, NULL, p, index);
+	life_wake(); /* before the index and the doorbell, as in advance() */
+	publish_alone(q, doorbell, index);
+}
+
+/* HOT: usually one thread submits one packet: serve() specialised for that case. Only the queue is needed after the runtime's
+ * function: few registers are saved, and all that needs more is in functions that are called last. */
 static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
 				     store_fn store)
 {
@@ -461,25 +458,23 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 		return;
 	}
 	index = atomic_load_explicit(&q->published, memory_order_relaxed);
-	p = packet_at(q, index);
-	/* pairs with the release by which the program publishes a packet */
-	header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
-	if (RTL_UNLIKELY(!is_alone(q, index, (uint64_t)value) ||
-			 packet_type(header) == HSA_PACKET_TYPE_INVALID)) {
+	if (RTL_UNLIKELY(!is_alone(q, index, (uint64_t)value))) {
 		serve_doorbell(q, (uint64_t)value + 1);
 		return;
 	}
+	p = packet_at(q, index);
+	/* pairs with the release by which the program publishes a packet */
+	header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
+	if (RTL_UNLIKELY(!submit_known(q, p, index, header, SPECIAL_FOR_PACKETS))) {
+		ring_other(q, doorbell, p, index, (uint64_t)value);
+		return;
+	}
 	RTL_TESTPOINT("submit_valid");
-	if (RTL_UNLIKELY(!submit_usual(q, p, index, header)))
-		submit_other(q, NULL, p, index);
-	life_wake(); /* before the index and the doorbell, as in advance() */
-	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
-	/* release: the packet is written before the index */
-	atomic_store_explicit(q->write_index, index + 1, memory_order_release);
-	real.hsa_signal_store_screlease(doorbell, (hsa_signal_value_t)index);
-	RTL_TESTPOINT("turn_end");
-	if (RTL_UNLIKELY(!queue_turn_end(q)))
-		serve_doorbell(q, 0);
+	/* before the index and the doorbell, as in advance() */
+	if (life_sleeps())
+		wake_and_publish(q, doorbell, index);
+	else
+		publish_alone(q, doorbell, index);
 }
 
 void interpose_submit_announced(struct queue *q)

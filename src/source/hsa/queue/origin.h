@@ -48,13 +48,19 @@ static inline uint64_t origin_key(const struct queue *q, uint64_t index)
 	return q->origin_salt + index;
 }
 
+/* HOT: where the note of packet `index` is, if there is one. */
+static inline struct origin_note *origin_at(const struct queue *q, uint64_t index)
+{
+	return &q->origin[index & q->origin_mask];
+}
+
 /* As origin_note(), for any number of packets. */
 void origin_note_any(struct queue *q, uint64_t index, uint64_t end);
 
 /* Notes that thread `t` reserved packet `index` of `q`. */
 static inline void origin_put(struct queue *q, const struct thread *t, uint64_t index)
 {
-	struct origin_note *n = &q->origin[index & q->origin_mask];
+	struct origin_note *n = origin_at(q, index);
 
 	/* relaxed: the packet's header publishes it; see the table above. Correlation 0: outside of
 	 * any call; an id is made only if the packet is recorded. */
@@ -77,23 +83,27 @@ static inline void origin_note(struct queue *q, uint64_t index, uint64_t end)
 		origin_note_any(q, index, end);
 }
 
+/* HOT: whether this is the note of packet `index`. */
+static inline bool origin_is_of(const struct queue *q, const struct origin_note *n, uint64_t index)
+{
+	/* acquire: pairs with the release in origin_put() */
+	return RTL_LIKELY(atomic_load_explicit(&n->key, memory_order_acquire) ==
+			  origin_key(q, index));
+}
+
 /* HOT: the note of packet `index`; NULL: there is none. */
 static inline const struct origin_note *origin_find(const struct queue *q, uint64_t index)
 {
-	const struct origin_note *n = &q->origin[index & q->origin_mask];
+	const struct origin_note *n = origin_at(q, index);
 
-	/* acquire: pairs with the release in origin_put() */
-	return RTL_LIKELY(atomic_load_explicit(&n->key, memory_order_acquire) ==
-			  origin_key(q, index)) ?
-		       n :
-		       NULL;
+	return origin_is_of(q, n, index) ? n : NULL;
 }
 
 /* The origin of an operation without a note: that of its submitting thread `t`. */
 struct origin origin_of_submitter(struct thread *t);
 
 /* HOT: the origin of packet `index`; without a note, that of the submitting thread `t`. */
-static inline struct origin origin_of(const struct queue *q, uint64_t index, struct thread *t)
+static RTL_INLINE struct origin origin_of(const struct queue *q, uint64_t index, struct thread *t)
 {
 	const struct origin_note *n = origin_find(q, index);
 	struct origin o;

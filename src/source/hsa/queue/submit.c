@@ -225,9 +225,19 @@ static RTL_INLINE struct inflight *next_entry(struct queue *q)
 	return wait_for_entry(q);
 }
 
-/* Records `p` as an operation in flight. `left_out`: bits for its correlation id, of filtered(). */
+/* The origin of a packet that is not is_usual(). `owner`: its signal; `left_out`: as for instrument(). */
+static RTL_COLD void adjust_origin(const union packet *p, hsa_signal_t owner, uint64_t left_out,
+				   struct origin *o)
+{
+	if (RTL_UNLIKELY(left_out))
+		o->correlation = (o->correlation & ~EVENT_MISSED) | left_out;
+	else if (RTL_UNLIKELY(join_is_on()) && !o->in_call)
+		join_packet(p, owner.handle, o);
+}
+
+/* Records `p` as an operation in flight. `left_out`: bits for its correlation id, of filtered(); `usual`: is_usual(), constant. */
 static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t, union packet *p,
-					      uint64_t index, uint64_t left_out)
+					      uint64_t index, uint64_t left_out, bool usual)
 {
 	hsa_signal_t owner = packet_signal(p);
 	struct inflight *e = next_entry(q);
@@ -250,20 +260,18 @@ static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t,
 			return count_untimed(p, SPOOL_REASON_signal_create);
 	}
 	packet_keep_head(&e->head, p);
-	e->kind = packet_is_dispatch(p) ? INFLIGHT_DISPATCH : INFLIGHT_BARRIER;
+	e->kind = usual || packet_is_dispatch(p) ? INFLIGHT_DISPATCH : INFLIGHT_BARRIER;
 	e->epoch = code_object_now();
 	origin = origin_of(q, index, t);
-	if (RTL_UNLIKELY(left_out))
-		origin.correlation = (origin.correlation & ~EVENT_MISSED) | left_out;
-	if (RTL_UNLIKELY(join_is_on()) && !origin.in_call && !left_out)
-		join_packet(p, owner.handle, &origin);
+	if (!usual)
+		adjust_origin(p, owner, left_out, &origin);
 	e->correlation = origin.correlation;
 	e->marker = origin.marker;
 	e->submitter = origin.submitter;
 	e->packet = index;
 	if (q->intercepted)
 		e->hw = q->pressure->last_seen = q->pressure->written;
-	if (RTL_UNLIKELY(special_any(SPECIAL_LISTENED)))
+	if (!usual && special_any(SPECIAL_LISTENED))
 		notify_taken(q, e);
 	/* release: a thread that finds the entry by its signal sees it complete */
 	atomic_store_explicit(&e->state, state, memory_order_release);
@@ -416,23 +424,46 @@ void submit_notify(const struct queue *q, const union packet *p, uint64_t index)
 	}
 }
 
-struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
+/* Whether it is a dispatch that is recorded, by few comparisons; false: is_wanted() finds out. */
+static RTL_INLINE bool is_usual(const struct thread *t, const union packet *p)
 {
-	uint64_t left_out = 0;
+	return RTL_LIKELY(t && !special_any(SPECIAL_FOR_PACKETS) && mode_packets != MODE_LITE &&
+			  packet_type(p->header) == HSA_PACKET_TYPE_KERNEL_DISPATCH);
+}
 
+/* Whether the packet is recorded; `*left_out` as for instrument(). */
+static bool is_wanted(struct queue *q, struct thread *t, const union packet *p, uint64_t index,
+		      uint64_t *left_out)
+{
 	if (RTL_UNLIKELY(!t)) {
 		/* in a forked child, signals may stay locked by a thread that exists only in the
 		 * parent */
 		if (atomic_load_explicit(&life_state, memory_order_relaxed) != LIFE_FORKED)
 			pass_untimed(p);
-		return NULL;
+		return false;
 	}
 	if (RTL_UNLIKELY(join_is_on()))
 		note_for_join(q, p, index);
-	if (wanted(q, t, p, index, &left_out))
-		return instrument(q, t, p, index, left_out);
+	if (wanted(q, t, p, index, left_out))
+		return true;
 	pass_untimed(p);
-	return NULL;
+	return false;
+}
+
+/* submit_packet() where !is_usual(). */
+static RTL_NOINLINE struct inflight *submit_unusual(struct queue *q, struct thread *t,
+						    union packet *p, uint64_t index)
+{
+	uint64_t left_out = 0;
+
+	return is_wanted(q, t, p, index, &left_out) ? instrument(q, t, p, index, left_out, false) :
+						      NULL;
+}
+
+struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index)
+{
+	return is_usual(t, p) ? instrument(q, t, p, index, 0, true) :
+				submit_unusual(q, t, p, index);
 }
 
 /* HIP 6.4 dispatches from exit handlers; a signal handler may interrupt a hook. The child of a fork

@@ -18,25 +18,29 @@
 #include "source/hsa/queue/packet.h"
 #include "source/hsa/queue/queue.h"
 
-/* HOT: submit_packet() for a kernel dispatch without a signal whose origin is noted. `header`: that of the packet;
- * `special`: conditions that make it another kind. false: it is of another kind, and nothing was done. */
-static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t index,
+/* HOT: submit_packet() for a kernel dispatch without a signal whose origin is noted, and for which an entry is known to be free: makes
+ * no function call. `header`: that of the packet; `special`: conditions that make it another kind. false: it is of another kind, and
+ * nothing was done. */
+static RTL_INLINE bool submit_known(struct queue *q, union packet *p, uint64_t index,
 				    uint16_t header, enum special special)
 {
-	struct inflight_ring *r = inflight_current(&q->inflight);
 	const struct origin_note *n;
+	struct inflight_ring *r;
 	struct inflight *e;
 	amd_signal_t *ours;
+	uint64_t head;
 
 	if (RTL_UNLIKELY(packet_type(header) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
 			 packet_signal(p).handle || special_any(special)))
 		return false;
-	n = origin_find(q, index);
-	if (RTL_UNLIKELY(!n))
+	n = origin_at(q, index);
+	if (RTL_UNLIKELY(!origin_is_of(q, n, index)))
 		return false;
-	e = inflight_next(r);
-	if (RTL_UNLIKELY(!e))
+	r = inflight_current(&q->inflight);
+	head = inflight_head(r);
+	if (RTL_UNLIKELY(head == r->free_end))
 		return false;
+	e = &r->entry[head & r->mask];
 	/* acquire: pairs with inflight_prepare() */
 	ours = atomic_load_explicit(&e->ours, memory_order_acquire);
 	if (RTL_UNLIKELY(!ours))
@@ -53,8 +57,16 @@ static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t i
 	e->submitter = atomic_load_explicit(&n->submitter, memory_order_relaxed);
 	e->packet = index;
 	atomic_store_explicit(&e->state, INFLIGHT_OURS, memory_order_relaxed);
-	inflight_push(r, e);
+	inflight_push_at(r, e, head);
 	return true;
+}
+
+/* HOT: the same, and finds out which entries have become free. */
+static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t index,
+				    uint16_t header, enum special special)
+{
+	return inflight_next(inflight_current(&q->inflight)) &&
+	       submit_known(q, p, index, header, special);
 }
 
 /* HOT: submit_plain() while recording is paused or kernels or GPUs are left out: a dispatch that is left out is counted and
