@@ -64,6 +64,11 @@ class Function:
         self.status = proto["returns"] in STATUS
         self.uses_return = any(w.name.split(".")[0] == "return" for w in words)
 
+    def step(self):
+        """Its enum api_step."""
+        return "API_PREPARES_LAST" if self.pops else "API_PREPARES" if self.part else \
+            "API_LAUNCHES" if self.prepared else "API_NO_STEP"
+
     def params(self):
         """`int a`, `void *b` as in a prototype."""
         return [x.strip() for p in self.proto["params"]
@@ -206,7 +211,7 @@ def emit_ops(merged, ops, label):
              "_Static_assert(HIP_OP_NR <= API_MAX_OPERATIONS, \"a mask for each\");", "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_named[HIP_OP_NR];",
              "const uint32_t hip_nr_ops = HIP_OP_NR;",
              "_Atomic(void *) hip_quick_fns[HIP_OP_NR];", "", "const struct api_op hip_ops[] = {"]
-    body += ['\t[HIP_OP_%s] = { "%s", %s },' % (f.ident, f.name, "NULL" if f.shown else '"%s"' % signature(f.words))
+    body += ['\t[HIP_OP_%s] = { "%s", %s, %s },' % (f.ident, f.name, "NULL" if f.shown else '"%s"' % signature(f.words), f.step())
              for f in ops]
     body += ["};", "", "const char *const hip_symbols[HIP_OP_NR] = {"]
     body += ["\t[HIP_OP_%s] = \"%s\"," % (f.ident, f.symbol) for f in ops if f.exported]
@@ -439,33 +444,87 @@ def late_function(f):
     """late_NAME() of source/api/quick.h."""
     ret, nr = declare(f.proto["returns"], "ret"), len(f.words)
     out = [wrapped("static RTL_COLD %s(" % declare(f.proto["returns"], "late_" + f.ident),
-                   ["uint64_t begin", "uint64_t correlation", "uint16_t marks", ret] + f.params(), ")"), "{"]
+                   ["uint64_t begin", "uint64_t correlation", ret] + f.params(), ")"), "{"]
     if nr:
         out += ["\tuint64_t words[%d];" % nr, "\tuint32_t nr = 0;", ""] + record(f, f)[1:]
-    out.append("\tapi_quick_late(API_HIP, HIP_OP_%s, begin, correlation, marks, (int32_t)ret, %s);" % (
-        f.ident, "words, nr" if nr else "NULL, 0"))
+    out.append("\tapi_quick_late(API_HIP, HIP_OP_%s, begin, correlation, %s, (int32_t)ret, %s);" % (
+        f.ident, "thread_take_configured()" if f.prepared else "0", "words, nr" if nr else "NULL, 0"))
     return out + ["\treturn ret;", "}", ""]
+
+
+REGISTERS = 6  # for arguments that are integers and pointers
+
+
+def is_flat(f, p):
+    """Whether the parameter, a dim3, is passed in two registers."""
+    before = f.proto["params"][:f.proto["params"].index(p)]
+    return p["type"] == "dim3" and sum(2 if b["type"] == "dim3" else 1 for b in before) + 2 <= REGISTERS
+
+
+def flat_params(f):
+    """(type, name) of each register or stack slot by which the function gets its arguments, and the set of those in registers, which
+    are called arg_NAME."""
+    out, nr = [], 0
+    for p in f.proto["params"]:
+        parts = [("uint64_t", p["name"] + "_xy"), ("uint64_t", p["name"] + "_z")] if is_flat(f, p) else [(p["type"], p["name"])]
+        for type_, name in parts:
+            nr += 1
+            out.append((type_, "arg_" + name if nr <= REGISTERS and type_ not in ("dim3", "float", "double") else name))
+    return out, {name for _, name in out if name.startswith("arg_")}
+
+
+def declared(flat):
+    """As in a prototype."""
+    return [declare(type_, name) for type_, name in flat]
+
+
+def has_flat(f):
+    return any(is_flat(f, p) for p in f.proto["params"])
+
+
+def flat_function(f):
+    """flat_NAME(): any_NAME() by registers, a jump; for a function with a dim3."""
+    if not has_flat(f):
+        return []
+    flat, _ = flat_params(f)
+    values = iter(name for _, name in flat)
+    args = []
+    for p in f.proto["params"]:
+        if is_flat(f, p):
+            xy, z = next(values), next(values)
+            args.append("(dim3){ (uint32_t)%s, (uint32_t)(%s >> 32), (uint32_t)%s }" % (xy, xy, z))
+        else:
+            args.append(next(values))
+    return [wrapped("static RTL_NOINLINE %s(" % declare(f.proto["returns"], "flat_" + f.ident), declared(flat) + ["uintptr_t frame"], ")"),
+            "{", wrapped("\treturn any_%s(" % f.ident, args + ["frame"], ");"), "}", ""]
 
 
 def quick_function(f):
     """The exported function of source/api/quick.h."""
     nr, names = len(f.words), [w for w in f.words if w.role == "name"]
     words = fill([w.renamed("name") if w in names else w for w in f.words])
-    out = [heading(f, "EXPORT ", f.ident, ")"), "{", real_is(f, "hip_quick"), "\tstruct api_quick call;",
-           "\t%s;" % declare(f.proto["returns"], "ret"), "\tuint64_t *word;"]
+    flat, in_registers = flat_params(f)
+    args = [name for _, name in flat]
+    out = [wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), declared(flat) or ["void"], ")"), "{",
+           wrapped("\t%s(" % declare(f.proto["returns"], "(*real)"), declared(flat) or ["void"], ") = hip_quick(HIP_OP_%s);" % f.ident),
+           "\tstruct api_quick call;", "\t%s;" % declare(f.proto["returns"], "ret"), "\tuint64_t *word;"]
     out += ["\tuint64_t name;"] if names else []
+    out += ["\t%s = %s;" % (declare(type_, name[4:]), name) for type_, name in flat if name in in_registers]
     out += ["", "\tif (RTL_UNLIKELY(!real || !api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call)))",
-            wrapped("\t\treturn any_%s(" % f.ident, f.names() + ["RTL_FRAME()"], ");")]
-    out += ["\tRTL_IN_MEMORY(%s);" % name for name in f.names()]
-    out.append("\tret = real(%s);" % ", ".join(f.names()))
+            wrapped("\t\treturn %s_%s(" % ("flat" if has_flat(f) else "any", f.ident), args + ["RTL_FRAME()"], ");")]
+    out += ["\tRTL_IN_MEMORY(%s);" % (name[4:] if name in in_registers else name) for name in args]
+    out.append("\tret = real(%s);" % ", ".join(args))
     # before the record begins: it may call the runtime
     out += ["\tname = %s;" % w.expr for w in names]
-    flags = "thread_take_configured()" if f.prepared else "0"
-    out += ["\tword = api_quick_leave(API_HIP, HIP_OP_%s, &call, %s, (int32_t)ret, %d);" % (f.ident, flags, nr),
+    out += ["\tword = api_quick_leave(API_HIP, HIP_OP_%s, &call, %s, (int32_t)ret, %d);" % (
+        f.ident, "true" if f.prepared else "false", nr),
             "\tif (RTL_UNLIKELY(!word))",
-            wrapped("\t\treturn late_%s(" % f.ident, ["call.begin", "call.correlation", "call.flags", "ret"] + f.names(), ");")]
+            wrapped("\t\treturn late_%s(" % f.ident, ["call.begin", "call.correlation", "ret"] + [
+                registers_of(p)[1] if is_flat(f, p) else p["name"] for p in f.proto["params"]], ");")]
     if nr:
         out += ["\tif (RTL_UNLIKELY(!api_args)) {", "\t\tapi_quick_bare(call.lane, word);", "\t\treturn ret;", "\t}"]
+    # late, so that they are loaded where they are used
+    out += ["\tdim3 %s = %s;" % (p["name"], registers_of(p)[1]) for p in f.proto["params"] if is_flat(f, p)]
     out += ["\t" + line for line in words]
     out += ["\tapi_quick_done(&call, word, %d);" % nr, "\treturn ret;", "}", ""]
     # `good` in the words' conditions is "the call succeeded", as in words_NAME()
@@ -478,7 +537,7 @@ def quick_wrapper(f):
             any("hip_word_text" in w.expr for w in f.words):
         raise PlanError("%s: can't have a quick wrapper" % f.name)
     return ([heading(f, "static RTL_NOINLINE ", "any_" + f.ident, ")", ["uintptr_t frame"])] + frame_body(f, "frame")
-            + late_function(f) + quick_function(f))
+            + late_function(f) + flat_function(f) + quick_function(f))
 
 
 def registers_of(p):
@@ -512,6 +571,8 @@ def part_wrapper(f):
 
 def prototype(f):
     """The declaration of the exported function."""
+    if f.quick:
+        return wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), declared(flat_params(f)[0]) or ["void"], ");")
     if not f.part:
         return heading(f, "EXPORT ", f.ident, ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");")
     return wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), [d for p in f.proto["params"] for d in registers_of(p)[0]], ");")

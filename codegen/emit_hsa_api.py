@@ -181,7 +181,7 @@ def emit_source(ops, label):
     out = banner("hsa_wrap_gen.c - HSA's functions as the program sees them", label)
     out += ['#include "hsa_wrap_gen.h"', "", '#include "hsa_words_gen.h"', '#include "source/api/live.h"', "",
             "const struct api_op hsa_ops[] = {"]
-    out += ['\t[HSA_OP_%s] = { "%s", "%s" },' % (f.name, f.name, signature(f.words)) for f in ops] + ["};", "", SOURCE_HEAD]
+    out += ['\t[HSA_OP_%s] = { "%s", "%s", API_NO_STEP },' % (f.name, f.name, signature(f.words)) for f in ops] + ["};", "", SOURCE_HEAD]
     for f in ops:
         out += wrapper(f)
     out.append(SOURCE_TAIL.rstrip("\n"))

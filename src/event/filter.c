@@ -89,15 +89,12 @@ bool filter_is_transfer(const char *name)
 
 bool filter_leaves_out_call(const char *function)
 {
-	return filter_has_calls && !matches(&calls, function) && !filter_is_part(function);
+	return filter_has_calls && !matches(&calls, function);
 }
 
-bool filter_is_part(const char *function)
+bool filter_asks_for_part(const char *function)
 {
-	if (strcmp(function, "__hipPushCallConfiguration") != 0 &&
-	    strcmp(function, "__hipPopCallConfiguration") != 0)
-		return false;
-	return !env_bool(ENV_INTERNAL) && !(filter_has_calls && matches(&calls, function));
+	return env_bool(ENV_INTERNAL) || (filter_has_calls && matches(&calls, function));
 }
 
 bool filter_leaves_out_gpu(uint32_t gpu_index)

@@ -27,9 +27,9 @@ bool filter_leaves_out_kernel(const char *name);
  * it is recorded whatever kernels are selected. NULL: no. */
 bool filter_is_transfer(const char *name);
 bool filter_leaves_out_call(const char *function);
-/* Whether the function's calls are recorded as part of another call, and have no record of their own: the two by which the compiler's code
- * prepares a launch <<<...>>>, unless RTL_INTERNAL or RTL_CALLS asks for them. They are not counted: the launch's record has REC_F_CONFIGURED. */
-bool filter_is_part(const char *function);
+/* Whether RTL_INTERNAL or RTL_CALLS asks for records of a function by which the compiler's code prepares a launch <<<...>>>. Otherwise its calls
+ * are part of the launch, whose record has REC_F_CONFIGURED, and are not counted. */
+bool filter_asks_for_part(const char *function);
 bool filter_leaves_out_gpu(uint32_t gpu_index);
 
 #endif

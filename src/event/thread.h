@@ -54,7 +54,7 @@ struct thread {
 	/* source/api: the domain of the call that call_left_out is the frame of, if a filter left it out; 0: a pause */
 	uint32_t domain_left_out;
 	/* source/hip: REC_F_CONFIGURED if the thread's last call popped a launch's configuration: the launch follows */
-	uint16_t configured;
+	uint32_t configured;
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
 	/* source/api: by domain, the frame of that call's wrapper */
 	uintptr_t api_frame[REC_API_NR_DOMAINS];
@@ -90,10 +90,10 @@ struct thread *thread_get_slow(void);
 
 static inline uint16_t thread_take_configured(void)
 {
-	uint16_t flag = thread_self.configured;
+	uint32_t flag = thread_self.configured;
 
 	thread_self.configured = 0;
-	return flag;
+	return (uint16_t)flag;
 }
 
 static inline struct thread *thread_get(void)

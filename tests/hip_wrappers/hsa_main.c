@@ -13,7 +13,7 @@ const enum api_domain run_domain = API_HSA;
 const struct api_op *const run_ops = hsa_ops;
 void (*const hip_boot)(void) = NULL;
 /* HSA's wrappers have no kernel names: source/hip finds nothing to look up. */
-const struct api_op hip_ops[] = { { "", "" } };
+const struct api_op hip_ops[] = { { "", "", API_NO_STEP } };
 const char *const hip_symbols[] = { NULL };
 _Atomic uint8_t hip_named[1];
 _Atomic(void *) hip_real_fns[1];

@@ -18,9 +18,16 @@
 #include "support/sink_record.h"
 #include "support/test.h"
 
-enum { OP_OUTER, OP_INNER, OP_NR };
-static const struct api_op ops[] = { { "outer", "a:i,b:p" }, { "inner", "" } };
-static const struct api_op hsa_ops[] = { { "hsa_outer", "" }, { "hsa_inner", "" } };
+enum { OP_OUTER, OP_INNER, OP_PUSH, OP_POP, OP_LAUNCH, OP_NR };
+static const struct api_op ops[OP_NR] = {
+	[OP_OUTER] = { "outer", "a:i,b:p", API_NO_STEP },
+	[OP_INNER] = { "inner", "", API_NO_STEP },
+	[OP_PUSH] = { "push", "", API_PREPARES },
+	[OP_POP] = { "pop", "", API_PREPARES_LAST },
+	[OP_LAUNCH] = { "launch", "", API_LAUNCHES },
+};
+static const struct api_op hsa_ops[] = { { "hsa_outer", "", API_NO_STEP },
+					 { "hsa_inner", "", API_NO_STEP } };
 static _Atomic uint8_t hip_named[OP_NR], hsa_named[OP_NR];
 
 static void begin(void)
@@ -29,7 +36,7 @@ static void begin(void)
 	api_init();
 	sink_record_open();
 	api_define(API_HIP, ops, hip_named, NULL, OP_NR);
-	api_define(API_HSA, hsa_ops, hsa_named, NULL, OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_named, NULL, ARRAY_SIZE(hsa_ops));
 	api_switch(API_HIP, true);
 	api_switch(API_HSA, true);
 }
@@ -395,6 +402,33 @@ static void begin_with(const char *calls)
 	env_init();
 	filter_init();
 	begin();
+}
+
+TEST(calls_that_prepare_a_launch_are_part_of_it)
+{
+	begin_with("^launch");
+	CHECK(!api_has_record(API_HIP, OP_PUSH) && !api_has_record(API_HIP, OP_POP));
+	CHECK(api_has_record(API_HIP, OP_LAUNCH) && api_has_record(API_HIP, OP_OUTER));
+	CHECK(!api_is_left_out(API_HIP, OP_PUSH) && !api_is_left_out(API_HIP, OP_LAUNCH));
+	call(API_HIP, OP_POP, NULL, 0);
+	call(API_HIP, OP_LAUNCH, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(sink_record_losses(), 0);
+}
+
+TEST(calls_that_prepare_a_launch_are_calls_if_an_expression_matches_them)
+{
+	begin_with("pop|^launch");
+	CHECK(!api_has_record(API_HIP, OP_PUSH) && !api_is_left_out(API_HIP, OP_PUSH));
+	CHECK(api_has_record(API_HIP, OP_POP) && !api_is_left_out(API_HIP, OP_POP));
+}
+
+TEST(calls_that_prepare_a_launch_are_calls_if_a_variable_says_so)
+{
+	setenv("RTL_INTERNAL", "1", 1);
+	begin_with("pop");
+	CHECK(api_has_record(API_HIP, OP_PUSH) && api_is_left_out(API_HIP, OP_PUSH));
+	CHECK(!api_is_left_out(API_HIP, OP_POP));
 }
 
 static void call_inner_and_take(void)

@@ -79,28 +79,22 @@ TEST(calls_and_gpus_are_left_out)
 	CHECK(!filter_leaves_out_kernel("any"));
 }
 
-TEST(calls_that_prepare_a_launch_are_part_of_it)
-{
-	with("RTL_CALLS", "^hipLaunch");
-	CHECK(filter_is_part("__hipPushCallConfiguration"));
-	CHECK(filter_is_part("__hipPopCallConfiguration"));
-	CHECK(!filter_leaves_out_call("__hipPushCallConfiguration"));
-	CHECK(!filter_is_part("hipLaunchKernel"));
-}
-
-TEST(calls_that_prepare_a_launch_are_calls_if_an_expression_matches_them)
+TEST(parts_of_launches_are_asked_for_by_name)
 {
 	with("RTL_CALLS", "Pop|^hipLaunch");
-	CHECK(filter_is_part("__hipPushCallConfiguration"));
-	CHECK(!filter_is_part("__hipPopCallConfiguration"));
-	CHECK(!filter_leaves_out_call("__hipPopCallConfiguration"));
+	CHECK(!filter_asks_for_part("push"));
+	CHECK(filter_asks_for_part("thePop"));
 }
 
-TEST(calls_that_prepare_a_launch_are_calls_if_a_variable_says_so)
+TEST(parts_of_launches_are_asked_for_by_a_variable)
 {
-	setenv("RTL_CALLS", "Pop", 1);
 	with("RTL_INTERNAL", "1");
-	CHECK(!filter_is_part("__hipPushCallConfiguration"));
-	CHECK(filter_leaves_out_call("__hipPushCallConfiguration"));
-	CHECK(!filter_leaves_out_call("__hipPopCallConfiguration"));
+	CHECK(filter_asks_for_part("push"));
+}
+
+TEST(parts_of_launches_are_not_asked_for_without_options)
+{
+	env_init();
+	filter_init();
+	CHECK(!filter_asks_for_part("push"));
 }

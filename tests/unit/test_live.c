@@ -20,7 +20,8 @@
 #define BOTH (LIVE_CALLS | LIVE_RECORDS)
 
 enum { OP_OUTER, OP_INNER, OP_NR };
-static const struct api_op ops[] = { { "hsa_outer", "a:i" }, { "hsa_inner", "a:i" } };
+static const struct api_op ops[] = { { "hsa_outer", "a:i", API_NO_STEP },
+				     { "hsa_inner", "a:i", API_NO_STEP } };
 static _Atomic uint8_t named[OP_NR];
 
 /* What subscribers saw, a letter each: Aa Bb for enter and exit, 1 2 for record. */

@@ -82,14 +82,22 @@ static void record(enum api_domain domain, uint32_t operation, bool on)
 		api_want(domain, operation, API_LEFT_OUT, on && out);
 }
 
+/* Calls that prepare a launch are part of it, and have no record of their own unless the user asks for them. */
+static enum choice choose(const struct api_op *op)
+{
+	bool prepares = op->step == API_PREPARES || op->step == API_PREPARES_LAST;
+
+	if (prepares && !filter_asks_for_part(op->name))
+		return PART;
+	return filter_leaves_out_call(op->name) ? LEFT_OUT : RECORDED;
+}
+
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
 		_Atomic(void *) *quick, uint32_t nr)
 {
 	domains[domain] = (struct domain){ ops, named, nr };
 	for (uint32_t i = 0; i < nr && i < API_MAX_OPERATIONS; i++) {
-		enum choice choice = filter_is_part(ops[i].name)	 ? PART :
-				     filter_leaves_out_call(ops[i].name) ? LEFT_OUT :
-									   RECORDED;
+		enum choice choice = choose(&ops[i]);
 
 		atomic_store_explicit(&choices[domain][i], choice, memory_order_relaxed);
 		if (!api_has_record(domain, i))

@@ -22,10 +22,15 @@
 #include "event/thread.h"
 #include "spool/format.h"
 
+/* What a function is of a launch <<<...>>>, of which the compiler's code makes several calls: nothing; a call that prepares it; the
+ * last one that does; the launch that follows. */
+enum api_step { API_NO_STEP, API_PREPARES, API_PREPARES_LAST, API_LAUNCHES };
+
 /* A function of a domain, constant. The signature is that of rec_op; NULL: calls are not recorded, only subscribers see them. */
 struct api_op {
 	const char *name;
 	const char *signature;
+	uint8_t step; /* enum api_step */
 };
 
 struct api_call {

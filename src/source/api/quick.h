@@ -15,9 +15,9 @@
  *		if (!real || !api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call))
  *			return any_hipFoo(a, RTL_FRAME());
  *		ret = real(a);
- *		word = api_quick_leave(API_HIP, HIP_OP_hipFoo, &call, 0, ret, 1);
+ *		word = api_quick_leave(API_HIP, HIP_OP_hipFoo, &call, false, ret, 1);
  *		if (!word)
- *			return late_hipFoo(call.begin, call.correlation, call.flags, ret, a);
+ *			return late_hipFoo(call.begin, call.correlation, ret, a);
  *		if (!api_args) {
  *			api_quick_bare(call.lane, word);
  *			return ret;
@@ -35,7 +35,9 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/compiler.h"
@@ -50,8 +52,24 @@ struct api_quick {
 	uint64_t begin; /* RTL_TICKS() */
 	uint64_t correlation;
 	struct lane *lane;
-	uint16_t flags; /* REC_F_*, from api_quick_leave() on */
 };
+
+/* HOT: the head of a call's record: what is before the id by one store. */
+static RTL_INLINE void api_quick_head(struct rec_head *h, uint32_t size, uint32_t flags,
+				      uint32_t tid)
+{
+	uint32_t first = REC_API | size / 8 << 8 | flags << 16;
+
+	_Static_assert(offsetof(struct rec_head, size8) == 1 &&
+			       offsetof(struct rec_head, flags) == 2 &&
+			       offsetof(struct rec_head, id) == sizeof(first) &&
+			       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+		       "as in format.h");
+	memcpy(h, &first, sizeof(first));
+	/* gcc would put the two numbers together in a vector register, which takes longer */
+	atomic_signal_fence(memory_order_seq_cst);
+	h->id = tid;
+}
 
 /* HOT: false: the call needs any_NAME(), and nothing was changed. Otherwise api_quick_leave() follows. `bits`: the special
  * bits of the domain. */
@@ -72,10 +90,10 @@ static RTL_INLINE bool api_quick_enter(enum api_domain domain, enum special bits
 	return true;
 }
 
-/* HOT: the real function has returned. `flags`: REC_F_*. Returns where its `nr_words` words are to be written; api_quick_done() follows.
- * NULL: the lane is full, and api_quick_late() records the call. */
+/* HOT: the real function has returned. `is_launch`: the record takes the thread's flag of launches. Returns where its `nr_words` words are
+ * to be written; api_quick_done() follows. NULL: the lane is full, and api_quick_late() records the call; the flag is still there. */
 static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
-					    struct api_quick *c, uint16_t flags, int32_t status,
+					    struct api_quick *c, bool is_launch, int32_t status,
 					    uint32_t nr_words)
 {
 	uint32_t size = (uint32_t)sizeof(struct rec_api) + nr_words * 8u;
@@ -86,12 +104,11 @@ static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
 
 	t->api_inside = 0;
 	t->corr_current = 0;
-	c->flags = flags;
 	c->lane = t->lane;
 	if (RTL_UNLIKELY(!lane_begin(c->lane, size)))
 		return NULL;
 	r = (struct rec_api *)(void *)c->lane->pos;
-	r->h = (struct rec_head){ REC_API, (uint8_t)(size / 8), flags, t->tid };
+	api_quick_head(&r->h, size, is_launch ? thread_take_configured() : 0, t->tid);
 	r->begin_ns = span.begin_ns;
 	r->end_ns = span.end_ns;
 	r->correlation = c->correlation;

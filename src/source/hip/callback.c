@@ -47,7 +47,7 @@ void callback_begin(uint32_t id, struct live_frame *f)
 
 	/* refuses calls within a recorded one */
 	f->is_recorded = false;
-	if (c && (c->op == HIP_OP_hipLaunchKernel || c->op == HIP_OP_hipLaunchKernel_spt))
+	if (c && hip_ops[c->op].step == API_LAUNCHES)
 		flags = thread_take_configured();
 	if (c && api_is_left_out(API_HIP, c->op)) {
 		api_leave_out(API_HIP, f->height);
@@ -135,7 +135,7 @@ bool callback_passes(const struct hip_callback *c)
 {
 	if (!c || api_has_record(API_HIP, c->op))
 		return false;
-	if (c->op == HIP_OP___hipPopCallConfiguration)
+	if (hip_ops[c->op].step == API_PREPARES_LAST)
 		thread_self.configured = REC_F_CONFIGURED;
 	return true;
 }
