@@ -137,14 +137,16 @@ class Bench:
         env = {k: v for k, v in os.environ.items() if not k.startswith(strange)}
         env.update(
             LC_ALL="C.UTF-8",
-            LD_LIBRARY_PATH=self.path("vgpu"),
-            HSA_ENABLE_DTIF="1",  # makes ROCr 7.2 and later load the virtual GPU
+            LD_LIBRARY_PATH=self.path("vgpu"),  # where HSA's runtime finds AQLprofile
             VGPU_EXEC="off",
             VGPU_KERNEL_MODEL="grid",
             VGPU_KERNEL_NS="0",
             VGPU_NS_PER_ITEM="0.1",
         )
         env.update(extra)
+        # the GPU is the one of the first folder
+        driver = os.path.join(env["LD_LIBRARY_PATH"].split(":")[0], "libvgpu.so")
+        env["LD_PRELOAD"] = ":".join(filter(None, [env.get("LD_PRELOAD"), driver if os.path.exists(driver) else None]))
         return env
 
     def run(self, argv, extra=None, timeout=900, stdout=None):

@@ -16,8 +16,8 @@ file(CREATE_LINK ../../../librtl.so.1 ${CMAKE_BINARY_DIR}/gen/link/librtl.so.1 S
 install(FILES ${CMAKE_BINARY_DIR}/gen/link/librtl.so.1 DESTINATION ${drop_in_lib})
 
 # the virtual GPU can be built alone, so its build does not name this project's folders
-if(TARGET vgpu_hsakmt)
-	install(TARGETS vgpu_hsakmt LIBRARY DESTINATION ${RTL_PRIVATE_DIR}/vgpu NAMELINK_SKIP)
+if(TARGET vgpu_driver)
+	install(TARGETS vgpu_driver vgpu_engine LIBRARY DESTINATION ${RTL_PRIVATE_DIR}/vgpu NAMELINK_SKIP)
 endif()
 
 configure_file(cmake/rocm-trace-lite.pc.in ${CMAKE_BINARY_DIR}/rocm-trace-lite.pc @ONLY)

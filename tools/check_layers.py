@@ -70,7 +70,7 @@ MAY_USE_ROCM = ("src/source/", "src/sink/", "src/selftest/", "lib/", "vgpu/", "i
 MAY_USE_GENERATED = ("src/source/", "src/sink/", "src/selftest/", "lib/", "vgpu/")
 # Generated headers that hold no ROCm tables.
 PLAIN_GENERATED = re.compile(r"^(rtl_version|names_|args_|records_).*\.h$")
-ROCM = re.compile(r"^(hsa|hip|hsakmt|roctracer|rocprofiler)(/|\w*\.h)")
+ROCM = re.compile(r"^(hsa|hip|roctracer|rocprofiler)(/|\w*\.h)")
 
 
 def own_folder(name):

@@ -16,7 +16,7 @@ OTHERS = {
     "sqlite3_table_column_metadata": "SQLite's",
 }
 OTHER_FILES = {
-    "amd_hsa_signal.h", "aql_profile_v2.h", "curses.h", "drm/amdgpu_drm.h", "drm/drm.h", "hsa_amd_tool.h", "hsa_api_trace.h", "hsa_ext_amd.h", "hsakmt.h", "linux/kfd_ioctl.h",
+    "amd_hsa_signal.h", "aql_profile_v2.h", "curses.h", "drm/amdgpu_drm.h", "drm/drm.h", "hsa_amd_tool.h", "hsa_api_trace.h", "hsa_ext_amd.h", "linux/kfd_ioctl.h",
     "linux/landlock.h", "mpif.h",
 }
 # an emitted function for each of HIP's: codegen/emit_hip.py

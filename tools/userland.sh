@@ -267,7 +267,7 @@ run() {
 sums() {
 	RTL_BUILD=$(cd "$1" && pwd)
 	export RTL_BUILD
-	set -- "$RTL_BUILD/bin/rtl" "$RTL_BUILD"/lib/*.so.*[0-9] "$RTL_BUILD/vgpu/libhsakmt.so.1" "$RTL_BUILD/vgpu/libdtif.so"
+	set -- "$RTL_BUILD/bin/rtl" "$RTL_BUILD"/lib/*.so.*[0-9] "$RTL_BUILD/vgpu/libvgpu.so" "$RTL_BUILD/vgpu/libvgpu_engine.so"
 	here=$(sha256sum "$@")
 	there=$(run sha256sum "$@") || exit
 	printf '%s\n' "$here"

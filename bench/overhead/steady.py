@@ -21,7 +21,7 @@ WAKE_UPS = 2
 
 def run(kind, tool, folder):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "VGPU_", "HSA_", "LD_"))}
-    env.update(LD_LIBRARY_PATH=os.path.join(BUILD, "vgpu"), VGPU_KERNEL_NS="0", VGPU_EXEC="off")
+    env.update(LD_PRELOAD=os.path.join(BUILD, "vgpu/libvgpu.so"), VGPU_KERNEL_NS="0", VGPU_EXEC="off")
     if tool == "passthrough":
         env["HSA_TOOLS_LIB"] = os.path.join(BUILD, "bench/libpassthrough.so")
     else:

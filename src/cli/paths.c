@@ -87,8 +87,8 @@ void paths_find_below(struct paths *p, const char *root)
 		break;
 	}
 	for (size_t i = 0; i < sizeof(vgpu_dirs) / sizeof(vgpu_dirs[0]); i++) {
-		if (!paths_join(dir, root, vgpu_dirs[i]) ||
-		    !paths_join(file, dir, "libhsakmt.so.1") || access(file, R_OK) != 0)
+		if (!paths_join(dir, root, vgpu_dirs[i]) || !paths_join(file, dir, "libvgpu.so") ||
+		    access(file, R_OK) != 0)
 			continue;
 		memcpy(p->vgpu_dir, dir, sizeof(dir));
 		break;

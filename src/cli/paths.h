@@ -12,7 +12,7 @@ struct paths {
 	char lib_dir[PATH_MAX]; /* contains librtl.so.1; "" if not found */
 	char librtl[PATH_MAX];
 	char librtlmpi[PATH_MAX];	  /* "" if not found */
-	char vgpu_dir[PATH_MAX];	  /* contains libhsakmt.so.1; "" if not found */
+	char vgpu_dir[PATH_MAX];	  /* contains libvgpu.so; "" if not found */
 	char tsan_suppressions[PATH_MAX]; /* "" if not found */
 };
 

@@ -138,7 +138,7 @@ def environment(folder):
     env.update({
         "PATH": ":".join([tools, os.path.join(BUILD, "bin"), os.environ["PATH"]]), "HOME": os.path.join(folder, "page"),
         # the machine's GPU is the virtual one, without --virtual-gpu too
-        "LD_LIBRARY_PATH": f"{vgpu}:{BUILD}/lib", "COLUMNS": "100", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "XDG_RUNTIME_DIR": folder,
+        "LD_PRELOAD": f"{vgpu}/libvgpu.so", "LD_LIBRARY_PATH": f"{vgpu}:{BUILD}/lib", "COLUMNS": "100", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "XDG_RUNTIME_DIR": folder,
         "DOC_SOURCE": SOURCE, "DOC_BUILD": BUILD, "DOC_CMAKE": shutil.which("cmake"), "DOC_TOOLS": tools})
     return env
 

@@ -79,7 +79,8 @@ for cleaned in ("pop", "set", "clear", "overwrite"):
 add_case("program_that_cleans_its_environment_is_whole_preloaded", functools.partial(forked, "work", TOOLS, "cleared=clear"))
 add_case("forked_child_of_a_cleaned_environment_is_traced", functools.partial(forked, "hsa", RTL, "cleared=clear"))
 
-# The names of the library are found behind librtl's back, and the runtime does not know of it.
+# The names of the library are found behind librtl's back, and the runtime does not know of it. The C library's are found behind the virtual GPU's,
+# too, unless the library that is loaded needs it: libbehind.so does.
 BEHIND = """
 import ctypes, os, sys
 if "marker" in sys.argv:
@@ -96,7 +97,7 @@ sys.exit(any(calls))
 
 def behind(mode, lost, *words):
     """A runtime before 5.3 knows of librtl by the environment alone."""
-    r = traced(sys.executable, "-c", BEHIND, "libamdhip64.so.5", *words, status=123, rtl_args=("--fail-on-loss", "--mode", mode))
+    r = traced(sys.executable, "-c", BEHIND, built("libbehind.so"), *words, status=123, rtl_args=("--fail-on-loss", "--mode", mode))
     equal("losses", r.losses(), {"no_tables": lost})
     lacks("what rtl trace says", r.err, "found no GPU")
 
@@ -114,8 +115,11 @@ def many_forked_children_are_traced():
 @case
 def exit_of_a_cloned_child_leaves_the_trace_to_its_parent():
     """No fork handler runs in it, but librtl's exit handler does. With TOOLS that would close the trace, and write the database."""
+    # the driver refuses the child's requests, and HIP's own destructors, which run after librtl's handler, may end it by an assertion
+    plain = run("children", "clone", "n=20", env={"VGPU_EXEC": "auto"})
     r = run("children", "clone", "n=20", trace=TOOLS, env={"VGPU_EXEC": "auto", "LD_PRELOAD": LIBRTL})
-    equal("stdout", r.out, "child: 20 launches\nstatus 1792\nchild: 21 launches\n")
+    equal("stdout", r.out, plain.out)
+    equal("launches", re.findall(r"child: (\d+)", r.out), ["20", "21"])
     equal("dispatches", r.count("rtl_dispatch", "kernel like 'child\\_work%' escape '\\'"), 41)
     equal("verdict", infos(r.output)["verdict"], "complete")
 
@@ -258,20 +262,20 @@ def spool_directory_is_closed_to_others():
 
 @case
 def cleared_environment_is_a_named_loss():
-    r = traced("/usr/bin/env", "-i", f"LD_LIBRARY_PATH={VGPU_DIR}", "VGPU_EXEC=off", *dtif(), *launcher(), status=123)
+    r = traced("/usr/bin/env", "-i", f"LD_PRELOAD={with_driver()}", "VGPU_EXEC=off", *launcher(), status=123)
     lost(r, "librtl_missing", "its environment was cleared", "env -i ... rtl trace ... PROGRAM")
 
 
 @case
 def removed_preload_is_a_named_loss():
-    r = traced("/usr/bin/env", "-u", "LD_PRELOAD", "-u", "HSA_TOOLS_LIB", "-u", "ROCPROFILER_REGISTER_LIBRARY", *launcher(), status=123)
+    r = traced("/usr/bin/env", "-u", "HSA_TOOLS_LIB", "-u", "ROCPROFILER_REGISTER_LIBRARY", f"LD_PRELOAD={with_driver()}", *launcher(), status=123)
     lost(r, "librtl_missing", "LD_PRELOAD was removed from its environment", "keep LD_PRELOAD and HSA_TOOLS_LIB")
 
 
 @case
 def child_with_cleared_environment_is_a_named_loss():
     """One of several processes; the others are traced."""
-    script = f"\"$@\"; env -i LD_LIBRARY_PATH='{VGPU_DIR}' VGPU_EXEC=off {' '.join(dtif())} \"$@\""
+    script = f"\"$@\"; env -i LD_PRELOAD='{with_driver()}' VGPU_EXEC=off \"$@\""
     r = traced("/bin/sh", "-c", script, "sh", *launcher(), status=123)
     lost(r, "librtl_missing", "its environment was cleared")
     equal("dispatches", r.count("rtl_dispatch", "kernel like '%k__\\_%' escape '\\'"), LAUNCHES)
@@ -286,7 +290,7 @@ def preload_without_tools_variable_is_whole():
 
 @case
 def tools_variable_without_preload_names_missed_calls():
-    r = traced("/usr/bin/env", "-u", "LD_PRELOAD", *launcher(), status=123)
+    r = traced("/usr/bin/env", f"LD_PRELOAD={with_driver()}", *launcher(), status=123)
     equal("losses", list(r.losses()), ["api_missed"])
     contains("what rtl trace says", r.err, "LD_PRELOAD")
     exact_dispatches(r)
@@ -304,10 +308,6 @@ def program_that_needs_no_gpu_in_cleared_environment_is_named():
     r = traced("/usr/bin/env", "-i", "/bin/sleep", "0.5")
     contains("what rtl trace says", r.err, "/sleep) ran without librtl: its environment was cleared")
     lacks("what rtl trace says", r.err, "no ROCm runtime")
-
-
-def dtif():
-    return ["HSA_ENABLE_DTIF=1"] if DTIF else []
 
 
 # ---- half a set-up, without rtl trace ----------------------------------------------------------

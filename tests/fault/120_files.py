@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """The disk is full, the folder is read-only or vanishes: the program continues, the loss is counted."""
 import contextlib
-import resource
 
 from support import *
 
@@ -224,8 +223,7 @@ def file_size_limit(limit, **kwargs):
     # a limit that the runtimes themselves keep (HIP needs 4 MB), for every write of the process: the
     # virtual GPU's log must stay out of it
     def run_it(trace):
-        return run("flood", "threads=2", "count=75000", trace=trace, status=None, timeout=90,
-                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        return run("flood", "threads=2", "count=75000", f"largest={limit}", trace=trace, status=None, timeout=90,
                    env={"RTL_STRICT": 0, "VGPU_LOG": "", "VGPU_KERNEL_NS": 1000, "RTL_BUFFER_MB": 1, **kwargs})
 
     plain, r = run_it(PLAIN), run_it(TOOLS)

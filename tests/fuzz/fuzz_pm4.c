@@ -13,15 +13,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "clock.h"
-#include "cp_pm4.h"
-#include "gcn/gcn.h"
-#include "kmt.h"
-#include "kmt_memory.h"
-#include "knobs.h"
-#include "perf.h"
-#include "queue.h"
-#include "sqtt.h"
+#include "engine/clock.h"
+#include "engine/cp_pm4.h"
+#include "engine/gpu.h"
+#include "engine/host.h"
+#include "engine/knobs.h"
+#include "engine/perf.h"
+#include "engine/queue.h"
+#include "engine/sqtt.h"
 
 #define MAX_SIZE 65536u
 #define PAGE 4096u
@@ -44,17 +43,15 @@ struct knobs knobs = { .devices = KNOBS_DEVICES_MAX, .clock_hz = 27000000 };
 
 static uint64_t code_lo;
 
-const struct kmt_gpu_kind *kmt_topology_kind(HSAuint32 gpu)
+const struct gpu_kind *gpu_kind(unsigned int gpu)
 {
-	static const struct kmt_gpu_kind kind = { .name = "gfx900",
-						  .nr_cus = 64,
-						  .shader_engines = 4 };
+	static const struct gpu_kind kind = { .name = "gfx900", .nr_cus = 64, .shader_engines = 4 };
 
 	(void)gpu;
 	return &kind;
 }
 
-bool kmt_memory_range(uint64_t addr, struct gcn_range *out)
+bool host_range(uint64_t addr, struct gcn_range *out)
 {
 	*out = (struct gcn_range){ addr < DATA_PAGE ? code_lo : DATA_LO,
 				   addr < DATA_PAGE ? CODE_END : DATA_HI, 0 };
@@ -190,7 +187,7 @@ static void run(struct queue *q, const unsigned char *packet)
 	CHECK(state <= CP_PM4_FAULT);
 	/* a fault is at an address without memory, or with too little */
 	if (state == CP_PM4_FAULT)
-		CHECK(addr & 3 || !kmt_memory_range(addr, &range) || range.hi - addr < 4u << 20);
+		CHECK(addr & 3 || !host_range(addr, &range) || range.hi - addr < 4u << 20);
 	if (state != CP_PM4_WAITS && state != CP_PM4_MORE)
 		CHECK(!q->pm4_at[0] && !q->pm4_at[1] && !q->pm4_at[2]);
 	for (size_t n = 0; n < sizeof(regs) / sizeof(regs[0]); n++)

@@ -142,7 +142,7 @@ for name in "$@"; do
 		;;
 	pm4)
 		flags="$flags -I$root/vgpu -isystem /opt/rocm/include -DHSA_LARGE_MODEL"
-		build_fuzzer pm4 "$root/vgpu/cp_pm4.c" "$root/vgpu/perf.c" "$root/vgpu/sqtt.c" "$root/vgpu/clock.c"
+		build_fuzzer pm4 "$root/vgpu/engine/cp_pm4.c" "$root/vgpu/engine/perf.c" "$root/vgpu/engine/sqtt.c" "$root/vgpu/engine/clock.c"
 		;;
 	code)
 		clang=$(find_clang _Float16)

@@ -26,7 +26,7 @@ root=$tmp/moved
 # what has AMD's names is in a prefix of its own
 drop_in=$root/lib/rocm-trace-lite/drop-in
 
-for file in bin/rtl lib/librtl.so lib/librtl.so.1 lib/rocm-trace-lite/vgpu/libhsakmt.so.1 \
+for file in bin/rtl lib/librtl.so lib/librtl.so.1 \
 	lib/rocm-trace-lite/tsan.supp lib/rocm-trace-lite/vgpu/libhsa-amd-aqlprofile64.so lib/rocm-trace-lite/vgpu/libvgpu.so lib/rocm-trace-lite/vgpu/libvgpu_engine.so libexec/rocm-trace-lite/rtl-selftest-gpu \
 	lib/pkgconfig/rocm-trace-lite.pc lib/cmake/rocm-trace-lite/rocm-trace-lite-config.cmake \
 	lib/rocm-trace-lite/examples/frames.so share/man/man1/rtl-snapshot.1 share/modulefiles/rocm-trace-lite \

@@ -81,7 +81,7 @@ installed() {
 	! ldconfig -p | grep -E 'roctracer64|roctx64|rocprofiler' || die "libraries with AMD's names are where the loader looks"
 	ldconfig -p | grep -q librtl.so.1 || die "the loader does not find librtl.so.1"
 	used rtl /usr/lib/rocm-trace-lite/examples/frames
-	LD_LIBRARY_PATH=/usr/lib/rocm-trace-lite/vgpu HSA_TOOLS_LIB=librtl.so.1 LD_PRELOAD=librtl.so.1 RTL_MODE=hip RTL_OUTPUT=$work/env.rtl /usr/lib/rocm-trace-lite/examples/frames 4 >env.out 2>&1 ||
+	LD_LIBRARY_PATH=/usr/lib/rocm-trace-lite/vgpu HSA_TOOLS_LIB=librtl.so.1 LD_PRELOAD=librtl.so.1:libvgpu.so RTL_MODE=hip RTL_OUTPUT=$work/env.rtl /usr/lib/rocm-trace-lite/examples/frames 4 >env.out 2>&1 ||
 		{ cat env.out; die "the program with librtl by variables"; }
 
 	say "apt install rocm-trace-lite-dev"

@@ -27,19 +27,15 @@ PROGRAMS_OF = {
     "rccl": ["rccl"],
 }
 EXECUTED = {"VGPU_EXEC": "auto"}
-# RCCL 7 has no code for gfx900, and reads the driver's files in /sys, which rtl trace --virtual-gpu preloads a library for
-SYSFS = os.path.join(VGPU_DIR, "libvgpu.so")
+# RCCL 7 has no code for gfx900
 
 
 def arch_of(suite, name):
     return "gfx90a" if (suite, name) == ("experimental", "rccl") else "gfx900"
 
 
-def environment(name, traced):
-    env = {**EXECUTED, "VGPU_ARCH": arch_of(USERLAND, name)}
-    if name == "rccl" and not traced:
-        env["LD_PRELOAD"] = SYSFS
-    return env
+def environment(name):
+    return {**EXECUTED, "VGPU_ARCH": arch_of(USERLAND, name)}
 
 
 def folder_of(suite):
@@ -106,8 +102,8 @@ def right(r, results):
 
 def untraced_and_traced(name, *args, results, gpus=1, unloads=False):
     path = os.path.join(folder_of(USERLAND), name)
-    plain = run(path, *args, gpus=gpus, env=environment(name, False), timeout=300)
-    traced = run(path, *args, trace=RTL, gpus=gpus, env=environment(name, True), timeout=300)
+    plain = run(path, *args, gpus=gpus, env=environment(name), timeout=300)
+    traced = run(path, *args, trace=RTL, gpus=gpus, env=environment(name), timeout=300)
     equal("results", right(traced, results), right(plain, results))
     complete(traced)
     exact_dispatches(traced, unloads=unloads)
@@ -160,8 +156,8 @@ def rccl_4_gpus_in_one_process():
 def process_per_gpu(gpus):
     program_ = os.path.join(folder_of(USERLAND), "rccl")
     ranks = f"for r in $(seq 0 {gpus - 1}); do {program_} {gpus} id $r & p=\"$p $!\"; done; for q in $p; do wait $q || exit; done"
-    plain = run("/bin/sh", "-c", ranks, gpus=gpus, env=environment("rccl", False), timeout=300)
-    traced = run("/bin/sh", "-c", ranks, trace=RTL, gpus=gpus, env=environment("rccl", True), timeout=300)
+    plain = run("/bin/sh", "-c", ranks, gpus=gpus, env=environment("rccl"), timeout=300)
+    traced = run("/bin/sh", "-c", ranks, trace=RTL, gpus=gpus, env=environment("rccl"), timeout=300)
     equal("results", sorted(right(traced, 2 * gpus)), sorted(right(plain, 2 * gpus)))
     complete(traced)
     exact_dispatches(traced)

@@ -13,8 +13,7 @@ def folder():
     """A folder of the virtual GPU without results."""
     path = new_dir("vgpu")
     os.mkdir(os.path.join(path, "comgr"))
-    for name in ("libhsakmt.so.1", NAME):
-        os.symlink(os.path.join(VGPU_DIR, name), os.path.join(path, name))
+    os.symlink(os.path.join(VGPU_DIR, NAME), os.path.join(path, NAME))
     return path
 
 

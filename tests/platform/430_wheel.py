@@ -49,9 +49,7 @@ def runtimes_of_a_wheel_are_traced_exactly():
 @case
 def runtimes_of_a_wheel_are_the_ones_that_run():
     path, copies = wheel("launcher")
-    # by the driver alone
-    env = {"LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu", "LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so"), "LD_DEBUG": "files",
-           "HSA_ENABLE_DTIF": None}
+    env = {"LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu", "LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so"), "LD_DEBUG": "files"}
     r = run(path, "launches=1", env=env)
     for copy in copies:
         contains("libraries that were initialised", r.err, f"calling init: {copy}\n")

@@ -104,7 +104,7 @@ static int clone_and_exit()
 /* Variables of the virtual GPU: the test needs its log. HIP 5.2 can't start without any variable. */
 static bool is_kept(const char *var)
 {
-	return !strncmp(var, "VGPU_", 5) || !strncmp(var, "HSA_ENABLE_DTIF", 15);
+	return !strncmp(var, "VGPU_", 5);
 }
 
 static void clean_environment(const char *how)

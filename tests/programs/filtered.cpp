@@ -43,7 +43,19 @@ static const unsigned needed[] = {
 	SYS_set_robust_list,
 	SYS_restart_syscall,
 	SYS_close,
-	SYS_prlimit64, /* at the end, of the device simulator's library that HIP 7.2 uses the virtual GPU by */
+	/* the thunk, of a GPU's memory */
+	SYS_ioctl,
+	SYS_mbind,
+	SYS_get_mempolicy,
+	/* seen with HIP 7.2.4 alone */
+	SYS_prlimit64,
+	/* the virtual GPU: whether a descriptor is a device's, memory, and its files in /sys at the end */
+	SYS_newfstatat,
+	SYS_ftruncate,
+	SYS_fallocate,
+	SYS_openat,
+	SYS_flock,
+	SYS_unlinkat,
 };
 
 static void install(bool all_threads, unsigned action, const char *allow)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* flood.c - fills HSA queues as fast as it can, without synchronisation
  *
- *	flood threads=1 queues=1 count=20000 size=64 kinds=d shared=0 ring=1 gpus=1 until=
+ *	flood threads=1 queues=1 count=20000 size=64 kinds=d shared=0 ring=1 gpus=1 until= largest=
  *
  * Each thread owns `queues` queues (shared=1: all threads write to the same queues) and puts `count`
  * packets on them in turn. `kinds` is repeated over the packets:
@@ -10,9 +10,12 @@
  *	b barrier-and without signal     o barrier-or without dependencies
  *	B barrier-and with its own signal   w barrier-and that waits for the thread's last own signal
  *	n dispatch without the barrier bit
- * ring=K rings the doorbell once for K packets. until=FILE goes on until there is such a file; with kinds=d and ring=1 alone. One line on stdout counts the packets; every
+ * ring=K rings the doorbell once for K packets. until=FILE goes on until there is such a file; with kinds=d and ring=1 alone. largest=BYTES
+ * limits the size of files, once the GPU is open. One line on stdout counts the packets; every
  * signal is checked at the end.
  */
+#include <sys/resource.h>
+
 #include "hsa_common.h"
 
 #define MAX_THREADS 64
@@ -123,6 +126,17 @@ static void *flood(void *arg)
 	return NULL;
 }
 
+/* The virtual GPU's memory is in files, which are larger. */
+static void limit_files(uint64_t bytes)
+{
+	const struct rlimit limit = { bytes, bytes };
+
+	if (open("/dev/kfd", O_RDWR | O_CLOEXEC) < 0 ||
+	    open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC) < 0 ||
+	    setrlimit(RLIMIT_FSIZE, &limit) != 0)
+		die(1, "flood: no limit of file sizes");
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[MAX_THREADS];
@@ -144,6 +158,8 @@ int main(int argc, char **argv)
 	if (shared)
 		ring = 1; /* the threads' packets are interleaved */
 
+	if (arg_num(argc, argv, "largest", 0))
+		limit_files(arg_num(argc, argv, "largest", 0));
 	machine_open(&machine);
 	if (nr_gpus > machine.nr_gpus)
 		die(1, "flood: %llu GPUs asked for, %u there", (unsigned long long)nr_gpus,

@@ -340,20 +340,32 @@ static int case_overlap(void)
 	return bad;
 }
 
+/* Memory of the program's that the GPU may access; *at is its address for the GPU, which may be another. */
+static char *lock_pages(hsa_agent_t gpu, size_t size, char **at)
+{
+	char *host;
+
+	if (posix_memalign((void **)&host, 4096, size))
+		die(1, "no memory");
+	HSA(hsa_amd_memory_lock(host, size, &gpu, 1, (void **)at));
+	return host;
+}
+
+static void unlock_pages(char *host)
+{
+	HSA(hsa_amd_memory_unlock(host));
+	free(host);
+}
+
 /* A copy's signal: once, with its times; and a copy that waits for a kernel. */
 static int case_copies(void)
 {
 	hsa_queue_t *queue = queue_open(&machine, 0, 128, HSA_QUEUE_TYPE_SINGLE);
 	hsa_agent_t gpu = machine.gpus[0].agent;
-	char *src, *dst;
+	char *from, *to, *src = lock_pages(gpu, 65536, &from), *dst = lock_pages(gpu, 65536, &to);
 	int bad = 0;
 
-	if (posix_memalign((void **)&src, 4096, 65536) ||
-	    posix_memalign((void **)&dst, 4096, 65536))
-		die(1, "no memory");
 	memset(src, 0x5a, 65536);
-	HSA(hsa_amd_memory_lock(src, 65536, &gpu, 1, (void **)&(void *){ NULL }));
-	HSA(hsa_amd_memory_lock(dst, 65536, &gpu, 1, (void **)&(void *){ NULL }));
 	HSA(hsa_amd_profiling_async_copy_enable(true));
 	for (uint64_t i = 0; i < 20 && !bad; i++) {
 		hsa_amd_profiling_async_copy_time_t t = { 0, 0 };
@@ -362,7 +374,7 @@ static int case_copies(void)
 
 		memset(dst, 0, 65536);
 		launch(queue, kernel, true);
-		HSA(hsa_amd_memory_async_copy(dst, gpu, src, machine.cpu, 65536, 1, &kernel, copy));
+		HSA(hsa_amd_memory_async_copy(to, gpu, from, machine.cpu, 65536, 1, &kernel, copy));
 		signal_wait_le(copy, 0, "copies");
 		if (system_ns() - rung + 1000 < kernel_ns)
 			bad = wrong("the copy did not wait for the kernel");
@@ -377,10 +389,8 @@ static int case_copies(void)
 		HSA(hsa_signal_destroy(kernel));
 		HSA(hsa_signal_destroy(copy));
 	}
-	HSA(hsa_amd_memory_unlock(src));
-	HSA(hsa_amd_memory_unlock(dst));
-	free(src);
-	free(dst);
+	unlock_pages(src);
+	unlock_pages(dst);
 	HSA(hsa_queue_destroy(queue));
 	return bad;
 }
@@ -391,27 +401,20 @@ static int case_shared_copies(void)
 	enum { N = 8 };
 	hsa_agent_t gpu = machine.gpus[0].agent;
 	hsa_signal_t s = signal_new(N);
-	char *src, *dst;
+	char *from, *to, *src = lock_pages(gpu, 65536, &from), *dst = lock_pages(gpu, 65536, &to);
 	int bad;
 
-	if (posix_memalign((void **)&src, 4096, 65536) ||
-	    posix_memalign((void **)&dst, 4096, 65536))
-		die(1, "no memory");
 	memset(src, 0x3c, 65536);
 	memset(dst, 0, 65536);
-	HSA(hsa_amd_memory_lock(src, 65536, &gpu, 1, (void **)&(void *){ NULL }));
-	HSA(hsa_amd_memory_lock(dst, 65536, &gpu, 1, (void **)&(void *){ NULL }));
 	for (int i = 0; i < N; i++)
-		HSA(hsa_amd_memory_async_copy(dst + i * 8192, gpu, src + i * 8192, machine.cpu,
+		HSA(hsa_amd_memory_async_copy(to + i * 8192, gpu, from + i * 8192, machine.cpu,
 					      8192, 0, NULL, s));
 	signal_wait_le(s, 0, "shared_copies");
 	bad = stays(s, 0, 60);
 	if (!bad && memcmp(src, dst, 65536))
 		bad = wrong("the copy is wrong");
-	HSA(hsa_amd_memory_unlock(src));
-	HSA(hsa_amd_memory_unlock(dst));
-	free(src);
-	free(dst);
+	unlock_pages(src);
+	unlock_pages(dst);
 	HSA(hsa_signal_destroy(s));
 	return bad;
 }

@@ -278,7 +278,7 @@ def tool_that_can_not_be_loaded_is_left_out():
 @case
 def program_without_aqlprofile_goes_on():
     """AMD's library ends the program; here contexts with counters are refused, and the program runs."""
-    folder = new_dir("thunk")
+    folder = new_dir("vgpu")
     for name in os.listdir(VGPU_DIR):
         if "aqlprofile" not in name:
             os.symlink(os.path.join(VGPU_DIR, name), os.path.join(folder, name))

@@ -80,7 +80,7 @@ def plug_in_without_its_functions():
 
 @case
 def machine_without_aqlprofile():
-    folder = new_dir("thunk")
+    folder = new_dir("vgpu")
     for name in os.listdir(VGPU_DIR):
         if "aqlprofile" not in name:
             os.symlink(os.path.join(VGPU_DIR, name), os.path.join(folder, name))

@@ -122,7 +122,7 @@ def library_as_hsa_tool_reports_hip_once():
 @case
 def client_and_trace_have_the_same_calls():
     # HIP 7.2.4 copies small blocks by kernels unless this is set
-    got = client("launches=10", trace=RTL, env={"GPU_FORCE_BLIT_COPY_SIZE": "0"} if DTIF else {})
+    got = client("launches=10", trace=RTL, env={"GPU_FORCE_BLIT_COPY_SIZE": "0"} if HIP7 else {})
     everything(got, 10)
     rows = got.run.rows("select begin_ns, end_ns from rtl_dispatch where kernel like 'hc_scale%' order by begin_ns")
     equal("dispatches in the trace", len(rows), 12)

@@ -27,7 +27,7 @@ def everything(r):
     equal("copies", [l for l in r.out.splitlines() if l.startswith("copy")], ["copy op 1 bytes 1048576"] * 2)
     contains("packets", r.out, "packet of hk_scale(float*, int) [clone .kd]\n")
     # HIP 7.2.4 copies by hsa_amd_memory_async_copy_on_engine, for which roctracer has no MEMCOPY
-    contains("events", r.out, f"events 1 1 {0 if DTIF else 2} 1 1\n")
+    contains("events", r.out, f"events 1 1 {0 if HIP7 else 2} 1 1\n")
     contains("hsa_queue_create's arguments", r.out, "\nhsa_queue_create(agent={handle=")
     contains("hsa_queue_create's end", r.out, ") = 0\n")
 

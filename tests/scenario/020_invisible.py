@@ -47,22 +47,23 @@ def same_lines(what, seen, expected):
 # as no thread is delayed longer. The usual 5 ms are too short on a loaded machine: with
 # each third doorbell rung 300 us late beside 16 other processes, 5 of 12 untraced runs had times of -3 s to 3 s or of
 # 0 where there were none such; with 30 ms none of 12. Traced (standard) beside a busy loop on one core: 3 of 60, and 0.
+# HIP 7.2.4 has a thread of its own that waits, beside the program's, which spins: a completion that is hidden ends both waits at once.
 DETERMINISTIC = {
     "VGPU_CLOCK": "deterministic",
     "VGPU_KERNEL_MODEL": "grid",
     "VGPU_NS_PER_GROUP": "730",
-    "VGPU_SETTLE_US": "30000",
+    "VGPU_SETTLE_US": "0" if HIP7 else "30000",
 }
 
 
 # HIP 7.2 puts the streams of "cross" onto hardware queues by how full they are, and rounds the times of copies by when
 # the runtime last compared its clocks: of 150 untraced runs 27 differed in the one, of 24 two in the other, by 10 ns.
-ROUNDING_MS = 0.00002 if DTIF else 0
+ROUNDING_MS = 0.00002 if HIP7 else 0
 
 
 def same_times(what, seen, expected):
     def steady(text):
-        lines = [l for l in text.splitlines() if not DTIF or not l.startswith("cross")]
+        lines = [l for l in text.splitlines() if not HIP7 or not l.startswith("cross")]
         times = [float(x) for l in lines for x in re.findall(r"(\S+) ms$", l)]
         return "\n".join(re.sub(r"\S+ ms$", "T ms", l) for l in lines), times
 
@@ -95,7 +96,7 @@ def event_times_and_results_beside_tools_that_count():
     """rocprofiler-sdk's dispatch counting by callback and by buffer, a plug-in of rocprofiler v1; nothing of rtl besides."""
     sdk, v1 = built("libsdk_counter_tool_1.so", HIP_HEADERS), built("librocprofiler_tool.so", HSA_HEADERS)
     # these events have the times of kernels, whatever the program's thread does
-    env_of_all = {**DETERMINISTIC, "VGPU_SETTLE_US": 3000}
+    env_of_all = {**DETERMINISTIC, "VGPU_SETTLE_US": 0 if HIP7 else 3000}
     plain = run("eventtimes", "part=ext", env=env_of_all, status=3)
     seen = os.path.join(new_dir("tool"), "seen")
     for name, env in (("callback", {"LD_PRELOAD": sdk, "COUNT_NAMES": "SQ_WAVES"}), ("buffer", {"LD_PRELOAD": sdk, "COUNT_NAMES": "SQ_WAVES", "COUNT_BUFFER": 1}),
@@ -150,7 +151,7 @@ def stopped_harvester_leaves_event_times_unchanged():
 
 @case
 def signals_without_interrupts_are_unchanged():
-    signals(RTL, ("-q",), {"VGPU_NO_EVENTS": "1"})
+    signals(RTL, ("-q",), {"HSA_ENABLE_INTERRUPT": "0"})
 
 
 @case
@@ -178,7 +179,7 @@ def program_environment_has_tool_variables_alone():
     names = {l.split("=", 1)[0] for l in r.out.splitlines() if "=" in l}
     own = {"MINE", "PATH", "HOME", "PWD", "TERM", "LC_ALL"}
     added = {n for n in names if n not in own and n not in os.environ}
-    needed = ("RTL_", "VGPU_", "HSA_ENABLE_DTIF", "HSA_TOOLS_", "LD_PRELOAD", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS")
+    needed = ("RTL_", "VGPU_", "HSA_TOOLS_", "LD_PRELOAD", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS")
     unexpected = {n for n in added if not n.startswith(needed)}
     equal("variables that tracing added", unexpected - {"_", "SHLVL", "OLDPWD"}, set())
 
@@ -203,7 +204,7 @@ def program_without_gpu_leaves_no_trace():
 def privileged(mode, trace):
     """Runs lifecycle as a file of another user, with or without the setuid bit; returns its output and its mappings."""
     folder = new_dir("privileged")
-    path = shutil.copy(program("lifecycle_alone_dtif" if DTIF else "lifecycle_alone"), os.path.join(folder, "lifecycle"))
+    path = shutil.copy(program("lifecycle_alone"), os.path.join(folder, "lifecycle"))
     shutil.copy(program("hsa_kernels.co"), folder)
     os.chown(path, 1, 1)
     os.chmod(path, mode)

@@ -38,8 +38,6 @@ def joined(r, threads):
 
 
 def storm(*args, mode="standard", rtl_args=(), gpus=1, count=2000, env=None):
-    if DTIF and SEEDS == 1:
-        count //= 2  # that runtime spins in every wait
     for seed in range(FIRST, FIRST + SEEDS):
         r = run(
             "storm", f"seed={seed}", f"gpus={gpus}", f"count={count}", *args, trace=RTL, gpus=gpus, timeout=200,

@@ -4,7 +4,7 @@
 from support import *
 
 # HIP 5.2.3 and 5.7.1 refuse to map memory, also where the runtime can; their pools allocate by themselves
-MAPS = DTIF
+MAPS = HIP7
 
 
 def pools(gpus):

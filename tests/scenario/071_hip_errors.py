@@ -18,7 +18,7 @@ WAYS = {
 # HIP 7.2.4 launches a grid of 2^31 x 4 x 4 workgroups, which earlier ones refuse.
 NOTHING_RUNS = {"VGPU_EXEC": "off"}
 # calls whose failure HIP does not make the last error
-FORGOTTEN = ["hipEventCreate", *(["hipGraphInstantiate"] if DTIF else [])]
+FORGOTTEN = ["hipEventCreate", *(["hipGraphInstantiate"] if HIP7 else [])]
 
 
 def same_text(what, seen, expected):

@@ -171,9 +171,8 @@ def options_of_rtl_trace_mean_what_they_say():
     contains("stderr", done.err, "on 2 GPUs")
     for part in ("GPU    BUSY", "hipLaunchKernel", "work", "The trace is complete"):
         contains("overview on stderr", done.err, part)
-    # VGPU_* is in force where the loader finds the virtual GPU by itself
-    vgpu = os.path.join(BUILD, "vgpu")
-    ways = {"by itself": {"LD_LIBRARY_PATH": vgpu + ":" + os.environ.get("LD_LIBRARY_PATH", "")}, "not at all": {}}
+    # VGPU_* is in force where the user preloads the virtual GPU
+    ways = {"by the user": {"LD_PRELOAD": with_driver()}, "not at all": {}}
     for way, env in ways.items():
         done = rtl("trace", "--force", "-o", path, "--", troubled, env={"VGPU_KERNEL_NS": "1000", **env})
         equal(f"warned, {way}", "has no effect" in done.err, way == "not at all")

@@ -122,7 +122,7 @@ def calls_of_hsa_have_begin_and_end():
         hip = {n: c for n, c in without_code(got.counts).items() if n not in hsa}
         equal(f"calls of HIP, ABI {abi}", hip, calls_of(1))
         # HIP 7.2 copies so little by a kernel
-        copies = () if DTIF else ("hsa_amd_memory_async_copy",)
+        copies = () if HIP7 else ("hsa_amd_memory_async_copy",)
         for name in ("hsa_queue_create", "hsa_executable_freeze", "hsa_amd_memory_pool_allocate",
                      "hsa_signal_store_screlease", *copies):
             at_least(f"calls of {name}", hsa.get(name, (0,))[0], 1)

@@ -111,7 +111,7 @@ def each_dispatch_and_copy_begins_and_ends_once():
         whole(shown, 10)
         logged(shown)
         equal("agents", {d["agent"] for d in shown.dispatches}, {FIRST_AGENT + 1})
-        if not DTIF:
+        if not HIP7:
             equal("copies", sorted(c["direction"] for c in shown.copies), ["DEVICE_TO_HOST", "HOST_TO_DEVICE"])
 
 

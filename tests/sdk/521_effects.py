@@ -69,7 +69,7 @@ def allocations_equal_the_calls_of_hsa():
 @case
 def streams_are_created_used_destroyed():
     # HIP 7.2.4: a third of runs end by an exception if threads make graphs at the same time while calls have callbacks
-    for threads in (1,) if DTIF else (1, 4):
+    for threads in (1,) if HIP7 else (1, 4):
         shown = client(f"threads={threads}")
         created, destroyed = of(shown, "HIP_STREAM_CREATE"), of(shown, "HIP_STREAM_DESTROY")
         equal("streams", len(created), 2 * threads)
@@ -124,7 +124,7 @@ def runtimes_are_reported_once():
 
 @case
 def records_equal_callbacks():
-    shown = client("threads=1" if DTIF else "threads=2")
+    shown = client("threads=1" if HIP7 else "threads=2")
     records = of(shown, "record")
     ends = [f for what in ("ALLOCATE", "FREE") for f in paired(shown, f"MEMORY_ALLOCATION_{what}")]
     keys = ("tid", "id", "agent", "address", "bytes", "begin", "end")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""librocprofiler-sdk's agents: from the driver's files, in a mount namespace with some; from HSA's runtime without."""
+"""librocprofiler-sdk's agents: from the driver's files, in a mount namespace with some and no virtual GPU; from HSA's runtime without."""
 from support import *
 
 ABIS = (0, 1)
@@ -80,7 +80,7 @@ def with_topology(abi, **env):
     if probe.returncode:
         skip(f"mount namespaces are not allowed: {probe.stderr.decode().strip()}")
     r = run(unshare, "-Urm", "sh", "-c", 'mount --bind "$0" /sys/class && exec "$1"', root,
-            os.path.join(BUILD, "tests", f"sdk_agents_{abi}"), env=env)
+            os.path.join(BUILD, "tests", f"sdk_agents_{abi}"), env={**env, "LD_PRELOAD": None})
     contains("stdout", r.out, "\n0 wrong\n")
     return parse(r)
 
@@ -144,7 +144,7 @@ def machine_without_the_driver_has_no_agents_before_the_runtime_is_up():
     if os.path.exists("/sys/class/kfd"):
         skip("this machine has the driver")
     for abi in ABIS:
-        r = run(os.path.join(BUILD, "tests", f"sdk_agents_{abi}"))
+        r = run(os.path.join(BUILD, "tests", f"sdk_agents_{abi}"), env={"LD_PRELOAD": None})
         equal("stdout", r.out, "agents 0\n0 wrong\n")
 
 

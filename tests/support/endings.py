@@ -30,7 +30,7 @@ ABRUPT = {"_exit", "quick_exit", "abort", "throw", "segv", "kill", "exec", "deta
 def run_ending(how, status, trace=PLAIN, env=None):
     """HIP 7.2.4 dies in its exit handlers now and then, with all output written: untraced 2 of 12 that fork and exec, 1 of 60
     that end a thread."""
-    for _ in range(1 if not DTIF else 8 if status > 0 else 3):
+    for _ in range(1 if not HIP7 else 8 if status > 0 else 3):
         r = run("ending", how, *ENDINGS[how][1], trace=trace, env=env, status=None, timeout=40)
         if r.status not in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
             break

@@ -46,19 +46,10 @@ PASSTHROUGH_LIB = os.path.join(BUILD, "bench/libpassthrough.so")
 
 # Where the runtimes of another Debian suite are under test (tools/userland.sh): its name, else "".
 USERLAND = os.environ.get("USERLAND", "")
-# ROCr 7 loads the virtual GPU by its switch for device simulators, and prints that on stderr.
-DTIF = USERLAND == "experimental"
-# A runtime with a thunk inside and without that switch reaches the virtual GPU by the kernel driver's interface.
-THUNK_INSIDE = USERLAND == "unstable"
+# HIP 7.2.4 on ROCr 7.2.4
+HIP7 = USERLAND == "experimental"
 # HIP from 6.4 on copies small buffers by kernels.
 COPIES_BY_KERNELS = USERLAND in ("unstable", "experimental")
-DTIF_LINES = (
-    "Load libdtif.so successully!",
-    "Load all DTIF APIs OK!",
-    "DtifCreate OK!",
-    "DtifDestroy OK!",
-    "Unload libdtif.so successully!",
-)
 # Debian's build also counts signals that were never destroyed.
 LEAK = re.compile(r"Warning: Resource leak detected by SharedSignalPool, (\d+) Signals leaked.\n")
 
@@ -189,7 +180,7 @@ def built(path, *needs):
 
 
 def need_product():
-    for path in (RTL_BIN, LIBRTL, os.path.join(VGPU_DIR, "libhsakmt.so.1")):
+    for path in (RTL_BIN, LIBRTL, os.path.join(VGPU_DIR, "libvgpu.so")):
         if not os.path.exists(path):
             fail(f"{path} was not built")
 
@@ -200,8 +191,6 @@ def clean_env(extra=None):
     env = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
     env["LC_ALL"] = "C.UTF-8"
     env["TERM"] = "dumb"
-    if DTIF:
-        env["HSA_ENABLE_DTIF"] = "1"
     if os.environ.get("RTL_TEST_PRELOAD"):
         env["LD_PRELOAD"] = os.environ["RTL_TEST_PRELOAD"]
     for key, value in (extra or {}).items():
@@ -291,6 +280,11 @@ def read_logs(folder):
     return lines
 
 
+def with_driver(preloaded=None):
+    """LD_PRELOAD with the virtual GPU behind the libraries of a test, which are behind a sanitizer's."""
+    return ":".join(filter(None, [os.environ.get("RTL_TEST_PRELOAD"), preloaded, os.path.join(VGPU_DIR, "libvgpu.so")]))
+
+
 def command_line(name, args, trace, gpus, rtl_args, env, folder):
     """argv and environment of a run."""
     argv = [program(name), *map(str, args)]
@@ -304,8 +298,8 @@ def command_line(name, args, trace, gpus, rtl_args, env, folder):
         argv = [RTL_BIN, "trace", "-o", os.path.join(folder, "trace.db"), device, *rtl_args, "--", *argv]
         return argv, clean_env(full)
     full = {"LD_LIBRARY_PATH": VGPU_DIR, "VGPU_DEVICES": gpus, **full}
-    if THUNK_INSIDE:
-        full = {"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so"), **full}
+    if full.get("LD_PRELOAD", "") is not None:  # None: without the virtual GPU
+        full["LD_PRELOAD"] = with_driver(full.get("LD_PRELOAD"))
     if trace == TOOLS:
         need_product()
         full = {
@@ -389,10 +383,8 @@ def read_output(r):
 
 
 def program_text(text):
-    """The program's output, without the runtime's lines about the device simulator."""
-    if not DTIF:
-        return text
-    return LEAK.sub("", "".join(l for l in text.splitlines(True) if not l.startswith(DTIF_LINES)))
+    """The program's output, without the runtime's count of signals."""
+    return LEAK.sub("", text) if HIP7 else text
 
 
 def show_stacks(pid):
@@ -431,7 +423,7 @@ FAULTS = -signal.SIGSEGV, 128 + signal.SIGSEGV
 
 def died_of_hip(r):
     aborted = r.status in (-signal.SIGABRT, 128 + signal.SIGABRT)
-    if not DTIF:
+    if not HIP7:
         return aborted and bool(DESTROYED_SIGNAL.search(r.err))
     if HEAP_DAMAGE_SANITIZED.search(r.err):
         return "librtl" not in r.err
@@ -444,7 +436,7 @@ def fault_in_librtl(name):
     """Whether the kernel's log, where it can be read, says that the last fault of such a program was in a file of ours."""
     log = subprocess.run(["dmesg"], capture_output=True, text=True, errors="replace", check=False).stdout
     lines = [l for l in log.splitlines() if f"{name[:15]}[" in l and " segfault at " in l]
-    return bool(lines) and bool(re.search(r" in (librtl|libroc|libdtif)", lines[-1]))
+    return bool(lines) and bool(re.search(r" in (librtl|libroc|libvgpu)", lines[-1]))
 
 
 def run(name, *args, timeout=60, status=0, **kwargs):

@@ -18,14 +18,14 @@ MOVE, MOVE_ROWS = "__amd_rocclr_copyBuffer", "__amd_rocclr_copyBufferRectAligned
 
 # HIP 7.2.4 copies up to 16 KiB by kernels, and limits a kernel for a copy or a fill to 64 workgroups: sizes would not
 # be unique. These settings of HIP switch both off.
-OWN_SIZES = {"GPU_FORCE_BLIT_COPY_SIZE": "0", "DEBUG_CLR_LIMIT_BLIT_WG": "1000000"} if DTIF else {}
+OWN_SIZES = {"GPU_FORCE_BLIT_COPY_SIZE": "0", "DEBUG_CLR_LIMIT_BLIT_WG": "1000000"} if HIP7 else {}
 # Kernels then copy what the program verifies.
-RESULTS = {"VGPU_EXEC": "auto"} if DTIF else {}
+RESULTS = {"VGPU_EXEC": "auto"} if HIP7 else {}
 
 # The parts of hipmix. With a function in hipRegisterTracerCallback(), even one that subscribes to nothing, HIP 7.2.4 may crash in
 # the launch of a graph, without librtl too: docs/compat/versions.md
 ALL_PARTS = "kmtc2sfgepb"
-CALLBACK_PARTS = ALL_PARTS.replace("g", "") if DTIF else ALL_PARTS
+CALLBACK_PARTS = ALL_PARTS.replace("g", "") if HIP7 else ALL_PARTS
 
 Call = collections.namedtuple("Call", "tid api status stream exec ops")
 Api = collections.namedtuple("Api", "api_id tid name begin end status correlation parent args")
@@ -88,7 +88,7 @@ def same_calls(r, calls, statuses=True):
 
 def named_by_callbacks(calls):
     """The calls with the names of the runtime's callbacks: HIP 7.2.4 appends R0000 to the form before HIP 6."""
-    if not DTIF:
+    if not HIP7:
         return calls
     other = {"hipGetDeviceProperties": "hipGetDevicePropertiesR0000"}
     return [c._replace(api=other.get(c.api, c.api)) for c in calls]
@@ -114,7 +114,7 @@ def op_keys(op):
     size = op[1]
     move = ("kernel", MOVE, (size // 4 + 256, 1, 1), (256, 1, 1))
     fill = ("kernel", FILL, (size // 8, 1, 1), (256, 1, 1))
-    if DTIF:  # 16 bytes to each work-item
+    if HIP7:  # 16 bytes to each work-item
         move = ("kernel", MOVE, (round_up(size // 16, 512), 1, 1), (512, 1, 1))
         fill = ("kernel", FILL, (round_up(size // 16, 256), 1, 1), (256, 1, 1))
     return {

@@ -96,20 +96,19 @@ TEST(options_of_sanitizers_are_added_to_the_users)
 	CHECK_NULL(childenv_get(childenv_build(&setup, bare, &why), "TSAN_OPTIONS"));
 }
 
-TEST(driver_files_of_virtual_gpu_are_preloaded_behind_librtl)
+TEST(driver_of_virtual_gpu_is_preloaded_behind_librtl)
 {
-	struct childenv_setup setup = { .librtl = "/l/librtl.so.1",
-					.lib_dir = "/l",
-					.vgpu_dir = "/v",
-					.vgpu_driver = "/v/libvgpu.so",
-					.session = "/s" };
+	struct childenv_setup setup = {
+		.librtl = "/l/librtl.so.1", .lib_dir = "/l", .vgpu_dir = "/v", .session = "/s"
+	};
 	char *vars[] = { (char *)"LD_PRELOAD=theirs.so", NULL };
 	char **env = childenv_build(&setup, vars, &why);
 
 	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "/l/librtl.so.1:/v/libvgpu.so:theirs.so");
-	setup.vgpu_driver = "/a b/libvgpu.so";
+	setup.vgpu_dir = "/a b";
 	env = childenv_build(&setup, vars, &why);
 	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"), "/l/librtl.so.1:libvgpu.so:theirs.so");
+	CHECK_STR_EQ(childenv_get(env, "LD_LIBRARY_PATH"), "/a b");
 }
 
 TEST(registration_variables_are_set_unless_given)
@@ -158,7 +157,7 @@ TEST(existing_libraries_are_kept_behind_librtl)
 	char **env = build(vars, true);
 
 	CHECK_STR_EQ(childenv_get(env, "LD_PRELOAD"),
-		     "/opt/rtl/lib/librtl.so.1:/lib/a.so:/lib/b.so");
+		     "/opt/rtl/lib/librtl.so.1:/opt/rtl/vgpu/libvgpu.so:/lib/a.so:/lib/b.so");
 	CHECK_STR_EQ(childenv_get(env, "HSA_TOOLS_LIB"), "/opt/rtl/lib/librtl.so.1 libother.so");
 	CHECK_STR_EQ(childenv_get(env, "LD_LIBRARY_PATH"), "/opt/rtl/vgpu:/l");
 	CHECK_STR_EQ(childenv_get(env, "VGPU_DEVICES"), "2");

@@ -136,12 +136,12 @@ TEST(parts_are_found_in_build_and_installation)
 	touch("lib/librtl.so.1");
 	CHECK_OK(mkdir("lib/rocm-trace-lite", 0777));
 	CHECK_OK(mkdir("lib/rocm-trace-lite/vgpu", 0777));
-	touch("lib/rocm-trace-lite/vgpu/libhsakmt.so.1");
+	touch("lib/rocm-trace-lite/vgpu/libvgpu.so");
 	paths_find_below(&paths, test_tmpdir());
 	CHECK_STR_EQ(paths.librtl, test_tmpfile("lib/librtl.so.1"));
 	CHECK_STR_EQ(paths.vgpu_dir, test_tmpfile("lib/rocm-trace-lite/vgpu"));
 	CHECK_OK(mkdir("vgpu", 0777));
-	touch("vgpu/libhsakmt.so.1");
+	touch("vgpu/libvgpu.so");
 	paths_find_below(&paths, test_tmpdir());
 	CHECK_STR_EQ(paths.vgpu_dir, test_tmpfile("vgpu"));
 }

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 from support import *
 
-OURS = ("librtl.so", "libhsakmt.so", "libdtif.so")
+OURS = ("librtl.so", "libvgpu.so", "libvgpu_engine.so")
 SUPPRESSIONS = os.path.join(SOURCE, "tests/valgrind/amd.supp")
 MEMCHECK_FAILED = 99
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* inst_lib.c - one instruction at a time, for inst_test.py
  *
- * The interpreter alone, without a thunk or a runtime: registers and memory in, registers and memory out.
+ * The interpreter alone, without the driver or a runtime: registers and memory in, registers and memory out.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The same under the sanitizers. Python is not built with them, so they are loaded ahead of it.
 set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1)
-foreach(lib gcn gcn_valu_base gcn_valu_v3 vgpu_thunk)
+foreach(lib gcn gcn_valu_base gcn_valu_v3)
 	get_target_property(files ${lib} SOURCES)
 	list(FILTER files EXCLUDE REGEX "TARGET_OBJECTS")
 	list(TRANSFORM files PREPEND ${src}/../../vgpu/)
 	add_library(${lib}_asan OBJECT ${files})
 	target_compile_definitions(${lib}_asan PRIVATE _GNU_SOURCE HSA_LARGE_MODEL)
-	target_include_directories(${lib}_asan SYSTEM PRIVATE ${VGPU_HSAKMT_INCLUDE} ${VGPU_HSA_INCLUDE})
+	target_include_directories(${lib}_asan SYSTEM PRIVATE ${VGPU_HSA_INCLUDE})
 	target_compile_options(${lib}_asan PRIVATE ${sanitize} -ffp-contract=off -fvisibility=hidden)
 	set_target_properties(${lib}_asan PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
 endforeach()
@@ -16,14 +16,16 @@ target_compile_options(gcn_valu_v3_asan PRIVATE -march=x86-64-v3)
 target_compile_definitions(gcn_asan PRIVATE GCN_MOST=1)
 add_library(gcn_inst_asan SHARED inst_lib.c)
 set_target_properties(gcn_inst_asan PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${out})
-# and the whole thunk, for AMD's runtimes
-add_library(vgpu_hsakmt_asan SHARED ${src}/../../vgpu/kmt_layout.c)
-target_link_libraries(vgpu_hsakmt_asan PRIVATE vgpu_thunk_asan Threads::Threads)
-target_include_directories(vgpu_hsakmt_asan SYSTEM PRIVATE ${VGPU_HSAKMT_INCLUDE} ${VGPU_HSA_INCLUDE})
-target_compile_definitions(vgpu_hsakmt_asan PRIVATE VGPU_THUNK=52 HSA_LARGE_MODEL)
-target_link_options(vgpu_hsakmt_asan PRIVATE -Wl,--version-script=${src}/../../vgpu/exports.map -Wl,-z,nodelete -Wl,-z,now)
-set_target_properties(vgpu_hsakmt_asan PROPERTIES
-	OUTPUT_NAME hsakmt SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/asan)
+# and the driver's engine, for AMD's runtimes; what is preloaded works before a sanitizer is set up, and is not built with it
+get_target_property(files vgpu_engine SOURCES)
+list(TRANSFORM files PREPEND ${src}/../../vgpu/)
+add_library(vgpu_engine_asan SHARED ${files})
+target_link_options(vgpu_engine_asan PRIVATE -Wl,--version-script=${src}/../../vgpu/driver/engine.map -Wl,-z,nodelete -Wl,-z,now)
+target_include_directories(vgpu_engine_asan SYSTEM PRIVATE ${VGPU_HSA_INCLUDE})
+target_compile_definitions(vgpu_engine_asan PRIVATE HSA_LARGE_MODEL)
+set_target_properties(vgpu_engine_asan PROPERTIES OUTPUT_NAME vgpu_engine LIBRARY_OUTPUT_DIRECTORY ${out}/asan)
+add_custom_command(TARGET vgpu_engine_asan POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:vgpu_driver> ${out}/asan)
+add_dependencies(vgpu_engine_asan vgpu_driver)
 # and the AQLprofile library
 get_target_property(files vgpu_aqlprofile SOURCES)
 list(TRANSFORM files PREPEND ${src}/../../vgpu/)
@@ -34,7 +36,7 @@ target_compile_options(vgpu_aqlprofile_asan PRIVATE ${sanitize} -fvisibility=hid
 target_link_options(vgpu_aqlprofile_asan PRIVATE -fsanitize=address,undefined)
 set_target_properties(vgpu_aqlprofile_asan PROPERTIES
 	OUTPUT_NAME hsa-amd-aqlprofile64 SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/asan C_STANDARD 11)
-foreach(lib gcn_inst_asan vgpu_hsakmt_asan)
+foreach(lib gcn_inst_asan vgpu_engine_asan)
 	target_include_directories(${lib} PRIVATE ${src}/../../vgpu)
 	target_compile_definitions(${lib} PRIVATE _GNU_SOURCE)
 	target_compile_options(${lib} PRIVATE ${sanitize} -fvisibility=hidden)
@@ -74,29 +76,31 @@ vgpu_sanitized_test(exec 600 ${src}/test_exec.py
 	overlapping_kernels_have_separate_scratch kernel_reading_freed_memory_is_a_fault
 	trap_stops_queue_with_error examples_at_o3_on_4_gpus_print_right_results ${more})
 
-# The whole thunk under the thread sanitizer, without the rows for newer processors: threads of the virtual GPU among themselves.
+# The whole engine under the thread sanitizer, without the rows for newer processors: threads of the virtual GPU among themselves.
 # Runtimes are not built with it: what they and programs access is in tsan.supp.
 if(CMAKE_C_COMPILER_ID STREQUAL GNU)
-	foreach(lib gcn gcn_valu_base vgpu_thunk)
+	foreach(lib gcn gcn_valu_base vgpu_engine)
 		get_target_property(files ${lib} SOURCES)
 		list(FILTER files EXCLUDE REGEX "TARGET_OBJECTS")
 		list(TRANSFORM files PREPEND ${src}/../../vgpu/)
 		list(APPEND tsan_files ${files})
 	endforeach()
-	add_library(vgpu_hsakmt_tsan SHARED ${tsan_files} ${src}/../../vgpu/kmt_layout.c)
-	target_include_directories(vgpu_hsakmt_tsan SYSTEM PRIVATE ${VGPU_HSAKMT_INCLUDE} ${VGPU_HSA_INCLUDE})
-	target_compile_definitions(vgpu_hsakmt_tsan PRIVATE _GNU_SOURCE HSA_LARGE_MODEL VGPU_THUNK=52 GCN_MOST=0)
+	add_library(vgpu_engine_tsan SHARED ${tsan_files})
+	target_include_directories(vgpu_engine_tsan SYSTEM PRIVATE ${VGPU_HSA_INCLUDE})
+	target_compile_definitions(vgpu_engine_tsan PRIVATE _GNU_SOURCE HSA_LARGE_MODEL GCN_MOST=0)
 	# a wave's fence orders what the simulated program does: there is nothing in it for the sanitizer
-	target_compile_options(vgpu_hsakmt_tsan PRIVATE -fsanitize=thread -g1 -O1 -ffp-contract=off -fvisibility=hidden -Wno-tsan)
-	target_link_libraries(vgpu_hsakmt_tsan PRIVATE Threads::Threads m)
-	target_link_options(vgpu_hsakmt_tsan PRIVATE -fsanitize=thread -Wl,--version-script=${src}/../../vgpu/exports.map
+	target_compile_options(vgpu_engine_tsan PRIVATE -fsanitize=thread -g1 -O1 -ffp-contract=off -fvisibility=hidden -Wno-tsan)
+	target_link_libraries(vgpu_engine_tsan PRIVATE Threads::Threads m)
+	target_link_options(vgpu_engine_tsan PRIVATE -fsanitize=thread -Wl,--version-script=${src}/../../vgpu/driver/engine.map
 		-Wl,-z,nodelete -Wl,-z,now)
-	set_target_properties(vgpu_hsakmt_tsan PROPERTIES
-		OUTPUT_NAME hsakmt SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/tsan C_STANDARD 11 C_EXTENSIONS OFF)
+	set_target_properties(vgpu_engine_tsan PROPERTIES
+		OUTPUT_NAME vgpu_engine LIBRARY_OUTPUT_DIRECTORY ${out}/tsan C_STANDARD 11 C_EXTENSIONS OFF)
+	add_custom_command(TARGET vgpu_engine_tsan POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:vgpu_driver> ${out}/tsan)
+	add_dependencies(vgpu_engine_tsan vgpu_driver)
 	execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libtsan.so OUTPUT_VARIABLE tsan
 		OUTPUT_STRIP_TRAILING_WHITESPACE)
 	add_test(NAME vgpu.threads_race_free COMMAND ${out}/threads_test)
 	set_tests_properties(vgpu.threads_race_free PROPERTIES LABELS "vgpu;tsan" TIMEOUT 120
 		PASS_REGULAR_EXPRESSION "^0 failures" FAIL_REGULAR_EXPRESSION "ThreadSanitizer"
-		ENVIRONMENT "LD_PRELOAD=${tsan};LD_LIBRARY_PATH=${out}/tsan;VGPU_THREADS=4;TSAN_OPTIONS=report_signal_unsafe=0:suppressions=${src}/tsan.supp")
+		ENVIRONMENT "LD_PRELOAD=${tsan} ${out}/tsan/libvgpu.so;VGPU_THREADS=4;TSAN_OPTIONS=report_signal_unsafe=0:suppressions=${src}/tsan.supp")
 endif()

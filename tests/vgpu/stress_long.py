@@ -24,7 +24,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1000)
     args = parser.parse_args()
     gen = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stress_gen.py")
-    env = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath(args.vgpu), VGPU_EXEC="on", VGPU_KERNEL_NS="0",
+    env = dict(os.environ, LD_PRELOAD=os.path.join(os.path.abspath(args.vgpu), "libvgpu.so"), VGPU_EXEC="on", VGPU_KERNEL_NS="0",
                VGPU_ARCH=args.arch)
     failed = 0
     for n in range(0, args.kernels, BATCH):

@@ -124,6 +124,14 @@ def child_that_was_forked_after_the_close_uses_the_driver():
     equal("dispatches that each completed", [n for n, in numbers(r, r"completed (\d+)")], [50, 50, 50])
 
 
+@case
+def limit_of_file_sizes_leaves_no_gpu_and_is_named():
+    text, err = shown("sh", "-c", "ulimit -f 1000; if true 3<>/dev/kfd; then echo open; else echo refused; fi; head -c 100 /dev/kfd || echo none",
+                      tmp=new_dir("tmp"))
+    equal("output", text, "refused\nnone\n")
+    contains("messages", err, "vgpu: there is no GPU: its memory is in a file, and the limit of file sizes (ulimit -f) is too small")
+
+
 def driver(scenario):
     r = run("driver_test", scenario, environ={"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so")})
     check(r.out.endswith("ok\n"), r.out + r.err)
@@ -530,7 +538,7 @@ def unknown_settings_are_answered_with_the_one_that_is_meant():
 
 @case
 def documented_knobs_match_table():
-    with open(f"{SOURCE}/vgpu/knobs.c", encoding="utf-8") as f:
+    with open(f"{SOURCE}/vgpu/engine/knobs.c", encoding="utf-8") as f:
         have = re.findall(r'\{ "(VGPU_\w+)"', f.read())
     with open(f"{SOURCE}/docs/virtual-gpu.md", encoding="utf-8") as f:
         documented = re.findall(r"^\| `(VGPU_\w+)`", f.read(), re.M)
@@ -552,16 +560,6 @@ def idle_engine_uses_little_cpu():
     r = run("hsa_test", "idle", 1500, devices=8, log=False)
     used = float(re.search(r"idle (\S+)", r.out).group(1))
     check(used < 4, f"{used} % of a core with 32 idle queues")
-
-
-@case
-def exported_names_match_map():
-    lib = ctypes.CDLL(f"{VGPU_DIR}/libhsakmt.so.1")
-    with open(f"{SOURCE}/vgpu/exports.map", encoding="utf-8") as f:
-        names = re.findall(r"hsaKmt\w+", f.read())
-    equal("names in the map", len(names), 114)
-    for name in names:
-        check(hasattr(lib, name), name)
 
 
 main()

@@ -53,6 +53,10 @@ struct node node_of_fd(int fd);
 /* Whether a descriptor that node_of_fd() does not know is of a device that another process opened: its parent, say. */
 bool node_is_foreign(int fd);
 
+/* Whether this process opened the devices. A child of vfork() or clone() in which no handler of pthread_atfork() ran has the tables of
+ * its parent, but none of its threads. */
+bool nodes_are_own(void);
+
 /* In a forked child: what it has is its parent's. */
 void nodes_forget(void);
 
@@ -103,7 +107,7 @@ void kfd_forked(void);
 /* The offset of a GPU's doorbells for mmap(), as the kernel makes it: thunks take the offset in the page from its low bits, some with a mask that
  * is larger than the page. */
 #define DOORBELLS_TYPE (3ull << 62)
-#define DOORBELLS_OFFSET(gpu) (DOORBELLS_TYPE | (uint64_t)kmt_topology_gpu_id((gpu) + 1u) << 46)
+#define DOORBELLS_OFFSET(gpu) (DOORBELLS_TYPE | (uint64_t)gpu_number(gpu) << 46)
 #define OFFSET_GPU(offset) ((uint32_t)((offset) >> 46 & 0xffff))
 
 /* Where in the file of /dev/kfd a GPU's doorbells are, a slot of 8 bytes for each queue; a page that takes stores behind them. */

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "../kmt.h"
-#include "../knobs.h"
+#include "../engine/gpu.h"
+#include "../engine/knobs.h"
 #include "drm_abi.h"
 #include "driver.h"
 
@@ -53,7 +53,7 @@ static int answer(const struct drm_info *info, const void *data, size_t size)
 
 static struct drm_dev_info dev_info(unsigned int gpu)
 {
-	const struct kmt_gpu_kind *k = kmt_topology_kind(gpu);
+	const struct gpu_kind *k = gpu_kind(gpu);
 	uint32_t per_engine = k->nr_cus / k->shader_engines;
 	struct drm_dev_info d = {
 		.device_id = k->device_id,
@@ -109,7 +109,7 @@ static int info(unsigned int gpu, const struct drm_info *args)
 		return answer(args, &d, sizeof(d));
 	case DRM_INFO_READ_MMR_REG:
 		/* GB_ADDR_CONFIG */
-		words[0] = 0x2a114042;
+		words[0] = GPU_ADDR_CONFIG;
 		return args->read_mmr_reg.count > 4 ?
 			       -EINVAL :
 			       answer(args, words, args->read_mmr_reg.count * sizeof(words[0]));

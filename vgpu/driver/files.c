@@ -455,6 +455,9 @@ static int device_request(struct node node, unsigned long request, void *arg)
 	unsigned int number = _IOC_NR(request), type = _IOC_TYPE(request);
 	size_t size = _IOC_SIZE(request);
 
+	/* as in the kernel: a descriptor is its process's */
+	if (!nodes_are_own())
+		return -EBADF;
 	if (node.kind == NODE_KFD)
 		return type == KFD_TYPE ? engine->kfd_request(number, arg, size) : -ENOTTY;
 	return type == DRM_TYPE ? engine->drm_request(node.gpu, number, arg, size) : -ENOTTY;

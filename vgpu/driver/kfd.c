@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../clock.h"
-#include "../kmt.h"
-#include "../knobs.h"
-#include "../log.h"
+#include "../engine/clock.h"
+#include "../engine/gpu.h"
+#include "../engine/knobs.h"
+#include "../engine/log.h"
 #include "driver.h"
 #include "kfd_abi.h"
 
@@ -116,13 +116,13 @@ static int get_clock_counters(union argument *a)
 static struct kfd_aperture aperture(unsigned int gpu)
 {
 	return (struct kfd_aperture){
-		.lds_base = (1ull << 48),
-		.lds_limit = (1ull << 48) + UINT32_MAX,
-		.scratch_base = (2ull << 48),
-		.scratch_limit = (2ull << 48) + UINT32_MAX,
+		.lds_base = GPU_LDS_BASE,
+		.lds_limit = GPU_LDS_BASE + UINT32_MAX,
+		.scratch_base = GPU_SCRATCH_BASE,
+		.scratch_limit = GPU_SCRATCH_BASE + UINT32_MAX,
 		.gpuvm_base = 4096,
 		.gpuvm_limit = (1ull << 47) - 1,
-		.gpu_id = kmt_topology_gpu_id(gpu + 1),
+		.gpu_id = gpu_number(gpu),
 	};
 }
 
@@ -195,7 +195,7 @@ static int get_tile_config(union argument *a)
 	if (args->macro_tile_config_ptr)
 		memset((void *)(uintptr_t)args->macro_tile_config_ptr, 0,
 		       args->num_macro_tile_configs * sizeof(uint32_t));
-	args->gb_addr_config = 0x2a114042;
+	args->gb_addr_config = GPU_ADDR_CONFIG;
 	args->num_banks = 16;
 	args->num_ranks = 1;
 	return 0;
@@ -284,7 +284,7 @@ static int available_memory(union argument *a)
 /* Barriers of a dispatch are its own: no number is ever used up. */
 static int alloc_gws(union argument *a)
 {
-	if (a->gws.num_gws > KMT_GWS)
+	if (a->gws.num_gws > GPU_GWS)
 		return -EBUSY;
 	a->gws.first_gws = 0;
 	return 0;

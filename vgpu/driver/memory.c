@@ -29,13 +29,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../engine.h"
-#include "../fault.h"
-#include "../kmt.h"
-#include "../kmt_event.h"
-#include "../kmt_memory.h"
-#include "../knobs.h"
-#include "../log.h"
+#include "../engine/engine.h"
+#include "../engine/fault.h"
+#include "../engine/gpu.h"
+#include "../engine/host.h"
+#include "../engine/knobs.h"
+#include "../engine/log.h"
 #include "drm_abi.h"
 #include "driver.h"
 #include "kfd_abi.h"
@@ -80,7 +79,7 @@ static uint64_t largest_range;
 static uint64_t file_end[KNOBS_DEVICES_MAX]; /* of the render nodes' files */
 static uint64_t used[KNOBS_DEVICES_MAX];     /* bytes of the GPU's own memory */
 
-unsigned int kmt_memory_generation = 1;
+unsigned int host_generation = 1;
 
 static void *at_address(uint64_t addr)
 {
@@ -164,14 +163,14 @@ static bool drop_range(uint64_t start)
 
 	if (!r || --r->refs)
 		return false;
-	__atomic_fetch_add(&kmt_memory_generation, 1, __ATOMIC_ACQ_REL);
+	__atomic_fetch_add(&host_generation, 1, __ATOMIC_ACQ_REL);
 	i = (size_t)(r - ranges);
 	memmove(r, r + 1, (nr_ranges - i - 1) * sizeof(*ranges));
 	nr_ranges--;
 	return true;
 }
 
-bool kmt_memory_range(uint64_t addr, struct gcn_range *out)
+bool host_range(uint64_t addr, struct gcn_range *out)
 {
 	struct range *r;
 
@@ -267,12 +266,12 @@ static int put_in_file(struct bo *b)
 
 	if (file < 0)
 		return file;
-	/* offsets are used once: the file is sparse, and 2^60 bytes do not run out. Large allocations begin at a huge page. */
+	/* offsets are used once: the file is sparse, and its 2^60 bytes do not run out. Large allocations begin at a huge page. */
 	at = file_end[b->gpu] + PAGE;
 	if (b->size >= 2 << 20)
 		at = (at + (2 << 20) - 1) & ~((2ull << 20) - 1);
-	if (ftruncate(file, (off_t)(at + b->size)))
-		return -errno;
+	if (at + b->size > FOREIGN_AT)
+		return -ENOMEM;
 	file_end[b->gpu] = at + b->size;
 	b->file = file;
 	b->at = at;
@@ -664,7 +663,7 @@ int memory_request_dmabuf_info(struct kfd_dmabuf_info *args)
 		return -EINVAL;
 	args->size = page.size;
 	args->flags = page.flags;
-	args->gpu_id = kmt_topology_gpu_id((page.gpu < knobs.devices ? page.gpu : 0) + 1);
+	args->gpu_id = gpu_number(page.gpu < knobs.devices ? page.gpu : 0);
 	args->metadata_size = page.metadata.size;
 	if (args->metadata_ptr)
 		memcpy(at_address(args->metadata_ptr), page.metadata.words, page.metadata.size);
@@ -930,7 +929,7 @@ static void forget(void)
 	nr_bos = 0;
 	lowest_free = 1;
 	nr_ranges = 0;
-	__atomic_fetch_add(&kmt_memory_generation, 1, __ATOMIC_ACQ_REL);
+	__atomic_fetch_add(&host_generation, 1, __ATOMIC_ACQ_REL);
 }
 
 void memory_unlock(bool child)

@@ -15,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "../knobs.h"
+#include "../engine/knobs.h"
 #include "drm_abi.h"
 #include "driver.h"
 
@@ -46,6 +47,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file files[NODES];
 /* atomic: how many there are */
 static unsigned int nr_files;
+/* atomic: a page that the kernel clears in each child that has a copy of it; it says whether this process made them. Without a system
+ * call, which a program may have forbidden itself. */
+static bool *own;
 
 /* The functions of the C library are those of files.c. */
 static int real_fstat(int fd, struct stat *st)
@@ -101,12 +105,45 @@ dev_t node_device(struct node node)
 				       makedev(DRM_MAJOR, RENDER_FIRST + node.gpu);
 }
 
+/* The size is set once: files are sparse, and a limit of file sizes that the program sets afterwards is none of the GPU's. One that it
+ * has before leaves no space for a GPU's memory: EFBIG, and not the signal that the kernel sends for it. */
+static bool may_be_large(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_FSIZE, &l) || l.rlim_cur == RLIM_INFINITY || l.rlim_cur >= FOREIGN_AT)
+		return true;
+	fprintf(stderr,
+		"vgpu: there is no GPU: its memory is in a file, and the limit of file sizes (ulimit -f) is too small\n");
+	return false;
+}
+
+/* Under lock. Kernels before 4.14 do not clear it: a child that no handler of pthread_atfork() saw is taken for its parent. */
+static bool make_own(void)
+{
+	void *page;
+
+	if (own)
+		return true;
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return false;
+	madvise(page, 4096, MADV_WIPEONFORK);
+	__atomic_store_n(&own, page, __ATOMIC_RELAXED);
+	return true;
+}
+
 /* Under lock. */
 static int make_file(struct file *f, const char *name)
 {
 	struct stat st;
-	int fd = memfd_create(name, MFD_CLOEXEC), high;
+	int fd, high;
 
+	if (!may_be_large())
+		return -EFBIG;
+	if (!make_own())
+		return -ENOMEM;
+	fd = memfd_create(name, MFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_OWN);
@@ -114,7 +151,7 @@ static int make_file(struct file *f, const char *name)
 		syscall(SYS_close, fd);
 		fd = high;
 	}
-	if (real_fstat(fd, &st) || ftruncate(fd, (off_t)(DOORBELLS_AT(KNOBS_DEVICES_MAX) + 4096))) {
+	if (real_fstat(fd, &st) || ftruncate(fd, (off_t)FOREIGN_AT)) {
 		int err = -errno;
 
 		syscall(SYS_close, fd);
@@ -123,6 +160,7 @@ static int make_file(struct file *f, const char *name)
 	f->fd = fd;
 	f->dev = st.st_dev;
 	f->ino = st.st_ino;
+	*own = true;
 	/* pairs with the acquire in node_of_fd() */
 	__atomic_store_n(&f->there, true, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&nr_files, 1, __ATOMIC_RELAXED);
@@ -154,15 +192,24 @@ int node_file(struct node node)
 	return err ? err : f->fd;
 }
 
+bool nodes_are_own(void)
+{
+	const bool *o = __atomic_load_n(&own, __ATOMIC_RELAXED);
+
+	return o && *o;
+}
+
 int node_open(struct node node, int flags)
 {
 	char path[64];
-	int own = node_file(node), fd;
+	int file = node_file(node), fd;
 
-	if (own < 0)
-		return own;
+	if (file < 0)
+		return file;
+	if (!nodes_are_own())
+		return -ENODEV;
 	/* a description of its own: as each open() of a device */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", own);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | (flags & (O_CLOEXEC | O_NONBLOCK)),
 			  0);
 	return fd < 0 ? -errno : fd;

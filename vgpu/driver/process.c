@@ -8,11 +8,11 @@
  */
 #include <pthread.h>
 
-#include "../clock.h"
-#include "../engine.h"
-#include "../kmt.h"
-#include "../knobs.h"
-#include "../log.h"
+#include "../engine/clock.h"
+#include "../engine/engine.h"
+#include "../engine/gpu.h"
+#include "../engine/knobs.h"
+#include "../engine/log.h"
 #include "driver.h"
 
 static const struct driver_front *front; /* constant after vgpu_engine() */
@@ -79,7 +79,7 @@ void driver_start(void)
 int driver_gpu(uint32_t gpu_id)
 {
 	for (unsigned int gpu = 0; gpu < knobs.devices; gpu++) {
-		if (kmt_topology_gpu_id(gpu + 1) == gpu_id)
+		if (gpu_number(gpu) == gpu_id)
 			return (int)gpu;
 	}
 	return -1;

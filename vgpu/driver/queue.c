@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../engine.h"
-#include "../fault.h"
-#include "../kmt.h"
-#include "../knobs.h"
-#include "../queue.h"
+#include "../engine/engine.h"
+#include "../engine/fault.h"
+#include "../engine/gpu.h"
+#include "../engine/knobs.h"
+#include "../engine/queue.h"
 #include "driver.h"
 #include "kfd_abi.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tree.c - the kernel driver's files in /sys that describe the virtual GPUs
  *
- * The names and units are those of the Linux kernel's amdkfd: a line "name number" for each property. All values come from
- * kmt_topology.c, so that a program sees the same here and in the runtime.
+ * The names and units are those of the Linux kernel's amdkfd: a line "name number" for each property. Node 0 is the CPU, the GPUs
+ * follow. Runtimes depend on many of the values: they assert them, divide by them or select their protocol by them; those are marked.
  *
  * The folder is shared by the user's processes with the same settings, each of which holds a lock on it (flock, shared). The one that
  * ends last removes it. What a process left that was killed is removed when the next folder is made.
@@ -28,17 +28,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../kmt.h"
-#include "../knobs.h"
+#include "../engine/gpu.h"
+#include "../engine/knobs.h"
 
-#define BANKS_MAX 4
-/* bits of a node's capabilities: user memory is registered at its own address; queue errors are reported as exceptions */
-#define CAPABILITY_SVM 0x08000000u
-#define CAPABILITY_TRAPS 0x20000000u
+/* of a GPU's capabilities */
+#define CAPABILITY_POWER_OF_TWO 0x8u /* the sizes of queues */
+#define CAPABILITY_DOORBELL                                                                        \
+	0x2000u /* of 64 bits: others have another protocol of write pointer and doorbell */
+#define CAPABILITY_SRAM_ECC 0x4000000u /* of the target id */
+#define CAPABILITY_SVM 0x08000000u     /* user memory is registered at its own address */
+#define CAPABILITY_TRAPS 0x20000000u   /* queue errors are reported as exceptions */
+
+#define LINK_ENABLED 1u
+#define LINK_NO_ATOMICS 0xcu /* of 32, of 64 bits */
+
+enum { HEAP_SYSTEM = 0, HEAP_VRAM = 1 };
+enum { LINK_PCIE = 2, LINK_XGMI = 11 };
+enum { CACHE_DATA = 1, CACHE_CPU = 4, CACHE_GPU = 8 };
 
 #define RENDER_FIRST 128u
-
-#define LINKS_MAX (KNOBS_DEVICES_MAX + 1)
 
 /* All files: "path\0text\0" for each. */
 struct files {
@@ -71,142 +79,171 @@ static void line(struct files *f, const char *name, uint64_t value)
 	fprintf(f->out, "%s %llu\n", name, (unsigned long long)value);
 }
 
-static uint32_t target_version(const HsaNodeProperties *p)
+#define NODE "class/kfd/topology/nodes/%u/"
+
+static void put_cpu(struct files *f)
 {
-	return p->EngineId.ui32.Major * 10000u + p->EngineId.ui32.Minor * 100u +
-	       p->EngineId.ui32.Stepping;
+	static const char *const of_gpus[] = {
+		"p2p_links_count",
+		"cpu_core_id_base",
+		"simd_id_base",
+		"max_waves_per_simd",
+		"lds_size_in_kb",
+		"gds_size_in_kb",
+		"num_gws",
+		"wave_front_size",
+		"array_count",
+		"simd_arrays_per_engine",
+		"cu_per_simd_array",
+		"simd_per_cu",
+		"max_slots_scratch_cu",
+		"gfx_target_version",
+		"vendor_id",
+		"device_id",
+		"location_id",
+		"domain",
+		"drm_render_minor",
+		"hive_id",
+		"num_sdma_engines",
+		"num_sdma_xgmi_engines",
+		"num_sdma_queues_per_engine",
+		"num_cp_queues",
+	};
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	begin_file(f, NODE "properties", 0u);
+	line(f, "cpu_cores_count", cores > 0 ? (uint64_t)cores : 1);
+	line(f, "simd_count", 0);
+	line(f, "mem_banks_count", 1);
+	line(f, "caches_count", 1); /* asserted */
+	line(f, "io_links_count", knobs.devices);
+	for (size_t i = 0; i < sizeof(of_gpus) / sizeof(of_gpus[0]); i++)
+		line(f, of_gpus[i], 0);
+	line(f, "max_engine_clk_ccompute", 2000);
+	end_file(f);
 }
 
-/* The node's banks that the driver has: LDS and scratch memory are the thunk's own. Returns their number. */
-static unsigned int list_banks(unsigned int node, unsigned int nr,
-			       HsaMemoryProperties banks[BANKS_MAX])
+static void put_gpu(struct files *f, unsigned int gpu)
 {
-	unsigned int nr_listed = 0;
+	const struct gpu_kind *k = gpu_kind(gpu);
 
-	if (nr > BANKS_MAX || hsaKmtGetNodeMemoryProperties(node, nr, banks))
-		return 0;
-	for (unsigned int i = 0; i < nr; i++)
-		if (banks[i].HeapType != HSA_HEAPTYPE_GPU_LDS &&
-		    banks[i].HeapType != HSA_HEAPTYPE_GPU_SCRATCH)
-			banks[nr_listed++] = banks[i];
-	return nr_listed;
-}
-
-static void put_node(struct files *f, unsigned int node, const HsaNodeProperties *p)
-{
-	HsaMemoryProperties banks[BANKS_MAX];
-
-	begin_file(f, "class/kfd/topology/nodes/%u/gpu_id", node);
-	fprintf(f->out, "%u\n", kmt_topology_gpu_id(node));
-	end_file(f);
-	begin_file(f, "class/kfd/topology/nodes/%u/name", node);
-	fprintf(f->out, "%s\n", (const char *)p->AMDName);
-	end_file(f);
-	begin_file(f, "class/kfd/topology/nodes/%u/properties", node);
-	line(f, "cpu_cores_count", p->NumCPUCores);
-	line(f, "simd_count", p->NumFComputeCores);
-	line(f, "mem_banks_count", list_banks(node, p->NumMemoryBanks, banks));
-	line(f, "caches_count", p->NumCaches);
-	line(f, "io_links_count", p->NumIOLinks);
+	begin_file(f, NODE "properties", gpu + 1);
+	line(f, "cpu_cores_count", 0);
+	line(f, "simd_count", (uint64_t)k->nr_cus * GPU_SIMDS_PER_CU);
+	line(f, "mem_banks_count", 1); /* LDS and scratch memory are the thunk's own */
+	line(f, "caches_count", 2);    /* asserted */
+	line(f, "io_links_count", knobs.devices);
 	line(f, "p2p_links_count", 0);
-	line(f, "cpu_core_id_base", p->CComputeIdLo);
-	line(f, "simd_id_base", p->FComputeIdLo);
-	line(f, "max_waves_per_simd", p->MaxWavesPerSIMD);
-	line(f, "lds_size_in_kb", p->LDSSizeInKB);
-	line(f, "gds_size_in_kb", p->GDSSizeInKB);
-	line(f, "num_gws", p->NumGws);
-	line(f, "wave_front_size", p->WaveFrontSize);
-	line(f, "array_count", (uint64_t)p->NumShaderBanks * p->NumArrays);
-	line(f, "simd_arrays_per_engine", p->NumArrays);
-	line(f, "cu_per_simd_array", p->NumCUPerArray);
-	line(f, "simd_per_cu", p->NumSIMDPerCU);
-	line(f, "max_slots_scratch_cu", p->MaxSlotsScratchCU);
-	line(f, "gfx_target_version", target_version(p));
-	line(f, "vendor_id", p->VendorId);
-	line(f, "device_id", p->DeviceId);
-	line(f, "location_id", p->LocationId);
-	line(f, "domain", p->Domain);
-	line(f, "drm_render_minor", (uint64_t)p->DrmRenderMinor);
-	line(f, "hive_id", p->HiveID);
-	line(f, "num_sdma_engines", p->NumSdmaEngines);
-	line(f, "num_sdma_xgmi_engines", p->NumSdmaXgmiEngines);
-	line(f, "num_sdma_queues_per_engine", p->NumSdmaQueuesPerEngine);
-	line(f, "num_cp_queues", p->NumCpQueues);
-	line(f, "max_engine_clk_ccompute", p->MaxEngineClockMhzCCompute);
-	if (kmt_topology_is_gpu(node)) {
-		line(f, "max_engine_clk_fcompute", p->MaxEngineClockMhzFCompute);
-		line(f, "local_mem_size", p->LocalMemSize);
-		line(f, "fw_version", p->EngineId.ui32.uCode);
-		line(f, "capability",
-		     p->Capability.Value | CAPABILITY_SVM |
-			     (knobs.exceptions ? CAPABILITY_TRAPS : 0));
-		line(f, "debug_prop", 0);
-		line(f, "sdma_fw_version", p->uCodeEngineVersions.uCodeSDMA);
-		line(f, "unique_id", p->UniqueID);
-		line(f, "num_xcc", 1);
-	}
+	line(f, "cpu_core_id_base", 0);
+	line(f, "simd_id_base", 0x80000000u + gpu * 0x1000);
+	line(f, "max_waves_per_simd", k->waves_per_simd);
+	line(f, "lds_size_in_kb", GPU_LDS_KB);
+	line(f, "gds_size_in_kb", 0);
+	line(f, "num_gws", GPU_GWS);		   /* 0: no cooperative launches */
+	line(f, "wave_front_size", 64);		   /* 0 crashes a runtime */
+	line(f, "array_count", k->shader_engines); /* divided by; CUs a multiple of it: asserted */
+	line(f, "simd_arrays_per_engine", 1);
+	line(f, "cu_per_simd_array", k->nr_cus / k->shader_engines);
+	line(f, "simd_per_cu", GPU_SIMDS_PER_CU);
+	line(f, "max_slots_scratch_cu", 32); /* 0: no scratch memory */
+	line(f, "gfx_target_version", 90000 + k->stepping);
+	line(f, "vendor_id", GPU_VENDOR);
+	line(f, "device_id", k->device_id);
+	line(f, "location_id", (gpu + 1) << 8);
+	line(f, "domain", 0);
+	line(f, "drm_render_minor", RENDER_FIRST + gpu);
+	line(f, "hive_id", k->hive);
+	line(f, "num_sdma_engines", 2);
+	line(f, "num_sdma_xgmi_engines", k->xgmi_sdma_engines);
+	line(f, "num_sdma_queues_per_engine", 2);
+	line(f, "num_cp_queues", 24);
+	line(f, "max_engine_clk_ccompute", 2000);
+	line(f, "max_engine_clk_fcompute", k->gpu_mhz);
+	line(f, "local_mem_size", 0); /* in the memory bank */
+	line(f, "fw_version", k->ucode);
+	line(f, "capability",
+	     CAPABILITY_POWER_OF_TWO | CAPABILITY_DOORBELL | CAPABILITY_SVM |
+		     (k->sram_ecc ? CAPABILITY_SRAM_ECC : 0) |
+		     (knobs.exceptions ? CAPABILITY_TRAPS : 0));
+	line(f, "debug_prop", 0);
+	line(f, "sdma_fw_version", k->sdma_ucode);
+	line(f, "unique_id", 0x7667707500000000ull + gpu);
+	line(f, "num_xcc", 1); /* divided by */
 	end_file(f);
 }
 
-static void put_banks(struct files *f, unsigned int node, unsigned int nr)
+static void put_bank(struct files *f, unsigned int node)
 {
-	HsaMemoryProperties banks[BANKS_MAX];
+	const struct gpu_kind *k = node ? gpu_kind(node - 1) : NULL;
+	uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
-	nr = list_banks(node, nr, banks);
-	for (unsigned int i = 0; i < nr; i++) {
-		begin_file(f, "class/kfd/topology/nodes/%u/mem_banks/%u/properties", node, i);
-		line(f, "heap_type", banks[i].HeapType);
-		line(f, "size_in_bytes", banks[i].SizeInBytes);
-		line(f, "flags", banks[i].Flags.MemoryProperty);
-		line(f, "width", banks[i].Width);
-		line(f, "mem_clk_max", banks[i].MemoryClockMax);
-		end_file(f);
-	}
+	begin_file(f, NODE "mem_banks/0/properties", node);
+	line(f, "heap_type", k ? HEAP_VRAM : HEAP_SYSTEM);
+	line(f, "size_in_bytes", k ? knobs.vram_mb << 20 : host);
+	line(f, "flags", 0);
+	line(f, "width", k ? k->memory_bits : 64);
+	line(f, "mem_clk_max", k ? k->memory_mhz : 1600);
+	end_file(f);
 }
 
-static void put_caches(struct files *f, unsigned int node, unsigned int processor, unsigned int nr)
+/* `level`: from 1 on. */
+static void put_cache(struct files *f, unsigned int node, unsigned int level)
 {
-	HsaCacheProperties caches[4];
-
-	if (nr > 4 || hsaKmtGetNodeCacheProperties(node, processor, nr, caches))
-		return;
-	for (unsigned int i = 0; i < nr; i++) {
-		begin_file(f, "class/kfd/topology/nodes/%u/caches/%u/properties", node, i);
-		line(f, "processor_id_low", caches[i].ProcessorIdLow);
-		line(f, "level", caches[i].CacheLevel);
-		line(f, "size", caches[i].CacheSize);
-		line(f, "cache_line_size", caches[i].CacheLineSize);
-		line(f, "cache_lines_per_tag", caches[i].CacheLinesPerTag);
-		line(f, "association", caches[i].CacheAssociativity);
-		line(f, "latency", caches[i].CacheLatency);
-		line(f, "type", caches[i].CacheType.Value);
-		end_file(f);
-	}
+	begin_file(f, NODE "caches/%u/properties", node, level - 1);
+	line(f, "processor_id_low", node ? 0x80000000u + (node - 1) * 0x1000 : 0);
+	line(f, "level", level);
+	line(f, "size", !node ? 1024 : level == 1 ? 16 : gpu_kind(node - 1)->l2_kb);
+	line(f, "cache_line_size", 64);
+	line(f, "cache_lines_per_tag", 0);
+	line(f, "association", 16);
+	line(f, "latency", 0);
+	line(f, "type", CACHE_DATA | (node ? CACHE_GPU : CACHE_CPU)); /* asserted of a GPU's */
+	end_file(f);
 }
 
-static void put_links(struct files *f, unsigned int node, unsigned int nr)
+/* Two GPUs of one hive have links of their own; the others meet at the host's PCIe. */
+static void put_link(struct files *f, unsigned int node, unsigned int to, unsigned int number)
 {
-	HsaIoLinkProperties links[LINKS_MAX];
+	uint64_t hive = node && to ? gpu_kind(node - 1)->hive : 0;
+	bool xgmi = hive && gpu_kind(to - 1)->hive == hive;
 
-	if (nr > LINKS_MAX || hsaKmtGetNodeIoLinkProperties(node, nr, links))
-		return;
-	for (unsigned int i = 0; i < nr; i++) {
-		const HsaIoLinkProperties *l = &links[i];
+	begin_file(f, NODE "io_links/%u/properties", node, number);
+	line(f, "type", xgmi ? LINK_XGMI : LINK_PCIE);
+	line(f, "version_major", xgmi ? 0 : 3);
+	line(f, "version_minor", 0);
+	line(f, "node_from", node);
+	line(f, "node_to", to);
+	line(f, "weight", xgmi ? 15 : node && to ? 40 : 20);
+	line(f, "min_latency", 0);
+	line(f, "max_latency", 0);
+	line(f, "min_bandwidth", xgmi ? 50000 : 312);
+	line(f, "max_bandwidth", xgmi ? 100000 : 15754);
+	line(f, "recommended_transfer_size", 0);
+	line(f, "flags", LINK_ENABLED | (knobs.no_atomics ? LINK_NO_ATOMICS : 0));
+	end_file(f);
+}
 
-		begin_file(f, "class/kfd/topology/nodes/%u/io_links/%u/properties", node, i);
-		line(f, "type", l->IoLinkType);
-		line(f, "version_major", l->VersionMajor);
-		line(f, "version_minor", l->VersionMinor);
-		line(f, "node_from", l->NodeFrom);
-		line(f, "node_to", l->NodeTo);
-		line(f, "weight", l->Weight);
-		line(f, "min_latency", l->MinimumLatency);
-		line(f, "max_latency", l->MaximumLatency);
-		line(f, "min_bandwidth", l->MinimumBandwidth);
-		line(f, "max_bandwidth", l->MaximumBandwidth);
-		line(f, "recommended_transfer_size", l->RecTransferSize);
-		line(f, "flags", l->Flags.LinkProperty | 1u); /* bit 0: the link is enabled */
-		end_file(f);
+static void put_node(struct files *f, unsigned int node)
+{
+	unsigned int nr = 0;
+
+	begin_file(f, NODE "gpu_id", node);
+	fprintf(f->out, "%u\n", node ? gpu_number(node - 1) : 0);
+	end_file(f);
+	begin_file(f, NODE "name", node);
+	fprintf(f->out, "%s\n", node ? gpu_kind(node - 1)->name : "");
+	end_file(f);
+	if (node)
+		put_gpu(f, node - 1);
+	else
+		put_cpu(f);
+	put_bank(f, node);
+	put_cache(f, node, 1);
+	if (node)
+		put_cache(f, node, 2);
+	for (unsigned int to = 0; to <= knobs.devices; to++) {
+		if (to != node)
+			put_link(f, node, to, nr++);
 	}
 }
 
@@ -218,9 +255,9 @@ static void put_value(struct files *f, unsigned int minor, const char *name, uns
 }
 
 /* What is known of a GPU by its render node. */
-static void put_render(struct files *f, unsigned int gpu, const HsaNodeProperties *p)
+static void put_render(struct files *f, unsigned int gpu)
 {
-	unsigned int minor = RENDER_FIRST + gpu;
+	unsigned int minor = RENDER_FIRST + gpu, id = gpu_kind(gpu)->device_id;
 
 	begin_file(f, "char/226:%u/device/drm/card%u/dev", minor, gpu);
 	fprintf(f->out, "226:%u\n", gpu);
@@ -231,21 +268,18 @@ static void put_render(struct files *f, unsigned int gpu, const HsaNodePropertie
 	begin_file(f, "char/226:%u/device/uevent", minor);
 	fprintf(f->out,
 		"DRIVER=amdgpu\nPCI_CLASS=38000\nPCI_ID=1002:%04X\nPCI_SUBSYS_ID=1002:%04X\nPCI_SLOT_NAME=0000:%02x:00.0\n",
-		p->DeviceId, p->DeviceId, gpu + 1);
+		id, id, gpu + 1);
 	end_file(f);
-	put_value(f, minor, "vendor", p->VendorId);
-	put_value(f, minor, "device", p->DeviceId);
-	put_value(f, minor, "subsystem_vendor", p->VendorId);
-	put_value(f, minor, "subsystem_device", p->DeviceId);
+	put_value(f, minor, "vendor", GPU_VENDOR);
+	put_value(f, minor, "device", id);
+	put_value(f, minor, "subsystem_vendor", GPU_VENDOR);
+	put_value(f, minor, "subsystem_device", id);
 	put_value(f, minor, "revision", 0);
 }
 
 /* 0, or -ENOMEM. */
 static int describe(struct files *f)
 {
-	HsaSystemProperties machine;
-	HsaNodeProperties p;
-
 	f->out = open_memstream(&f->bytes, &f->len);
 	if (!f->out)
 		return -ENOMEM;
@@ -260,17 +294,10 @@ static int describe(struct files *f)
 	begin_file(f, "module/amdgpu/initstate");
 	fputs("live\n", f->out);
 	end_file(f);
-	hsaKmtAcquireSystemProperties(&machine);
-	for (unsigned int node = 0; node < machine.NumNodes; node++) {
-		if (hsaKmtGetNodeProperties(node, &p))
-			continue;
-		put_node(f, node, &p);
-		put_banks(f, node, p.NumMemoryBanks);
-		put_caches(f, node, p.FComputeIdLo, p.NumCaches);
-		put_links(f, node, p.NumIOLinks);
-		if (kmt_topology_is_gpu(node))
-			put_render(f, node - 1, &p);
-	}
+	for (unsigned int node = 0; node <= knobs.devices; node++)
+		put_node(f, node);
+	for (unsigned int gpu = 0; gpu < knobs.devices; gpu++)
+		put_render(f, gpu);
 	return fclose(f->out) ? -ENOMEM : 0;
 }
 

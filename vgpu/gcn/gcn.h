@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gcn.h - an interpreter of machine code: runs one dispatch, a slice at a time
  *
- * Independent of queues and of the thunk. A dispatch is resumable: the caller runs a slice of it, does
+ * Independent of queues and of the driver. A dispatch is resumable: the caller runs a slice of it, does
  * other work, and resumes it, so that no lock is held and no thread occupied for longer than a slice.
  *
  * synchronisation: a run belongs to one thread at a time, but for gcn_run_work(); the decoded code is shared by all runs, and is

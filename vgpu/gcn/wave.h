@@ -22,7 +22,7 @@
 #define GCN_VGPR_ROWS (512 + 32)
 #define GCN_SGPRS (128 + 16)
 
-/* high halves of the apertures' addresses: LDS 1 << 48, scratch 2 << 48 (kmt_topology.c says the same) */
+/* high halves of the apertures' addresses: LDS 1 << 48, scratch 2 << 48 (engine/gpu.h says the same) */
 #define GCN_LDS_HI 0x10000u
 #define GCN_SCRATCH_HI 0x20000u
 

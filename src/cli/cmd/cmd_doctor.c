@@ -24,7 +24,6 @@
 #include "cli/machine.h"
 #include "cli/paths.h"
 #include "cli/trace/probe.h"
-#include "cli/trace/vgpu.h"
 #include "cli/ui.h"
 #include "rtl_version.h"
 
@@ -293,13 +292,15 @@ static void check_parts(struct doctor *d)
 	}
 	if (!d->paths.vgpu_dir[0]) {
 		print_line(d, WARN, "it is an optional part of the installation",
-			   "virtual GPU: libhsakmt.so.1 not found below %s", d->paths.root);
-	} else if (paths_join(file, d->paths.vgpu_dir, "libhsakmt.so.1")) {
+			   "virtual GPU: libvgpu.so not found below %s", d->paths.root);
+	} else if (paths_join(file, d->paths.vgpu_dir, "libvgpu.so")) {
 		probe_library(r, "libhsa-runtime64.so.1", file, NULL);
 		d->has_vgpu = r->loaded;
 		if (r->loaded)
-			print_line(d, OK, NULL, "virtual GPU: %s: %s", d->paths.vgpu_dir,
-				   vgpu_way(r->path));
+			print_line(
+				d, OK, NULL,
+				"virtual GPU: %s: libvgpu.so is preloaded, and is the kernel driver for %s",
+				d->paths.vgpu_dir, r->path);
 		else
 			print_line(d, WARN, "install the HSA runtime, which it needs",
 				   "virtual GPU: %s", r->error);

@@ -147,7 +147,6 @@ static char **build_env(const struct trace *t, const char **why)
 		.librtlmpi = value(t, TRACE_MPI)->count ? t->paths.librtlmpi : NULL,
 		.lib_dir = t->paths.lib_dir,
 		.vgpu_dir = value(t, TRACE_VGPU)->count ? t->paths.vgpu_dir : NULL,
-		.vgpu_driver = value(t, TRACE_VGPU)->count ? vgpu_driver(&t->paths) : NULL,
 		.vgpu_devices = value(t, TRACE_VGPU)->num,
 		.tsan_suppressions = t->paths.tsan_suppressions[0] ? t->paths.tsan_suppressions :
 								     NULL,

@@ -112,7 +112,6 @@ static void set_environment(const struct selftest *s, const struct selftest_play
 	/* rtl trace does the same for the program, by --virtual-gpu */
 	if (s->virtual && play->way != WAY_RTL) {
 		put_first("LD_LIBRARY_PATH", s->paths.vgpu_dir);
-		setenv("HSA_ENABLE_DTIF", "1", 0);
 		setenv("VGPU_DEVICES",
 		       ui_keep(ui_format("%llu", (unsigned long long)s->virtual_gpus)), 1);
 	}

@@ -162,7 +162,7 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 {
 	const char *name = s->librtl, *file = strrchr(s->librtl, '/');
 	size_t n = 0;
-	char **out;
+	char **out, *driver;
 
 	if (strpbrk(s->lib_dir, ":;") || (s->vgpu_dir && strpbrk(s->vgpu_dir, ":;"))) {
 		*why = "the directory's name has a colon or semicolon, which the loader takes for a separator";
@@ -177,19 +177,16 @@ char **childenv_build(const struct childenv_setup *s, char *const *vars, const c
 	memcpy(out, vars, n * sizeof(*out));
 
 	if (s->vgpu_dir) {
+		/* HSA's runtime loads the virtual GPU's AQLprofile by its name */
 		prepend_var(out, "LD_LIBRARY_PATH", s->vgpu_dir, ":;");
-		/* makes a runtime with a statically linked thunk (7.0 and later) load the virtual GPU's */
-		if (!childenv_get(out, "HSA_ENABLE_DTIF"))
-			set_var(out, "HSA_ENABLE_DTIF", "1");
 		if (s->vgpu_devices)
 			set_var_uint(out, "VGPU_DEVICES", s->vgpu_devices);
 		/* by its name where a path can't be given: its folder is in LD_LIBRARY_PATH */
-		if (s->vgpu_driver)
-			prepend_var(out, "LD_PRELOAD",
-				    strpbrk(s->vgpu_driver, BLANKS) ?
-					    strrchr(s->vgpu_driver, '/') + 1 :
-					    s->vgpu_driver,
-				    ": ");
+		driver = ui_format("%s%slibvgpu.so",
+				   strpbrk(s->vgpu_dir, BLANKS) ? "" : s->vgpu_dir,
+				   strpbrk(s->vgpu_dir, BLANKS) ? "" : "/");
+		prepend_var(out, "LD_PRELOAD", driver, ": ");
+		free(driver);
 	}
 	if (strpbrk(s->librtl, BLANKS) && file) {
 		prepend_var(out, "LD_LIBRARY_PATH", s->lib_dir, ":;");

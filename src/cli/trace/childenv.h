@@ -11,7 +11,6 @@ struct childenv_setup {
 	const char *librtl;	       /* absolute */
 	const char *lib_dir;	       /* its directory */
 	const char *vgpu_dir;	       /* NULL: use the machine's GPUs */
-	const char *vgpu_driver;       /* NULL: not there; with vgpu_dir, preloaded behind librtl */
 	const char *librtlmpi;	       /* NULL: calls of MPI are not recorded; beside librtl */
 	const char *tsan_suppressions; /* NULL: not there */
 	uint64_t vgpu_devices;	       /* 0: the user's VGPU_DEVICES, or 1 */
@@ -32,8 +31,7 @@ struct childenv_setup {
  * HSA_TOOLS_ROCPROFILER_V1_TOOLS (both librtl and AMD's SDK get the tables) unless given, with is_registered
  * ROCPROFILER_REGISTER_LIBRARY unless given, RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB,
  * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API, and `more`; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES,
- * and vgpu_driver in LD_PRELOAD. The
- * loader splits LD_PRELOAD at blanks, so a directory with a blank goes into LD_LIBRARY_PATH instead; with a
+ * and its libvgpu.so in LD_PRELOAD, behind librtl. The loader splits LD_PRELOAD at blanks, so a directory with a blank goes into LD_LIBRARY_PATH instead; with a
  * colon neither works: NULL, and *why is the reason. */
 char **childenv_build(const struct childenv_setup *setup, char *const *vars, const char **why);
 

@@ -11,10 +11,6 @@ struct paths;
 void vgpu_check_paths(const struct paths *paths);
 /* Stores one GPU of each architecture in VGPU_ARCH; their number. A list that the virtual GPU ignores is its default. */
 size_t vgpu_gpus(struct machine_gpu gpus[MACHINE_GPUS_MAX]);
-/* The library that shows the virtual GPUs in /sys, to preload; NULL: it is not there. */
-const char *vgpu_driver(const struct paths *paths);
-/* How the virtual GPU gets into programs that load this HSA runtime. */
-const char *vgpu_way(const char *rocr);
 /* Prints what the virtual GPU does and does not. */
 void vgpu_explain(void);
 /* Without --virtual-gpu: warns of VGPU_* variables, unless the program runs on a virtual GPU anyway. */

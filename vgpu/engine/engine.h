@@ -29,12 +29,6 @@ void engine_kick(void);
 /* Ends the queue: its packet (or SDMA operation) `index` used `addr`, which is no memory of the device. Under the lock. */
 void engine_memory_fault(struct queue *q, uint64_t index, uint64_t addr, unsigned int error_type);
 
-/*
- * Declares that the runtime's threads spin while they wait for the GPU. The engine's thread, which is started afterwards, gets
- * a higher priority then, where the kernel permits that: it shall not wait for the processor of those that wait for it.
- */
-void engine_waiters_spin(void);
-
 /* Around fork(): the child has no engine. */
 void engine_forked(void);
 

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "kmt_memory.h"
+#include "host.h"
 #include "knobs.h"
 #include "log.h"
 #include "mem.h"
@@ -199,7 +199,7 @@ void sqtt_put(unsigned int gpu, const struct sqtt_token *t)
 		sqtt_lost(gpu, t->se, 1);
 		return;
 	}
-	if (!kmt_memory_range(at, &range) || range.hi - at < sizeof(*t)) {
+	if (!host_range(at, &range) || range.hi - at < sizeof(*t)) {
 		e->reg[STATUS - BASE] |= STATUS_MEMORY;
 		return;
 	}

@@ -15,8 +15,8 @@
 #include "clock.h"
 #include "deliver.h"
 #include "engine.h"
-#include "kmt_event.h"
-#include "kmt_memory.h"
+#include "host.h"
+#include "host.h"
 #include "knobs.h"
 #include "mem.h"
 #include "vtime.h"
@@ -115,7 +115,7 @@ static bool reachable(struct queue *q, uint64_t addr, uint64_t bytes)
 	struct gcn_range range;
 
 	/* it may span several allocations */
-	while (kmt_memory_range(addr, &range)) {
+	while (host_range(addr, &range)) {
 		if (bytes <= range.hi - addr)
 			return true;
 		bytes -= range.hi - addr;
@@ -130,7 +130,7 @@ static void *piece(uint64_t addr, uint64_t *bytes)
 {
 	struct gcn_range range = { addr, UINT64_MAX, 0 };
 
-	kmt_memory_range(addr, &range);
+	host_range(addr, &range);
 	if (range.hi - addr < *bytes)
 		*bytes = range.hi - addr;
 	return mem_ptr(addr + range.shift);
@@ -360,7 +360,7 @@ static int do_packet(struct queue *q, const unsigned char *p, uint64_t now)
 	case OP_FENCE:
 		return do_fence(q, p);
 	case OP_TRAP:
-		kmt_event_set(mem_get32(p + 4) & 0xfffffff);
+		host_event_set(mem_get32(p + 4) & 0xfffffff);
 		return 2;
 	case OP_POLL:
 		return do_poll(q, p, now);

@@ -2,7 +2,7 @@
 /* deliver.h - when the completion of a packet becomes visible to the host
  *
  * Usually at once. In deterministic mode a signal that host threads can block on is delayed until one
- * does (hsaKmtWaitOnEvent), or for VGPU_SETTLE_US. The reason: the HIP runtime checks whether an earlier
+ * does, or for VGPU_SETTLE_US. The reason: the HIP runtime checks whether an earlier
  * operation has completed, and if so does not submit the packet that would wait for it. The result must not
  * depend on the host's speed. The device itself sees the completion at once: deliver_value().
  */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "kmt_event.h"
+#include "host.h"
 #include "knobs.h"
 #include "mem.h"
 #include "queue.h"
@@ -33,7 +33,7 @@ static void complete(uint64_t handle, bool lose_event)
 	__atomic_fetch_sub(&s->value, 1, __ATOMIC_RELEASE);
 	if (mailbox && !lose_event) {
 		mem_store64(mem_ptr(mailbox), id);
-		kmt_event_set(id);
+		host_event_set(id);
 	}
 }
 
@@ -63,7 +63,8 @@ void deliver_signal(struct queue *q, uint64_t handle, uint64_t vns, bool lose_ev
 {
 	if (knobs.clock == KNOBS_CLOCK_DETERMINISTIC) {
 		vtime_set(handle, vns);
-		if (knobs.settle_us && signal_of(handle)->event_mailbox_ptr &&
+		/* one that no thread can block on is not kept, unless earlier ones are: it is visible no sooner than they */
+		if (knobs.settle_us && (signal_of(handle)->event_mailbox_ptr || q->nr_late) &&
 		    keep_back(q, handle, lose_event))
 			return;
 	}
@@ -87,7 +88,8 @@ bool deliver_serve(struct queue *q, uint64_t now, uint64_t *wake_ns)
 
 	/* in order: delivers the completion that a thread waits for, and all before it */
 	for (unsigned int i = 0; i < q->nr_late; i++) {
-		if (now >= q->late[i].since_ns + settle_ns || kmt_event_blocks(q->late[i].event_id))
+		if (now >= q->late[i].since_ns + settle_ns ||
+		    host_event_blocks(q->late[i].event_id))
 			nr = i + 1;
 	}
 	if (nr)

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "gcn/gcn.h"
-#include "kmt.h"
+#include "../gcn/gcn.h"
+#include "gpu.h"
 #include "knobs.h"
 
 enum {
@@ -228,7 +228,7 @@ static struct gpu *gpu_of(unsigned int gpu)
 
 		g->set_up = true;
 		g->index = 0xe0000000;
-		g->engines = kmt_topology_kind(gpu)->shader_engines;
+		g->engines = gpu_kind(gpu)->shader_engines;
 		for (enum block_id id = 0; id < NR_BLOCKS; id++)
 			g->instances[id] = nr_instances(arch, id, blocks[id].instances);
 		g->events = arch == GCN_GFX90A ? events_gfx90a : events_gfx900;

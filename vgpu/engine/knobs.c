@@ -2,7 +2,7 @@
 /* knobs.c - settings of the virtual GPU, read once from VGPU_* environment variables
  *
  * Owns:     `knobs`, the one table of names.
- * Threads:  knobs_init() under kmt_misc.c's open lock; the values are constant after.
+ * Threads:  knobs_init() under the lock of the driver's start; the values are constant after.
  * Fails:    prints one warning for a bad value or an unknown name and ignores it.
  */
 #include "knobs.h"
@@ -71,7 +71,7 @@ static const struct knob table[] = {
 	{ "VGPU_COPY_GBPS", KNOB_DOUBLE, AT(copy_gbps), 12, 0, 1e6, { NULL } },
 	{ "VGPU_OVERLAP", KNOB_U64, AT(overlap), 1, 1, 32, { NULL } },
 	{ "VGPU_DOORBELL", KNOB_CHOICE, AT(doorbell), 0, 0, 0, { "lenient", "strict", "alone" } },
-	{ "VGPU_EXCEPTIONS", KNOB_U64, AT(exceptions), 0, 0, 1, { NULL } },
+	{ "VGPU_EXCEPTIONS", KNOB_U64, AT(exceptions), 1, 0, 1, { NULL } },
 	{ "VGPU_NO_ATOMICS", KNOB_U64, AT(no_atomics), 0, 0, 1, { NULL } },
 	{ "VGPU_NO_EVENTS", KNOB_U64, AT(no_events), 0, 0, 1, { NULL } },
 	{ "VGPU_NAP_US", KNOB_U64, AT(nap_us), 2000, 20, 100000, { NULL } },

@@ -3,7 +3,7 @@
  *
  * Owns:     the rules.
  * Threads:  fault_parse() while the settings are read; fault_match() any thread.
- * Not here: the effects of the faults (cp_aql.c, sdma.c, kmt_memory.c, kmt_queue.c).
+ * Not here: the effects of the faults (cp_aql.c, sdma.c, the driver's memory.c and queue.c).
  */
 #include "fault.h"
 

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "gcn/gcn.h"
+#include "../gcn/gcn.h"
 #include "knobs.h"
 
 #define SPIN_NS 30000

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "clock.h"
-#include "gcn/gcn.h"
-#include "gcn/symbol.h"
-#include "kmt_event.h"
-#include "kmt_memory.h"
+#include "../gcn/gcn.h"
+#include "../gcn/symbol.h"
+#include "host.h"
+#include "host.h"
 #include "knobs.h"
 #include "perf.h"
 #include "queue.h"
@@ -38,9 +38,9 @@ static uint64_t ticks_now(unsigned int gpu)
 }
 
 static const struct gcn_host host = {
-	.range = kmt_memory_range,
-	.generation = &kmt_memory_generation,
-	.interrupt = kmt_event_set,
+	.range = host_range,
+	.generation = &host_generation,
+	.interrupt = host_event_set,
 	.ticks = ticks_now,
 };
 
@@ -169,7 +169,7 @@ static void fail(struct queue *q, struct queue_flight *f, enum gcn_status status
 	log_flush();
 	if (status == GCN_MEMORY_FAULT) {
 		q->dead = true;
-		kmt_event_memory_fault(q->gpu, s->addr, 0);
+		host_memory_fault(q->gpu, s->addr, 0);
 	} else {
 		cp_aql_error(q, error_code(status), f->index);
 	}

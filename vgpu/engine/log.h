@@ -14,7 +14,7 @@
 struct log_where {
 	unsigned int gpu;
 	uint64_t queue;	   /* hsa_queue_t.id; for a copy queue the same as queue_id */
-	uint64_t queue_id; /* the thunk's own number of the queue, unique in a process */
+	uint64_t queue_id; /* the driver's number of the queue, unique in a process */
 };
 
 struct gcn_counters;

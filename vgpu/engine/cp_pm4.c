@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "clock.h"
-#include "kmt_memory.h"
+#include "host.h"
 #include "knobs.h"
 #include "mem.h"
 #include "perf.h"
@@ -67,7 +67,7 @@ static void *reach(struct pm4 *p, uint64_t addr, uint64_t size)
 {
 	struct gcn_range range;
 
-	if (!(addr & 3) && kmt_memory_range(addr, &range) && range.hi - addr >= size)
+	if (!(addr & 3) && host_range(addr, &range) && range.hi - addr >= size)
 		return mem_ptr(addr + range.shift);
 	p->fault = addr;
 	return NULL;

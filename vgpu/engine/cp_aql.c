@@ -22,10 +22,10 @@
 #include "cp_pm4.h"
 #include "deliver.h"
 #include "engine.h"
-#include "gcn/gcn.h"
-#include "gcn/wave.h"
+#include "../gcn/gcn.h"
+#include "../gcn/wave.h"
 #include "kernel.h"
-#include "kmt_event.h"
+#include "host.h"
 #include "knobs.h"
 #include "mem.h"
 #include "perf.h"
@@ -189,7 +189,7 @@ static void report_inactive(struct queue *q, uint64_t code)
 	mem_store64(&s->value, code);
 	if (s->event_mailbox_ptr) {
 		mem_store64(mem_ptr(s->event_mailbox_ptr), s->event_id);
-		kmt_event_set(s->event_id);
+		host_event_set(s->event_id);
 	}
 }
 
@@ -205,7 +205,7 @@ void cp_aql_error(struct queue *q, uint64_t code, uint64_t index)
 
 		mem_store64(q->error_reason, mask);
 		if (q->error_event)
-			kmt_event_set(q->error_event);
+			host_event_set(q->error_event);
 		return;
 	}
 	report_inactive(q, code);
@@ -249,11 +249,6 @@ static bool take_doorbell(struct queue *q)
 		return false;
 	q->rung = value + 1;
 	return true;
-}
-
-void cp_aql_ring(struct queue *q)
-{
-	q->rung = max64(q->rung, mem_load64(&q->aq->write_dispatch_id));
 }
 
 /* The index up to which packets may be valid. */

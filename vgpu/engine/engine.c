@@ -20,14 +20,13 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "cp_aql.h"
-#include "kmt_event.h"
+#include "host.h"
 #include "knobs.h"
 #include "log.h"
 #include "queue.h"
@@ -39,7 +38,6 @@
 #define NAP_MIN_NS 20000
 /* a nap shorter than this costs more than it saves */
 #define NAP_WORTH_NS 8000
-#define NICE_BEFORE_WAITERS (-10)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint wanted;
@@ -51,8 +49,6 @@ static bool running;
 
 /* futex: 1 while the thread naps */
 static atomic_uint napping;
-
-static atomic_bool waiters_spin;
 
 void engine_lock(void)
 {
@@ -79,12 +75,7 @@ void engine_memory_fault(struct queue *q, uint64_t index, uint64_t addr, unsigne
 	log_memory_fault(&where, index, addr);
 	log_flush();
 	q->dead = true;
-	kmt_event_memory_fault(q->gpu, addr, error_type);
-}
-
-void engine_waiters_spin(void)
-{
-	atomic_store(&waiters_spin, true);
+	host_memory_fault(q->gpu, addr, error_type);
 }
 
 static void nap(uint64_t ns)
@@ -135,7 +126,7 @@ static void rest(uint64_t now, uint64_t active_ns, uint64_t wake_ns)
 }
 
 /* A GPU does not wait for processors: the thread gets one soon when it wakes, though threads that spin have all of them
- * (a runtime on libdtif.so has two that always do). Without it each packet that the host waits for costs slices of the
+ * (a runtime's may). Without it each packet that the host waits for costs slices of the
  * others: 4 ms each. Of SCHED_OTHER's threads the one with the shorter slice goes first; Linux before 6.12 ignores it. */
 #define SLICE_NS 100000
 
@@ -156,13 +147,6 @@ static void take_short_slices(void)
 	syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-static void take_precedence(void)
-{
-	/* EPERM, EACCES: the processors are shared evenly, and the program is only slower */
-	if (atomic_load(&waiters_spin))
-		(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_BEFORE_WAITERS);
-}
-
 static void *engine_main(void *arg)
 {
 	uint64_t active_ns = clock_now();
@@ -171,10 +155,8 @@ static void *engine_main(void *arg)
 	pthread_setname_np(pthread_self(), "vgpu-engine");
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
 	/* there the engine hides a completion until the host's threads rest, and must not hold them up */
-	if (knobs.clock != KNOBS_CLOCK_DETERMINISTIC) {
-		take_precedence();
+	if (knobs.clock != KNOBS_CLOCK_DETERMINISTIC)
 		take_short_slices();
-	}
 	for (;;) {
 		struct queue_visit v;
 		uint64_t now;

@@ -18,7 +18,7 @@
 #include <hsa/hsa.h>
 
 #include "clock.h"
-#include "gcn/gcn.h"
+#include "../gcn/gcn.h"
 #include "knobs.h"
 
 #define BUF_SIZE (256 * 1024)

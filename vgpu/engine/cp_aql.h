@@ -8,8 +8,4 @@
 /* Processes the packets that can be processed now; never blocks. Under the engine's lock. */
 struct queue_visit cp_aql_serve(struct queue *q);
 
-/* For doorbells that are not memory (libdtif.so): announces all packets below the write index. Under the
- * engine's lock. */
-void cp_aql_ring(struct queue *q);
-
 #endif
