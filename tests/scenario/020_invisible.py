@@ -57,19 +57,22 @@ DETERMINISTIC = {
 
 
 # HIP 7.2 puts the streams of "cross" onto hardware queues by how full they are, and rounds the times of copies by when
-# the runtime last compared its clocks: of 150 untraced runs 27 differed in the one, of 24 two in the other, by 10 ns.
+# the runtime last compared its clocks: of 150 untraced runs 27 differed in the one, of 24 two in the other, by 10 ns. The events
+# around the first copy of each direction have one time or two by how far HIP's own thread is: of 30 untraced runs on a loaded machine
+# 10 differed, and no run in a later copy.
 ROUNDING_MS = 0.00002 if HIP7 else 0
+UNSTEADY = ("cross", "copy to device 0:", "copy to host 0:") if HIP7 else ()
 
 
 def same_times(what, seen, expected):
     def steady(text):
-        lines = [l for l in text.splitlines() if not HIP7 or not l.startswith("cross")]
+        lines = [l for l in text.splitlines() if not l.startswith(UNSTEADY)]
         times = [float(x) for l in lines for x in re.findall(r"(\S+) ms$", l)]
-        return "\n".join(re.sub(r"\S+ ms$", "T ms", l) for l in lines), times
+        return "\n".join(lines), "\n".join(re.sub(r"\S+ ms$", "T ms", l) for l in lines), times
 
-    (a, mine), (b, theirs) = steady(seen), steady(expected)
-    if a != b or any(abs(x - y) > ROUNDING_MS for x, y in zip(mine, theirs)):
-        same_lines(what, seen, expected)
+    (a, words, mine), (b, others, theirs) = steady(seen), steady(expected)
+    if words != others or any(abs(x - y) > ROUNDING_MS for x, y in zip(mine, theirs)):
+        same_lines(what, a, b)
 
 
 @case
