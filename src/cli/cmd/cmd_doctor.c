@@ -47,8 +47,8 @@ static const struct opt options[] = {
 				"virtual-gpu where that is missing." },
 	[O_PATH] = { 0, "path", OPT_CHOICE, .arg = "WHAT", .choices = "librtl|virtual-gpu",
 		     .help = "print a path of this installation, and check nothing",
-		     .more = "librtl: for LD_PRELOAD of a program that is to be recorded later (rtl start). virtual-gpu: the "
-			     "folder for its LD_LIBRARY_PATH, where it is to run on the virtual GPU." },
+		     .more = "librtl: for LD_PRELOAD of a program that is to be recorded later (rtl start). virtual-gpu: for "
+			     "LD_PRELOAD of one that is to run on the virtual GPU." },
 };
 
 static bool only_bad;
@@ -396,7 +396,7 @@ static int print_path(bool of_vgpu)
 	if (!*path)
 		ui_die(STATUS_FAILED, "%s: not found below %s",
 		       of_vgpu ? "the virtual GPU" : "librtl.so.1", paths.root);
-	ui_putf("%s\n", path);
+	ui_putf("%s%s\n", path, of_vgpu ? "/libvgpu.so" : "");
 	return 0;
 }
 
