@@ -18,7 +18,7 @@ struct writer {
 	struct channel {
 		uint64_t track;
 		int64_t end_ns; /* of its last slice: slices of a track don't overlap */
-	} *channels;
+	} * channels;
 	size_t nr, max;
 };
 
@@ -28,9 +28,8 @@ static struct channel *channel_of(struct writer *w, size_t number)
 	char name[48];
 
 	if (!w->group)
-		w->group = pftrace_track(t, &(struct pftrace_track){ .name = "collectives",
-								     .pid = -1,
-								     .tid = -1 });
+		w->group = pftrace_track(t, &(struct pftrace_track){
+						    .name = "collectives", .pid = -1, .tid = -1 });
 	while (w->nr <= number) {
 		struct channel *more =
 			alloc_grow(w->channels, w->nr, &w->max, 8, sizeof(*w->channels));
@@ -65,8 +64,7 @@ static int put_whole(struct pftrace *t, uint64_t track, int64_t ns,
 	pftrace_put_int(p, A_SKEW_NS, skew);
 	pftrace_put_int(p, A_TRANSFER_NS, transfer);
 	if (one->arrivals[one->last].bytes)
-		pftrace_put_int(p, PFTRACE_OF(WALK_BYTES),
-				(int64_t)one->arrivals[one->last].bytes);
+		pftrace_put_int(p, PFTRACE_OF(WALK_BYTES), (int64_t)one->arrivals[one->last].bytes);
 	return pftrace_end(t);
 }
 
