@@ -138,12 +138,13 @@ _rtl()
 		;;
 	convert)
 		case $prev in
-		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome pftrace speedscope folded kineto otf2 jsonl csv rocprofv3-csv rocprofv3-json rocpd3 rocprofv3-pftrace rocprofv3-otf2 rpd" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "perfetto chrome pftrace speedscope folded kineto otf2 jsonl parquet csv rocprofv3-csv rocprofv3-json rocpd3 rocprofv3-pftrace rocprofv3-otf2 rpd" -- "$cur")); return ;;
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		--job) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--progress) COMPREPLY=($(compgen -W "auto always never" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--format --output --force --public --quiet --progress --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--format --output --job --force --public --quiet --progress --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

@@ -26,7 +26,7 @@ EXPORT = READER + ("src/query/", "src/analysis/", "src/counter/", "src/export/*"
 FORMAT_TABLE = "src/export/export.c"
 # a folder for each format, or for formats of one kind
 FORMATS = tuple(f"src/export/{name}/" for name in (
-    "chrome_trace", "csv", "jsonl", "kineto", "otf2", "pftrace", "report", "rocprofv3", "rpd", "stacks"))
+    "chrome_trace", "csv", "jsonl", "kineto", "otf2", "parquet", "pftrace", "report", "rocprofv3", "rpd", "stacks"))
 COMMAND = READER + PROTOCOL + ("src/query/", "src/analysis/", "src/export/", "src/counter/")
 
 

@@ -11,6 +11,7 @@
 #include "export/jsonl/jsonl.h"
 #include "export/kineto/kineto.h"
 #include "export/otf2/otf2.h"
+#include "export/parquet/parquet.h"
 #include "export/pftrace/pftrace.h"
 #include "export/rocprofv3/rocprofv3.h"
 #include "export/rpd/rpd.h"
@@ -77,6 +78,13 @@ static int write_v3_otf2(struct query *q, const char *out)
 	  "\n\njsonl has one object on each line: an operation, a call, a range, a count of a counter, a loss. "      \
 	  "record says which, and the other members are the columns of the database's view of that name: "            \
 	  "dispatch is a row of rtl_dispatch.")                                                                       \
+	X("parquet", ".parquet", parquet_write, EXPORT_SET, true, parquet_document,                                   \
+	  " parquet makes a data set for DuckDB, ClickHouse, Spark and Dask, of many traces.",                        \
+	  "\n\nA parquet data set is a directory, to which each trace adds the folders of its ranks: "                \
+	  "OUT/job=JOB/rank=RANK has dispatches.parquet, copies.parquet, calls.parquet, ranges.parquet, "             \
+	  "processes.parquet, losses.parquet, agents.parquet, counters.parquet and clocks.parquet. A folder appears " \
+	  "when all of them are complete. JOB is the scheduler's id of the job (0: there was none), RANK is -1 for "  \
+	  "processes without one.")                                                                                   \
 	X("csv", "", csv_write, EXPORT_SEVERAL, false, csv_document,                                                  \
 	  " csv writes rocprof's files, for scripts.",                                                                \
 	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                      \
@@ -132,6 +140,7 @@ const char *export_needs(const struct export_format *format)
 	static const char *const needs[] = {
 		[EXPORT_DATABASE] = "is a database, which needs a plain file: -o NAME.db",
 		[EXPORT_ARCHIVE] = "is an archive of several files: -o NAME.otf2",
+		[EXPORT_SET] = "is a data set of several files: name a directory, -o DIR",
 		[EXPORT_SEVERAL] = "writes several files: name a directory, -o DIR/, or the begin "
 				   "of their names, -o PREFIX",
 	};

@@ -13,6 +13,7 @@ enum export_shape {
 	EXPORT_STREAM,	 /* a file, or stdout */
 	EXPORT_DATABASE, /* a file that is not written from its begin to its end */
 	EXPORT_ARCHIVE,	 /* a file that is named, and those that belong to it */
+	EXPORT_SET, /* the same in a directory, to which several traces are added; res->nr_files */
 	EXPORT_SEVERAL, /* several files (res->nr_files); the format checks itself that none exists */
 };
 

@@ -22,8 +22,8 @@ ENDS = (b"\x1b]0;PWNED\x07\x1b[2J\x1b[31m\x7f\xc2\x9b31m\xe2\x80\xae\xe2\x80\xa8
 INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Cs"}
 BY = "kernel,api,copy,marker,range,stream,gpu,process,rank,graph,error,gap,path"
 FORMATS = ("perfetto", "pftrace", "speedscope", "folded", "kineto", "jsonl", "csv", "rocprofv3-csv", "rocprofv3-json", "rocprofv3-pftrace",
-           "rocprofv3-otf2", "rocpd3", "otf2", "rpd")
-BINARY = ("pftrace", "rocprofv3-pftrace", "rocprofv3-otf2", "rocpd3", "otf2", "rpd")
+           "rocprofv3-otf2", "rocpd3", "otf2", "parquet", "rpd")
+BINARY = ("pftrace", "rocprofv3-pftrace", "rocprofv3-otf2", "rocpd3", "otf2", "parquet", "rpd")
 
 
 class Hostile(spool.Spool):

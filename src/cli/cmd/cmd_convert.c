@@ -3,8 +3,9 @@
 #include "cli/cmd/commands.h"
 #include "cli/read/exporter.h"
 #include "cli/ui.h"
+#include "export/parquet/parquet.h"
 
-enum { O_FORMAT, O_OUTPUT, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
+enum { O_FORMAT, O_OUTPUT, O_JOB, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = export_names + 1,
@@ -12,41 +13,68 @@ static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with the format's ending); - is stdout",
 		       .more = "A file whose name ends in .gz is compressed. For csv and rocprofv3's formats OUT is a "
-			       "directory, or the prefix of the files' names. These, otf2 and rpd can't be "
-			       "written to stdout, a pipe or a device." },
+			       "directory, or the prefix of the files' names; for parquet a directory. These, otf2 and "
+			       "rpd can't be written to stdout, a pipe or a device." },
+	[O_JOB] = { 0, "job", OPT_TEXT, .arg = "NAME", .help = "parquet: the job of all processes",
+		    .more = "Without it a process is of the scheduler's job that the trace names." },
 	[O_FORCE] = { 0, "force", .help = "overwrite an existing output" },
 	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_QUIET] = OPTS_QUIET,
 	[O_PROGRESS] = OPTS_PROGRESS,
 };
 
+/* What only a data set can have. */
+static void check_set(const struct opt_parsed *p, const struct export_format *format)
+{
+	if (format->shape == EXPORT_SET) {
+		if (p->nr_operands > 1 && !p->values[O_OUTPUT].count)
+			ui_die(STATUS_USAGE,
+			       "several traces need the name of the data set: -o DIR");
+		return;
+	}
+	if (p->nr_operands > 1)
+		ui_die(STATUS_USAGE,
+		       "-f %s writes one trace; rtl merge makes one of several, and -f parquet adds "
+		       "each to a data set",
+		       format->name);
+	if (p->values[O_JOB].count)
+		ui_die(STATUS_USAGE, "--job: only -f parquet has jobs");
+}
+
 static int run_convert(const struct opt_parsed *p)
 {
 	const struct opt_value *v = p->values;
+	const struct export_format *format = v[O_FORMAT].count ? &export_formats[v[O_FORMAT].num] :
+								 export_find("pftrace");
+	const struct parquet_choice choice = { v[O_JOB].text };
+	int status = 0;
 
 	ui_quiet(v[O_QUIET].count > 0);
-	return exporter_run(&(struct exporter){
-		.format = v[O_FORMAT].count ? &export_formats[v[O_FORMAT].num] :
-					      export_find("pftrace"),
-		.input = p->operands[0],
-		.output = v[O_OUTPUT].text,
-		.activity = "converting",
-		.progress = (enum ui_progress_mode)v[O_PROGRESS].num,
-		.opt = { .force = v[O_FORCE].count > 0,
-			 .access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK :
-								  JOB_ACCESS_CONTENT },
-	});
+	check_set(p, format);
+	for (int i = 0; i < p->nr_operands && status == 0; i++)
+		status = exporter_run(&(struct exporter){
+			.format = format,
+			.input = p->operands[i],
+			.output = v[O_OUTPUT].text,
+			.activity = "converting",
+			.progress = (enum ui_progress_mode)v[O_PROGRESS].num,
+			.opt = { .force = v[O_FORCE].count > 0,
+				 .format = format->shape == EXPORT_SET ? &choice : NULL,
+				 .access = opts_is_public(&v[O_PUBLIC]) ? JOB_ACCESS_UMASK :
+									  JOB_ACCESS_CONTENT },
+		});
+	return status;
 }
 
 const struct command cmd_convert = {
 	.name = "convert",
 	.summary = "writes a trace in a format of another tool",
-	.usage = "FILE [-f FORMAT] [-o OUT]",
+	.usage = "FILE... [-f FORMAT] [-o OUT]",
 	.operands = "FILE",
 	.opts = options,
 	.nr_opts = sizeof(options) / sizeof(options[0]),
 	.min_operands = 1,
-	.max_operands = 1,
+	.max_operands = -1,
 	.usage_status = STATUS_USAGE,
 	.reads = true,
 	.statuses = commands_statuses,
@@ -54,6 +82,7 @@ const struct command cmd_convert = {
 	.examples = "rtl convert trace.db\nrtl convert trace.db -f perfetto -o trace.json.gz\n"
 		    "rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
 		    "rtl convert trace.db -f csv -o results.csv\n"
+		    "rtl convert *.db -f parquet -o runs\n"
 		    "rtl convert trace.db -f folded -o - | flamegraph.pl > gpu.svg\n"
 		    "rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
 	.run = run_convert,

@@ -85,7 +85,12 @@ void exporter_check_database(const char *path, bool force)
 		ui_die(STATUS_FAILED, "%s", error);
 }
 
-/* Several files in a directory, or with a prefix: which there will be is not known yet. */
+/* Several files, in a directory or with a prefix: which there will be is not known yet. */
+static bool is_several(const struct export_format *format)
+{
+	return format->shape == EXPORT_SEVERAL || format->shape == EXPORT_SET;
+}
+
 static void check_several(const char *path)
 {
 	struct stat st;
@@ -127,13 +132,13 @@ int exporter_run(const struct exporter *e)
 	if (!output)
 		output = ui_keep(ui_format("%.*s%s", (int)(paths_suffix(e->input) - e->input),
 					   e->input, e->format->suffix));
-	if (e->format->shape == EXPORT_SEVERAL)
+	if (is_several(e->format))
 		check_several(output);
 	else
 		exporter_check(output, opt.force, STATUS_FAILED);
 	ui_stop_in_order(is_stdout(output) ?
 				 "the output ends here" :
-			 e->format->shape == EXPORT_SEVERAL ?
+			 is_several(e->format) ?
 				 "files that are there are complete; run it again with --force" :
 				 "nothing was written; run it again");
 	opt.progress = ui_progress_step;
@@ -146,7 +151,7 @@ int exporter_run(const struct exporter *e)
 	db_check_job(res, err);
 	if (res->warning[0])
 		ui_say("%s", res->warning);
-	if (e->format->shape == EXPORT_SEVERAL || res->nr_files > 1)
+	if (is_several(e->format) || res->nr_files > 1)
 		ui_say("%s: %llu files written; the trace is %s", e->input,
 		       (unsigned long long)res->nr_files, res->verdict);
 	else if (!is_stdout(output))

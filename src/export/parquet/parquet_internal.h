@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* parquet_internal.h - shared by the writer of Parquet
+ *
+ *	parquet.c	  processes by job and rank, and their folders
+ *	parquet_rows.c	  the rows of a process
+ *	parquet_tables.c  tables and columns
+ *	parquet_file.c	  a file: row groups and the footer
+ *	parquet_column.c  a column of a row group: pages, dictionary, statistics
+ *	parquet_encode.c  encodings
+ */
+#ifndef RTL_EXPORT_PARQUET_PARQUET_INTERNAL_H
+#define RTL_EXPORT_PARQUET_PARQUET_INTERNAL_H
+
+#include "export/parquet/parquet_encode.h"
+#include "query/query.h"
+#include "store/map.h"
+
+/* ---- tables ---- */
+
+enum parquet_type { PARQUET_INT, PARQUET_REAL, PARQUET_BOOL, PARQUET_TEXT };
+/* How values are encoded: numbers that are near the one before as differences; others, and texts, by a dictionary, as long as it is small. */
+enum parquet_how { PARQUET_DELTA, PARQUET_DICTIONARY, PARQUET_PLAIN };
+
+struct parquet_column {
+	const char *name;
+	enum parquet_type type;
+	enum parquet_how how;
+	bool optional; /* it may be NULL */
+	bool is_id;    /* the value counts from the first id of its process; 0 is none */
+	const char *ours,
+		*rpd; /* SQL; NULL: the value is NULL, or the table has rows of another source */
+	const char *note; /* unit and meaning */
+};
+
+struct parquet_table {
+	const char *name, *note;
+	const struct parquet_column *columns;
+	size_t nr;
+	const char *ours,
+		*rpd; /* FROM ... of a process, of which ?1 is the first id and ?2 the last; NULL: no rows */
+	const char *needs; /* a table that older databases lack; NULL: none */
+};
+
+/* Positions in parquet_tables of those that parquet_rows.c fills, and of their columns. */
+enum { PARQUET_DISPATCHES, PARQUET_COPIES, PARQUET_OTHERS };
+enum {
+	D_ID,
+	D_PID,
+	D_KERNEL,
+	D_GPU,
+	D_QUEUE,
+	D_STREAM,
+	D_GRID_X,
+	D_GRID_Y,
+	D_GRID_Z,
+	D_BLOCK_X,
+	D_BLOCK_Y,
+	D_BLOCK_Z,
+	D_BEGIN,
+	D_END,
+	D_CORRELATION,
+	D_CALL,
+	D_RANGE,
+	D_FLAGS,
+};
+enum {
+	C_ID,
+	C_PID,
+	C_KIND,
+	C_BYTES,
+	C_GPU,
+	C_QUEUE,
+	C_STREAM,
+	C_SRC,
+	C_DST,
+	C_BY,
+	C_BEGIN,
+	C_END,
+	C_CORRELATION,
+	C_CALL,
+	C_RANGE,
+	C_FLAGS,
+};
+
+/* Ends in a row whose name is NULL. */
+extern const struct parquet_table parquet_tables[];
+#define PARQUET_MAX_TABLES 16
+/* Of the tables: a column is only ever added. In the metadata of each file, key rtl.schema. */
+#define PARQUET_SCHEMA "1"
+
+/* ---- a column of a row group ---- */
+
+#define PARQUET_PAGE 8192u /* values of a page, at most */
+#define PARQUET_RECENT_BITS 9
+
+struct parquet_chunk {
+	const struct parquet_column *column;
+	enum parquet_how how; /* of the values that come next */
+	/* the page that is being filled */
+	size_t nr_rows, nr; /* with and without NULLs */
+	int64_t values
+		[PARQUET_PAGE]; /* numbers, the bits of real ones, or slots in the dictionary */
+	int64_t levels[PARQUET_PAGE]; /* 1: there is a value, 0: NULL */
+	struct parquet_bytes plain;   /* texts without a dictionary */
+	/* the pages before */
+	struct parquet_bytes pages;
+	uint64_t nr_values, nr_nulls,
+		used; /* of the row group; used: 1 << enum parquet_how, of its pages */
+	/* the dictionary: its entries as they are in the file, and where each one is */
+	struct parquet_bytes entries;
+	struct map index;
+	uint32_t *offsets;
+	size_t nr_entries, max_entries;
+	/* those that were asked for last: a number, or a text's hash, and its slot + 1; 0: none */
+	struct parquet_recent {
+		uint64_t key;
+		size_t slot_plus_1;
+	} recent[1 << PARQUET_RECENT_BITS];
+	/* statistics of numbers, and of texts that are not in the dictionary */
+	bool has_range, too_long;
+	int64_t least, most;
+	struct parquet_bytes first_text, last_text;
+};
+
+/* Of a zeroed one, and for the next row group. */
+void parquet_chunk_begin(struct parquet_chunk *c, const struct parquet_column *column);
+void parquet_chunk_fini(struct parquet_chunk *c);
+/* A value each. HOT: no allocation but the growth of buffers. */
+void parquet_chunk_int(struct parquet_chunk *c, int64_t value);
+void parquet_chunk_real(struct parquet_chunk *c, double value);
+/* `hash`: map_hash() of the text, which any bytes may be in. */
+void parquet_chunk_text(struct parquet_chunk *c, const char *text, size_t size, uint64_t hash);
+void parquet_chunk_null(struct parquet_chunk *c);
+/* Bytes that it will be in the file, nearly. */
+size_t parquet_chunk_size(const struct parquet_chunk *c);
+/* The dictionary's page and the pages as they are in the file, and the ColumnChunk of the footer, whose first page is at `offset`. */
+void parquet_chunk_end(struct parquet_chunk *c, struct parquet_bytes *out,
+		       struct parquet_thrift *meta, uint64_t offset);
+bool parquet_chunk_failed(const struct parquet_chunk *c);
+
+/* ---- a file ---- */
+
+struct parquet_file;
+
+/* Creates it in a directory. 0 or -errno with q->res->error. */
+int parquet_file_create(struct parquet_file **out, struct query *q, const char *path,
+			const struct parquet_table *table);
+/* The columns, each of which gets one value of each row. */
+struct parquet_chunk *parquet_file_columns(struct parquet_file *f);
+/* Ends a row. 0 or -errno with q->res->error. */
+int parquet_file_row(struct parquet_file *f);
+/* Ends the file, or gives it up if `ret` is an error; NULL is ignored. */
+int parquet_file_close(struct parquet_file *f, int ret);
+
+/* ---- rows ---- */
+
+struct parquet_rows;
+
+/* After rows_prepare(): what the rows of all processes need. 0 or -errno with q->res->error. */
+int parquet_rows_begin(struct parquet_rows **out, struct query *q);
+/* Adds the rows of q->only, or of all without one, to files of all tables in the order of parquet_tables. */
+int parquet_rows_add(struct parquet_rows *r, struct parquet_file *const *files);
+void parquet_rows_end(struct parquet_rows *r);
+
+#endif
