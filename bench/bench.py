@@ -40,6 +40,7 @@ SPOOL_BUDGET = 64.0  # bytes for each dispatch
 RATE_BUDGET = 500e3  # records/s
 JSON_BUDGET = 2  # seconds, of 1 M operations
 MEMORY_BUDGET = 64.0  # MiB
+PARQUET_BUDGET = 12  # bytes of a dispatch
 RUNTIMES = ("libhsa-runtime64.so.1", "libamdhip64.so.5")
 
 
@@ -589,6 +590,28 @@ class Bench:
             self.memory_row(f"{what}, {label}, memory", rss)
         for name in glob.glob(out + "*"):
             os.remove(name)
+        self.data_set(nr, label, db)
+
+    def data_set(self, nr, label, db):
+        """The folder of a rank, in Parquet; the floor is SQLite, which reads what a dispatch is made of."""
+        out = os.path.join(self.dir, "set")
+        begin = time.process_time()
+        with contextlib.closing(sqlite3.connect(db)) as connection:
+            connection.execute(
+                'SELECT max(O.id), max(gpuId), max(queueId), max(start), max("end"), max(roctxId), max(correlation_id), max(shape_id), max(flags) '
+                "FROM rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id"
+            ).fetchone()
+        floor = time.process_time() - begin
+        _, seconds, rss = self.run([self.path("bin/rtl"), "convert", "-q", "-f", "parquet", "-o", out, db])
+        size = sum(os.path.getsize(f) for f in glob.glob(out + "/*/*/dispatches.parquet"))
+        self.keep(f"parquet {nr}", {"seconds": seconds, "cpu": self.cpu_seconds, "memory": rss, "floor": floor, "size": size})
+        self.add(
+            f"Parquet, {label}", nr / self.cpu_seconds / 1000, "k dispatches/s of processor", nr / floor / 1000, "SQLite, which reads them",
+            note=f"{seconds:.2f} s; {self.cpu_seconds:.1f} s of processor",
+        )  # fmt: skip
+        self.add(f"Parquet, {label}, size", size / nr, "bytes for each", budgets=[(f"<= {PARQUET_BUDGET}", size <= PARQUET_BUDGET * nr)])
+        self.memory_row(f"Parquet, {label}, memory", rss)
+        shutil.rmtree(out)
 
     def memory_row(self, name, mib):
         self.add(name, mib, "MiB", budgets=[(f"<= {MEMORY_BUDGET:.0f} MiB", mib <= MEMORY_BUDGET)])

@@ -97,10 +97,11 @@ class Outputs(Case):
     def test_formats_that_are_no_streams_say_what_they_can_be_written_to(self):
         several = "writes several files: name a directory, -o DIR/, or the begin of their names, -o PREFIX"
         ways = {several: ("new/", "prefix"), "is an archive of several files: -o NAME.otf2": ("name.otf2",),
-                "is a database, which needs a plain file: -o NAME.db": ("name.db",)}
+                "is a database, which needs a plain file: -o NAME.db": ("name.db",),
+                "is a data set of several files: name a directory, -o DIR": ("dir",)}
         os.mkfifo(self.path("fifo"))
         for form, needs in (("csv", several), *((f"rocprofv3-{kind}", several) for kind in ("csv", "json", "pftrace", "otf2")),
-                            ("rocpd3", several), ("otf2", [*ways][1]), ("rpd", [*ways][2])):
+                            ("rocpd3", several), ("otf2", [*ways][1]), ("rpd", [*ways][2]), ("parquet", [*ways][3])):
             for name, what in (("fifo", "fifo: is a FIFO, but"), ("/dev/null", "/dev/null: is a device, but"),
                                ("-", "standard output:"), ("/dev/stdout", "standard output:")):
                 p = self.rtl("convert", "a.rtl", "-f", form, "--force", "-o", name, status=1, timeout=20)

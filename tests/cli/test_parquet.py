@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import sqlite3
+import stat
 
 from support import parquet, spool
 from support.cli import *
@@ -72,8 +73,10 @@ DUCKDB = """
 """
 HYPARQUET = """
     import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+    import { gunzipSync } from 'node:zlib';
+    const compressors = { GZIP: (bytes) => gunzipSync(bytes) };
     for (const name of process.argv.slice(2)) {
-        const rows = await parquetReadObjects({ file: await asyncBufferFromFile(name) });
+        const rows = await parquetReadObjects({ file: await asyncBufferFromFile(name), compressors });
         console.log(JSON.stringify(rows, (_, v) => typeof v === 'bigint' ? Number(v) : v));
     }
 """
@@ -166,6 +169,21 @@ class Sets(Case):
         self.assertEqual(seen["grid_y"], {parquet.DICTIONARY, parquet.DELTA})
         self.assertEqual(seen["begin_ns"], {parquet.DELTA})
         self.assertEqual(seen["stream"], {parquet.PLAIN})
+
+    def test_arguments_that_differ(self):
+        """Their dictionary gets too large; they are packed."""
+        s = spool.sample(0)
+        malloc = s.op(3, "hipMalloc", "ptr:p,size:z")
+        for i in range(70000):
+            s.api(malloc, s.start + 100 * i, s.start + 100 * i + 50, (0x7000 + 16 * i, 1 << 20))
+        db = self.database(s)
+        self.convert(db)
+        file = parquet.read(self.path("set/job=0/rank=-1/calls.parquet"))
+        args = file.groups[0][file.names.index("args")]
+        self.assertEqual((args.seen, args.meta[4]), ({parquet.DICTIONARY, parquet.PLAIN}, parquet.GZIP))
+        self.assertLess(args.meta[7] * 4, args.meta[6])
+        columns, rows = self.wanted(db, "calls")
+        self.assertEqual(sorted((tuple(r[c] for c in columns) for r in file.dicts()), key=key), rows)
 
     def test_database_of_rpd(self):
         with sqlite3.connect(self.path("rpd.db")) as db:
@@ -265,6 +283,17 @@ class Sets(Case):
         self.assertEqual(self.folders(), ["job=0/rank=-1"])
         self.convert("t.db", options=("--force",))
         self.assertEqual(len(self.read("dispatches")), 5)
+
+    def test_who_can_read_it(self):
+        """Arguments of calls may be a program's data."""
+        self.addCleanup(os.umask, os.umask(0o022))
+        self.database(spool.calls(), "calls")
+        self.database(spool.sample(5), "none")
+        for name, options, private in (("calls", (), True), ("none", (), False), ("calls", ("--public",), False)):
+            self.convert(name + ".db", out=f"{name}{len(options)}", options=options)
+            folder = self.path(f"{name}{len(options)}/job=0/rank=-1")
+            self.assertEqual(stat.S_IMODE(os.stat(folder).st_mode), 0o700 if private else 0o755)
+            self.assertEqual({stat.S_IMODE(os.stat(os.path.join(folder, f)).st_mode) for f in os.listdir(folder)}, {0o600 if private else 0o644})
 
     # ---- engines
 

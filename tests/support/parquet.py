@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """parquet.py - reads what the Parquet files of rtl use of the format, strictly: what is not as the format has it is an AssertionError"""
 import struct
+import zlib
 
 MAGIC = b"PAR1"
 BOOLEAN, INT64, DOUBLE, BYTE_ARRAY = 0, 2, 5, 6
 PLAIN, RLE, DELTA, DICTIONARY = 0, 3, 5, 8
+NONE, GZIP = 0, 2
 
 
 class Bytes:
@@ -102,15 +104,17 @@ class Column:
 
     def __init__(self, data, meta, kind, optional):
         self.kind, self.meta = kind, meta
-        self.values, self.seen, dictionary, nr = [], set(), None, 0
-        assert meta[1] == kind and meta[4] == 0, meta
+        self.values, self.seen, dictionary, nr, size = [], set(), None, 0, 0
+        assert meta[1] == kind and meta[4] in (NONE, GZIP), meta
         begin = meta.get(11, meta[9])
         self.pages = Bytes(data[: begin + meta[7]], begin)
         while nr < meta[5]:
             at = self.pages.at
             head = self.pages.thrift(12)
-            assert head[2] == head[3]
-            page = Bytes(self.pages.take(head[2]))
+            size += self.pages.at - at + head[2]
+            data = self.pages.take(head[3])
+            page = Bytes(data if meta[4] == NONE else zlib.decompress(data, 31))
+            assert len(page.data) == head[2]
             if head[1] == 2:
                 assert at == meta[11] and dictionary is None
                 dictionary = page.plain(kind, head[7][1])
@@ -120,7 +124,7 @@ class Column:
             assert head[1] == 0 and (nr or at == meta[9])
             nr += head[5][1]
             self.add(page, head[5], optional, dictionary)
-        assert nr == meta[5] and self.pages.at == len(self.pages.data)
+        assert nr == meta[5] and size == meta[6] and self.pages.at == len(self.pages.data)
         assert self.seen | {RLE} | ({PLAIN} if dictionary is not None else set()) == set(meta[2])
         self.check_statistics()
 

@@ -15,6 +15,7 @@
 enum { TYPE_BOOLEAN = 0, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
 enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2 };
+enum { CODEC_NONE = 0, CODEC_GZIP = 2 };
 
 enum { MAX_ENTRIES = 1 << 16, MAX_ENTRY_BYTES = 1 << 20, MAX_PLAIN = 1 << 20, MAX_RANGE_TEXT = 64 };
 
@@ -25,15 +26,20 @@ static bool is_text(const struct parquet_chunk *c)
 
 /* ---- pages ---- */
 
-static void put_page_header(struct parquet_bytes *to, int kind, size_t size, size_t nr,
-			    int encoding)
+/* A page with its header; releases it. */
+static void put_page(struct parquet_chunk *c, struct parquet_bytes *to, int kind,
+		     struct parquet_bytes *page, size_t nr, int encoding)
 {
 	struct parquet_thrift t;
+	size_t size = page->used;
 
+	if (c->column->is_packed)
+		parquet_pack(page, 0);
+	c->saved += size - page->used;
 	parquet_begin(&t, to);
 	parquet_i32(&t, 1, kind);
 	parquet_i32(&t, 2, (int64_t)size);
-	parquet_i32(&t, 3, (int64_t)size);
+	parquet_i32(&t, 3, (int64_t)page->used);
 	parquet_struct(&t, kind == PAGE_DATA ? 5 : 7);
 	parquet_i32(&t, 1, (int64_t)nr);
 	parquet_i32(&t, 2, encoding);
@@ -43,6 +49,9 @@ static void put_page_header(struct parquet_bytes *to, int kind, size_t size, siz
 	}
 	parquet_end(&t);
 	parquet_end(&t);
+	parquet_add(to, page->data, page->used);
+	to->failed = to->failed || page->failed;
+	parquet_fini(page);
 }
 
 static void put_levels(struct parquet_bytes *to, const struct parquet_chunk *c)
@@ -122,10 +131,7 @@ static void end_page(struct parquet_chunk *c)
 		put_levels(&page, c);
 	encoding = put_values(&page, c);
 	add_to_range(c);
-	put_page_header(&c->pages, PAGE_DATA, page.used, c->nr_rows, encoding);
-	parquet_add(&c->pages, page.data, page.used);
-	c->pages.failed = c->pages.failed || page.failed;
-	parquet_fini(&page);
+	put_page(c, &c->pages, PAGE_DATA, &page, c->nr_rows, encoding);
 	c->used |= c->nr ? 1u << c->how : 1u << PARQUET_PLAIN;
 	c->nr_values += c->nr_rows;
 	c->nr_nulls += c->nr_rows - c->nr;
@@ -318,6 +324,13 @@ void parquet_chunk_text(struct parquet_chunk *c, const char *text, size_t size, 
 		end_page(c);
 }
 
+void parquet_chunk_string(struct parquet_chunk *c, const char *text)
+{
+	size_t size = strlen(text);
+
+	parquet_chunk_text(c, text, size, map_hash(text, size));
+}
+
 /* ---- the row group ---- */
 
 void parquet_chunk_begin(struct parquet_chunk *c, const struct parquet_column *column)
@@ -325,7 +338,7 @@ void parquet_chunk_begin(struct parquet_chunk *c, const struct parquet_column *c
 	c->column = column;
 	c->how = column->how;
 	c->nr_rows = c->nr = c->nr_entries = 0;
-	c->nr_values = c->nr_nulls = c->used = 0;
+	c->nr_values = c->nr_nulls = c->used = c->saved = 0;
 	c->plain.used = c->pages.used = c->entries.used = 0;
 	c->first_text.used = c->last_text.used = 0;
 	c->has_range = c->too_long = false;
@@ -431,9 +444,9 @@ static void put_column(struct parquet_thrift *t, const struct parquet_chunk *c, 
 	parquet_list(t, 3, PARQUET_BINARIES, 1);
 	parquet_add_varint(t->to, length);
 	parquet_add(t->to, c->column->name, length);
-	parquet_i32(t, 4, 0); /* codec: UNCOMPRESSED */
+	parquet_i32(t, 4, c->column->is_packed ? CODEC_GZIP : CODEC_NONE);
 	parquet_i64(t, 5, (int64_t)c->nr_values);
-	parquet_i64(t, 6, (int64_t)size);
+	parquet_i64(t, 6, (int64_t)(size + c->saved));
 	parquet_i64(t, 7, (int64_t)size);
 	parquet_i64(t, 9, (int64_t)(offset + dictionary));
 	if (dictionary)
@@ -452,10 +465,7 @@ void parquet_chunk_end(struct parquet_chunk *c, struct parquet_bytes *out,
 	end_page(c);
 	if (c->used & 1u << PARQUET_DICTIONARY) {
 		put_entries(&entries, c);
-		put_page_header(out, PAGE_DICTIONARY, entries.used, c->nr_entries, ENCODING_PLAIN);
-		parquet_add(out, entries.data, entries.used);
-		out->failed = out->failed || entries.failed;
-		parquet_fini(&entries);
+		put_page(c, out, PAGE_DICTIONARY, &entries, c->nr_entries, ENCODING_PLAIN);
 	}
 	dictionary = out->used;
 	parquet_add(out, c->pages.data, c->pages.used);

@@ -3,6 +3,7 @@
 #include "export/parquet/parquet_encode.h"
 
 #include <string.h>
+#include <zlib.h>
 
 #include "base/alloc.h"
 
@@ -75,6 +76,37 @@ void parquet_fini(struct parquet_bytes *b)
 {
 	alloc_free(b->data);
 	memset(b, 0, sizeof(*b));
+}
+
+/* Level 1: a fifth of the bytes of arguments of calls; level 6 takes twice the time for a tenth less. */
+enum { LEVEL = 1, WINDOW_AND_GZIP = 15 + 16, MEMORY = 8 };
+
+void parquet_pack(struct parquet_bytes *b, size_t from)
+{
+	z_stream z = { 0 };
+	unsigned char *packed = NULL;
+	uLong most;
+
+	if (b->failed)
+		return;
+	if (deflateInit2(&z, LEVEL, Z_DEFLATED, WINDOW_AND_GZIP, MEMORY, Z_DEFAULT_STRATEGY) !=
+	    Z_OK) {
+		b->failed = true;
+		return;
+	}
+	most = deflateBound(&z, b->used - from);
+	packed = alloc_heap(most);
+	z.next_in = b->data + from;
+	z.avail_in = (uInt)(b->used - from);
+	z.next_out = packed;
+	z.avail_out = (uInt)most;
+	if (!packed || deflate(&z, Z_FINISH) != Z_STREAM_END)
+		b->failed = true;
+	b->used = from;
+	if (!b->failed)
+		parquet_add(b, packed, z.total_out);
+	deflateEnd(&z);
+	alloc_free(packed);
 }
 
 /* ---- Thrift's compact protocol ---- */

@@ -26,6 +26,9 @@ void parquet_add_number(struct parquet_bytes *b, uint64_t value, size_t size);
 void parquet_add_varint(struct parquet_bytes *b, uint64_t value);
 void parquet_fini(struct parquet_bytes *b);
 
+/* The bytes from `from` on become a file of gzip. */
+void parquet_pack(struct parquet_bytes *b, size_t from);
+
 /* ---- Thrift's compact protocol ---- */
 
 struct parquet_thrift {

@@ -76,7 +76,7 @@ struct parquet_chunk *parquet_file_columns(struct parquet_file *f)
 static int end_group(struct parquet_file *f)
 {
 	struct parquet_thrift t;
-	uint64_t begin = f->offset;
+	uint64_t begin = f->offset, saved = 0;
 	int ret = 0;
 
 	if (f->nr_in_group == 0)
@@ -92,9 +92,10 @@ static int end_group(struct parquet_file *f)
 		if (parquet_chunk_failed(c) || f->out.failed || f->groups.failed)
 			return query_fail_memory(f->q);
 		ret = write_bytes(f, f->out.data, f->out.used);
+		saved += c->saved;
 		parquet_chunk_begin(c, c->column);
 	}
-	parquet_i64(&t, 2, (int64_t)(f->offset - begin));
+	parquet_i64(&t, 2, (int64_t)(f->offset - begin + saved));
 	parquet_i64(&t, 3, (int64_t)f->nr_in_group);
 	parquet_i64(&t, 5, (int64_t)begin);
 	parquet_i64(&t, 6, (int64_t)(f->offset - begin));

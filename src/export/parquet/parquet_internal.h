@@ -2,7 +2,8 @@
 /* parquet_internal.h - shared by the writer of Parquet
  *
  *	parquet.c	  processes by job and rank, and their folders
- *	parquet_rows.c	  the rows of a process
+ *	parquet_rows.c	  the rows of a process: tables as SQL
+ *	parquet_ops.c	  the rows of a process: dispatches and copies
  *	parquet_tables.c  tables and columns
  *	parquet_file.c	  a file: row groups and the footer
  *	parquet_column.c  a column of a row group: pages, dictionary, statistics
@@ -25,8 +26,9 @@ struct parquet_column {
 	const char *name;
 	enum parquet_type type;
 	enum parquet_how how;
-	bool optional; /* it may be NULL */
-	bool is_id;    /* the value counts from the first id of its process; 0 is none */
+	bool optional;	/* it may be NULL */
+	bool is_packed; /* with gzip: long texts that mostly differ, and are alike */
+	bool is_id;	/* the value counts from the first id of its process; 0 is none */
 	const char *ours,
 		*rpd; /* SQL; NULL: the value is NULL, or the table has rows of another source */
 	const char *note; /* unit and meaning */
@@ -92,6 +94,7 @@ extern const struct parquet_table parquet_tables[];
 
 #define PARQUET_PAGE 8192u /* values of a page, at most */
 #define PARQUET_RECENT_BITS 9
+#define PARQUET_SHAPES 1024u
 
 struct parquet_chunk {
 	const struct parquet_column *column;
@@ -105,7 +108,8 @@ struct parquet_chunk {
 	/* the pages before */
 	struct parquet_bytes pages;
 	uint64_t nr_values, nr_nulls,
-		used; /* of the row group; used: 1 << enum parquet_how, of its pages */
+		used;	/* of the row group; used: 1 << enum parquet_how, of its pages */
+	uint64_t saved; /* bytes of the row group, by gzip */
 	/* the dictionary: its entries as they are in the file, and where each one is */
 	struct parquet_bytes entries;
 	struct map index;
@@ -131,6 +135,8 @@ void parquet_chunk_real(struct parquet_chunk *c, double value);
 /* `hash`: map_hash() of the text, which any bytes may be in. */
 void parquet_chunk_text(struct parquet_chunk *c, const char *text, size_t size, uint64_t hash);
 void parquet_chunk_null(struct parquet_chunk *c);
+/* A text of which the hash is not known. */
+void parquet_chunk_string(struct parquet_chunk *c, const char *text);
 /* Bytes that it will be in the file, nearly. */
 size_t parquet_chunk_size(const struct parquet_chunk *c);
 /* The dictionary's page and the pages as they are in the file, and the ColumnChunk of the footer, whose first page is at `offset`. */
@@ -154,12 +160,43 @@ int parquet_file_close(struct parquet_file *f, int ret);
 
 /* ---- rows ---- */
 
-struct parquet_rows;
+struct parquet_shape;
+struct parquet_name;
+
+struct parquet_rows {
+	struct query *q;
+	struct parquet_file *const *files;
+	int64_t first;	 /* id 0 of the process */
+	int64_t pid;	 /* -1: unknown */
+	bool is_changed; /* rows were removed by another program: no process is complete */
+	/* of parquet_ops.c; recent: shapes that were asked for last, by their ids */
+	struct map shape_index, name_index;
+	struct parquet_shape *shapes;
+	struct parquet_name *names;
+	size_t nr_shapes, max_shapes, nr_names, max_names, name_bytes;
+	struct {
+		int64_t id;
+		size_t slot_plus_1;
+	} recent[PARQUET_SHAPES];
+	struct query_texts shape; /* a reader of rows in the order of their ids */
+	sqlite3_stmt *kernel, *text, *copy, *type, *description, *cause;
+	struct cause_reader *causes;
+	int64_t cause_op; /* the operation of the row of `cause`; INT64_MAX: there are no more */
+	/* of parquet_rows.c */
+	sqlite3_stmt *process;
+	const struct parquet_table *table; /* that is read */
+	struct parquet_file *file;
+};
 
 /* After rows_prepare(): what the rows of all processes need. 0 or -errno with q->res->error. */
 int parquet_rows_begin(struct parquet_rows **out, struct query *q);
 /* Adds the rows of q->only, or of all without one, to files of all tables in the order of parquet_tables. */
 int parquet_rows_add(struct parquet_rows *r, struct parquet_file *const *files);
 void parquet_rows_end(struct parquet_rows *r);
+
+/* Operations alone: dispatches and copies. */
+int parquet_ops_begin(struct parquet_rows *r);
+int parquet_ops_add(struct parquet_rows *r);
+void parquet_ops_end(struct parquet_rows *r);
 
 #endif

@@ -18,6 +18,7 @@
 #define SQL(sql, sql_rpd) .ours = sql, .rpd = sql_rpd
 #define NULLABLE .optional = true
 #define IDENT .is_id = true
+#define PACKED .is_packed = true
 #define TABLE(table, text, cols, ...) \
 	{ .name = table, .note = text, .columns = cols, .nr = sizeof(cols) / sizeof(cols[0]), __VA_ARGS__ }
 
@@ -82,7 +83,7 @@ static const struct parquet_column calls[] = {
 	C("status", INT, DICTIONARY, "what it returned, 0: success", OURS("X.status")),
 	C("correlation_id", INT, DELTA, "that operations have", IDENT, NULLABLE, SQL("X.correlation_id", "A.id")),
 	C("parent_id", INT, DELTA, "correlation id of the call around it", IDENT, OURS("X.parent_id")),
-	C("args", TEXT, DICTIONARY, "name=value, ...", NULLABLE, BOTH("U.string")),
+	C("args", TEXT, DICTIONARY, "name=value, ...", NULLABLE, PACKED, BOTH("U.string")),
 };
 
 static const struct parquet_column ranges[] = {
