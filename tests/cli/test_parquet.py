@@ -284,6 +284,28 @@ class Sets(Case):
         self.convert("t.db", options=("--force",))
         self.assertEqual(len(self.read("dispatches")), 5)
 
+    def test_stopped_in_order(self):
+        self.database(spool.sample(3))
+        for out, left in (("set", []), ("mine", ["mine"])):
+            if left:
+                os.mkdir(self.path(out))
+            p = self.start("convert", "t.db", "-f", "parquet", "-o", out, env={"RTL_TEST_STALL": "output_begun:2000"})
+            wait_until("it writes", lambda: glob.glob(self.path(out + "/job=0/.rank=-1.tmp-*")) or p.poll() is not None)  # pylint: disable=cell-var-from-loop
+            p.send_signal(signal.SIGTERM)
+            _, err = p.communicate(timeout=20)
+            self.assertEqual(p.returncode, 143, err)
+            self.assertEqual([f for f in self.files() if f in ("set", "mine")], left)
+        self.assertEqual(os.listdir(self.path("mine")), [])
+
+    def test_full_disk(self):
+        """A rank that finds no space says so, and is not there."""
+        self.database(self.large(3000))
+        p = subprocess.run(["sh", "-c", 'trap "" XFSZ; exec prlimit --fsize=16384 "$@"', "sh", RTL_BIN, "convert", "t.db", "-f", "parquet", "-o", "set"],
+                           cwd=self.dir, env=environment(), capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertIn("File too large", p.stderr)
+        self.assertNotIn("set", self.files())
+
     def test_who_can_read_it(self):
         """Arguments of calls may be a program's data."""
         self.addCleanup(os.umask, os.umask(0o022))

@@ -43,6 +43,7 @@ struct set {
 	size_t nr;
 	struct parquet_rows *rows;
 	char folder[PATH_MAX], tmp[PATH_MAX]; /* of the rank that is written; tmp "": none */
+	bool made_out, made_job;	      /* their folders were not there */
 };
 
 /* ---- the members ---- */
@@ -136,11 +137,13 @@ static int fail(const struct set *s, const char *path, int error)
 	return query_fail(s->q, error, "%s: can't be made: %s", path, strerror(-error));
 }
 
-static int make_folder(const struct set *s, const char *path)
+/* *made: it was not there. */
+static int make_folder(const struct set *s, const char *path, bool *made)
 {
 	struct stat st;
 
-	if (mkdir(path, 0777) == 0)
+	*made = mkdir(path, 0777) == 0;
+	if (*made)
 		return 0;
 	if (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
@@ -238,7 +241,7 @@ static int make_tmp(struct set *s)
 	int ret;
 
 	*slash = '\0';
-	ret = make_folder(s, s->folder);
+	ret = make_folder(s, s->folder, &s->made_job);
 	snprintf(s->tmp, sizeof(s->tmp), "%.4000s/.%s.tmp-%ld", s->folder, slash + 1,
 		 (long)getpid());
 	*slash = '/';
@@ -300,6 +303,20 @@ static int exchange(struct set *s, bool is_there)
 	return rename(old, s->tmp) ? -errno : 0;
 }
 
+/* Removes the folders that were made for a rank that there is not, unless another one is in them. */
+static void remove_made(struct set *s)
+{
+	char *slash = strrchr(s->folder, '/');
+
+	if (s->made_job && slash) {
+		*slash = '\0';
+		rmdir(s->folder);
+		*slash = '/';
+	}
+	if (s->made_out)
+		rmdir(s->out);
+}
+
 static int publish(struct set *s, int ret)
 {
 	int there;
@@ -321,6 +338,8 @@ static int publish(struct set *s, int ret)
 		query_fail(s->q, ret, "%s: can't be written: %s", s->folder, strerror(-ret));
 	remove_folder(s->tmp);
 	s->tmp[0] = '\0';
+	if (ret)
+		remove_made(s);
 	return ret;
 }
 
@@ -382,7 +401,7 @@ int parquet_write(struct query *q, const char *out)
 	if (ret == 0)
 		ret = parquet_rows_begin(&s->rows, q);
 	if (ret == 0)
-		ret = make_folder(s, out);
+		ret = make_folder(s, out, &s->made_out);
 	for (size_t i = 0, n; i < s->nr && ret == 0; i += n) {
 		for (n = 1; i + n < s->nr && is_same_folder(&s->members[i], &s->members[i + n]);
 		     n++)
