@@ -133,7 +133,7 @@ class Sets(Case):
         s.loss("buffer_full", 17)
         return s
 
-    def large(self, nr=20000, rank=None):
+    def large(self, nr=10000, rank=None):
         """Several pages of a column, of which some have a dictionary that gets too large."""
         rng = random.Random(43)
         s = spool.sample(0, rank=rank)
@@ -174,7 +174,7 @@ class Sets(Case):
         """Their dictionary gets too large; they are packed."""
         s = spool.sample(0)
         malloc = s.op(3, "hipMalloc", "ptr:p,size:z")
-        for i in range(70000):
+        for i in range(50000):
             s.api(malloc, s.start + 100 * i, s.start + 100 * i + 50, (0x7000 + 16 * i, 1 << 20))
         db = self.database(s)
         self.convert(db)
@@ -320,12 +320,13 @@ class Sets(Case):
     # ---- engines
 
     def node(self, package, script, *args):
-        folder = os.environ.get("RTL_NODE_MODULES") or self.path("node")
+        """What a script prints, which uses a package of npm: one that is in NPM_FOLDER, or that npm fetches."""
+        folder = os.environ.get("NPM_FOLDER") or self.path("node")
         os.makedirs(folder, exist_ok=True)
         if not shutil.which("npm"):
             self.skipTest("npm is not there")
         if not os.path.exists(os.path.join(folder, "node_modules", package.rsplit("@", 1)[0])):
-            p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", package], cwd=folder, capture_output=True, timeout=200, check=False)
+            p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", "--fetch-retries=0", package], cwd=folder, capture_output=True, timeout=200, check=False)
             if p.returncode:
                 self.skipTest(f"npm can't fetch {package}")
         name = os.path.join(folder, f"script-{os.getpid()}.mjs")
@@ -352,7 +353,7 @@ class Sets(Case):
                           "on (d.job, d.rank, d.pid, d.call_id) = (c.job, c.rank, c.pid, c.id)")
         for table, rows in zip(SQL, found):
             self.assertEqual(sorted(map(tuple, rows), key=key), self.wanted("m.db", table)[1], table)
-        self.assertEqual(found[-3], [["BIGINT", "BIGINT", rank, nr] for rank, nr in ((0, 13), (2, 13), (10, 13), (11, 20000))])
+        self.assertEqual(found[-3], [["BIGINT", "BIGINT", rank, nr] for rank, nr in ((0, 13), (2, 13), (10, 13), (11, 10000))])
         self.assertEqual(found[-2], [[24]])
         self.assertEqual(found[-1], [[30, 15000]])
 
