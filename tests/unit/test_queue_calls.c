@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "event/life.h"
-#include "source/hsa/queue/interpose.h"
+#include "source/hsa/queue/counted.h"
 #include "source/hsa/queue/queue_calls.h"
 #include "source/hsa/table/table.h"
 #include "support/fake_hsa.h"
@@ -349,10 +349,10 @@ TEST(queue_that_became_another_gpus_stays_counted)
 	fake_open(NULL, 0);
 	f = fake_queue_create(64);
 	q = queue_find(&f->hsa);
-	interpose_grant_all(q, queue_agent(q) + 1, "it is the other one");
+	counted_grant_all(q, queue_agent(q) + 1, "it is the other one");
 	CHECK_EQ_UINT(atomic_load(&q->granted), 0);
 	CHECK(!q->not_counted);
-	interpose_grant_all(q, queue_agent(q), "it ends");
+	counted_grant_all(q, queue_agent(q), "it ends");
 	CHECK_EQ_UINT(atomic_load(&q->granted), UINT64_MAX);
 	CHECK_STR_EQ(q->not_counted, "it ends");
 	submit_and_check(f, 0, 3);
@@ -797,7 +797,8 @@ static void acquire_its_memory(struct fake_queue *q)
 	acquired_meanwhile = fake_acquire();
 }
 
-/* The runtime has destroyed the first queue, and librtl not yet: the second has its ring and doorbell. */
+/* The runtime has destroyed the first queue, and librtl not yet: the second has its ring and
+ * doorbell. */
 TEST(counted_queue_with_ring_of_ending_queue_is_another_one)
 {
 	struct fake_queue *q;

@@ -175,8 +175,8 @@ uint64_t agent_runtime_ns(uint32_t index, uint64_t ticks)
 	return convert(agent_handle(index), ticks, &ns) ? ns : agent_system_ns(index, ticks);
 }
 
-/* Whether `ticks` may be a reading of the GPU's counter. Clocks that are settled by another number would be wrong for all
- * later ticks. */
+/* Whether `ticks` may be a reading of the GPU's counter. Clocks that are settled by another number
+ * would be wrong for all later ticks. */
 static bool is_plausible(const struct gpu_clock *c, uint64_t ticks, uint64_t ns)
 {
 	const struct gpu_clock_piece *last = c->nr ? &c->piece[c->nr - 1] : NULL;
@@ -192,8 +192,8 @@ static bool is_plausible(const struct gpu_clock *c, uint64_t ticks, uint64_t ns)
 static bool settle(struct agent *of, hsa_agent_t a, uint64_t ticks, uint64_t *ns)
 	RTL_REQUIRES(clock_lock)
 {
-	/* The other tick of the line is earlier: for a tick far ahead the runtime measures its clocks again, and the two
-	 * would be on different lines. */
+	/* The other tick of the line is earlier: for a tick far ahead the runtime measures its
+	 * clocks again, and the two would be on different lines. */
 	uint64_t back = ticks < CLOCK_STEP ? ticks : CLOCK_STEP, before;
 
 	*ns = 0;

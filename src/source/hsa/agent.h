@@ -30,8 +30,8 @@ hsa_agent_t agent_handle(uint32_t index);
 /* Emits a current pair of GPU ticks and system time for each GPU that has had an operation. */
 void agent_emit_clocks(void);
 
-/* System time in ns of GPU `ticks`, in the order of ticks (gpu_clock.h), also when the runtime no longer converts; 0: not
- * known. Any thread; takes a lock. */
+/* System time in ns of GPU `ticks`, in the order of ticks (gpu_clock.h), also when the runtime no
+ * longer converts; 0: not known. Any thread; takes a lock. */
 uint64_t agent_system_ns(uint32_t index, uint64_t ticks);
 
 /* The same by the runtime's current relation: what its API answers. */
@@ -40,7 +40,8 @@ uint64_t agent_runtime_ns(uint32_t index, uint64_t ticks);
 /* As agent_system_ns(); stores the piece of the clock that covers `ticks`. */
 uint64_t agent_settle_ns(struct gpu_clock_piece *p, uint32_t index, uint64_t ticks);
 
-/* HOT: agent_system_ns(), without a lock if `p` covers `ticks`; otherwise `p` becomes the piece that does. */
+/* HOT: agent_system_ns(), without a lock if `p` covers `ticks`; otherwise `p` becomes the piece
+ * that does. */
 static inline uint64_t agent_piece_ns(struct gpu_clock_piece *p, uint32_t index, uint64_t ticks)
 {
 	if (RTL_LIKELY(gpu_clock_covers(p, ticks)))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_clock.c - a GPU's ticks as ns of system time: lines that meet
  *
- * When the array is full, pairs of pieces of its older half become one piece each, the chord of both, raised so far that no
- * tick gets an earlier time than before. So an operation whose begin is converted after minutes does not begin before the end,
- * converted then, of the operation before it.
+ * When the array is full, pairs of pieces of its older half become one piece each, the chord of
+ * both, raised so far that no tick gets an earlier time than before. So an operation whose begin is
+ * converted after minutes does not begin before the end, converted then, of the operation before
+ * it.
  */
 #include "source/hsa/gpu_clock.h"
 
@@ -33,7 +34,8 @@ const struct gpu_clock_piece *gpu_clock_find(const struct gpu_clock *c, uint64_t
 	return NULL;
 }
 
-/* The chord of `a` and the piece behind it, `b`, raised: no tick gets an earlier time than before. */
+/* The chord of `a` and the piece behind it, `b`, raised: no tick gets an earlier time than
+ * before. */
 static struct gpu_clock_piece merge(const struct gpu_clock_piece *a,
 				    const struct gpu_clock_piece *b)
 {

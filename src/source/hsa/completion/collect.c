@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* collect.c - records the operations of one queue that the GPU has completed
  *
- * Threads:  the holder of the queue's harvest lock: the harvester; a thread that waits for an operation,
- *           submits to a full ring of entries, destroys the queue or ends the process.
+ * Threads:  the holder of the queue's harvest lock: the harvester; a thread that waits for an
+ *           operation, submits to a full ring of entries, destroys the queue or ends the process.
  * Hot path: collect_completed(): a program that synchronises waits for it.
  */
 #include "source/hsa/completion/collect.h"
@@ -221,7 +221,8 @@ static void advance(struct inflight_ring *r, uint64_t head)
 			break;
 		tail++;
 	}
-	/* pairs with the acquire in inflight_next(): the entries are free before tail is past them */
+	/* pairs with the acquire in inflight_next(): the entries are free before tail is past
+	 * them */
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
 
@@ -243,8 +244,8 @@ static inline bool has_barrier_bit(const struct inflight *e)
 	return p.header >> HSA_PACKET_HEADER_BARRIER & 1;
 }
 
-/* Visits the entries of `r` that are not DONE, until `limit` of them are found pending. `in_order`: stops as well at a packet
- * with the barrier bit behind a pending one. */
+/* Visits the entries of `r` that are not DONE, until `limit` of them are found pending. `in_order`:
+ * stops as well at a packet with the barrier bit behind a pending one. */
 static uint32_t collect_ring(struct queue *q, struct inflight_ring *r, uint64_t limit,
 			     bool in_order)
 {
@@ -313,7 +314,8 @@ void collect_give_up(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
 
-	/* The wait has a bound: this thread may itself be inside the section that holds the lock. */
+	/* The wait has a bound: this thread may itself be inside the section that holds the
+	 * lock. */
 	for (unsigned i = 0; i < GIVE_UP_ROUNDS; i++) {
 		if (queue_try_lock(q)) {
 			collect_finish(q, clock_now_ns());

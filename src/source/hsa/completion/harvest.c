@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* harvest.c - the harvester: records what the GPU has completed, of all queues and copies
  *
- * The harvester never waits for a signal. It polls the entries in flight in batches: seldom enough to
- * cost next to nothing, often enough that no ring fills up. A call by which the program learns that an operation has
- * completed records it before it returns (harvest_completed()); so a kill loses operations of at most the last MAX_NAP_NS,
- * and none that the program has seen completed.
+ * The harvester never waits for a signal. It polls the entries in flight in batches: seldom enough
+ * to cost next to nothing, often enough that no ring fills up. A call by which the program learns
+ * that an operation has completed records it before it returns (harvest_completed()); so a kill
+ * loses operations of at most the last MAX_NAP_NS, and none that the program has seen completed.
  *
- * Threads: the life thread; a thread that waits for an operation, ends the process or reads the times of a shared signal.
+ * Threads: the life thread; a thread that waits for an operation, ends the process or reads the
+ * times of a shared signal.
  */
 #include "source/hsa/completion/harvest.h"
 
@@ -33,7 +34,8 @@
 #define MIN_NAP_NS UINT64_C(100000)
 #define MAX_NAP_NS UINT64_C(10000000)
 #define IDLE_NAP_NS UINT64_C(100000000)
-/* Until then the harvester naps for MAX_NAP_NS, which needs no wake-up: a launch after a pause costs its thread no system call. */
+/* Until then the harvester naps for MAX_NAP_NS, which needs no wake-up: a launch after a pause
+ * costs its thread no system call. */
 #define IDLE_AFTER_NS UINT64_C(5000000000)
 #define BATCH_GOAL 256u
 /* A doorbell announced packets before they were valid; hardware would poll them. */
@@ -186,7 +188,8 @@ void harvest_now(void)
 	atomic_store_explicit(&ticking, false, memory_order_release);
 }
 
-/* Takes the harvest lock of `q` within 50 ms: its holder may wait for a lock of the runtime that this thread has. */
+/* Takes the harvest lock of `q` within 50 ms: its holder may wait for a lock of the runtime that
+ * this thread has. */
 static bool lock_soon(struct queue *q)
 {
 	const struct timespec nap = { .tv_nsec = 20000 };
@@ -331,7 +334,8 @@ void harvest_stop(uint64_t deadline_ns)
 
 void harvest_listen_times(harvest_times_fn fn)
 {
-	/* release: pairs with the acquire in harvest_dispatch_time(): publishes the listener's data */
+	/* release: pairs with the acquire in harvest_dispatch_time(): publishes the listener's
+	 * data */
 	atomic_store_explicit(&times_listener, fn, memory_order_release);
 }
 

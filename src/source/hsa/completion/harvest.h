@@ -22,9 +22,10 @@ hsa_status_t harvest_dispatch_time(hsa_agent_t agent, hsa_signal_t signal,
 typedef void (*harvest_times_fn)(uint64_t signal, uint64_t begin_ns, uint64_t end_ns);
 void harvest_listen_times(harvest_times_fn fn);
 
-/* The program is about to learn that an operation has completed: records all that have, of all queues and copies. Does nothing
- * inside a hook, and where another sink than the recorder wants operations, since that sink may wait for the program. Waits at
- * most 50 ms for another thread that records. HOT while nothing is in flight. Any thread. */
+/* The program is about to learn that an operation has completed: records all that have, of all
+ * queues and copies. Does nothing inside a hook, and where another sink than the recorder wants
+ * operations, since that sink may wait for the program. Waits at most 50 ms for another thread that
+ * records. HOT while nothing is in flight. Any thread. */
 void harvest_completed(void);
 
 /* Whether an operation has been submitted and not recorded yet. Any thread. */
@@ -33,7 +34,8 @@ bool harvest_is_any_in_flight(void);
 /* Records all that has completed, also what another thread is about to record. Life thread. */
 void harvest_now(void);
 
-/* Records all that has completed, whichever sinks want it. Waits as harvest_completed() does. Any other thread. */
+/* Records all that has completed, whichever sinks want it. Waits as harvest_completed() does. Any
+ * other thread. */
 void harvest_flush(void);
 
 /* Call after real_ready() has turned false: waits until the life thread has left the HSA objects.

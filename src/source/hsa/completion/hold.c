@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* hold.c - keeps threads from writing to entries in flight while their blocks move (event/block.h)
  *
- * Holds the turn and the harvest lock of each queue: packets that are announced meanwhile are submitted when it gives
- * the turn back. Threads that capture the times of an owner's signal need neither: the entries of such signals are
- * locked one by one (poll.h). Copies: all entries of a group that is not in use.
+ * Holds the turn and the harvest lock of each queue: packets that are announced meanwhile are
+ * submitted when it gives the turn back. Threads that capture the times of an owner's signal need
+ * neither: the entries of such signals are locked one by one (poll.h). Copies: all entries of a
+ * group that is not in use.
  *
  * Threads:  one at a time, in a hook.
- * Fails:    a lock is not free within about a second: the queue stays as it is, and its blocks where they are. Its holder may
- *           wait for a lock of the runtime that this thread has.
+ * Fails:    a lock is not free within about a second: the queue stays as it is, and its blocks
+ *           where they are. Its holder may wait for a lock of the runtime that this thread has.
  */
 #include "source/hsa/completion/hold.h"
 
@@ -30,7 +31,8 @@
 #define NAP_NS 50000
 #define MOST_NS UINT64_C(1000000000)
 
-/* At least SPINS rounds, and until `deadline_ns` of CLOCK_MONOTONIC: on a busy machine the holder is preempted. */
+/* At least SPINS rounds, and until `deadline_ns` of CLOCK_MONOTONIC: on a busy machine the holder
+ * is preempted. */
 static bool wait_for(struct queue *q, bool (*try_fn)(struct queue *q), uint64_t deadline_ns)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };

@@ -80,7 +80,8 @@ int inflight_init(struct inflight_rings *r, uint32_t most, uint32_t queue)
 
 RTL_NOINLINE bool inflight_find_free(struct inflight_ring *r)
 {
-	/* pairs with the release in collect.c's advance(): the entry is free before tail passes it */
+	/* pairs with the release in collect.c's advance(): the entry is free before tail passes
+	 * it */
 	r->free_end = atomic_load_explicit(&r->tail, memory_order_acquire) + r->mask + 1;
 	return r->free_end != atomic_load_explicit(&r->head, memory_order_relaxed);
 }

@@ -13,10 +13,10 @@
  *   OURS, HELD, ARMED, CAPTURED -> DONE   recorded by the holder of the harvest lock
  * `head` passes an entry once it is OURS or ARMED.
  *
- * A queue begins with a small ring of entries, which fits the caches of both processors. When it is full,
- * the queue switches to a ring twice as large (inflight_grow()); the smaller one drains and is used again
- * after an idle period (inflight_trim()). Each entry has a completion signal of its own, made when first
- * needed and reused with the entry.
+ * A queue begins with a small ring of entries, which fits the caches of both processors. When it is
+ * full, the queue switches to a ring twice as large (inflight_grow()); the smaller one drains and
+ * is used again after an idle period (inflight_trim()). Each entry has a completion signal of its
+ * own, made when first needed and reused with the entry.
  *
  *   operation         | inflight_push | poll_entry    | poll_capture
  *   ------------------+---------------+---------------+-----------------
@@ -131,8 +131,8 @@ static inline void inflight_set_signal(struct inflight *e, amd_signal_t *s)
  * must have the same `most`, and are kept. `queue`: its index in the trace. */
 int inflight_init(struct inflight_rings *r, uint32_t most, uint32_t queue);
 
-/* Operations pushed since inflight_init(), or since the open trace was opened; rings that are not in it are left out.
- * Any thread. */
+/* Operations pushed since inflight_init(), or since the open trace was opened; rings that are not
+ * in it are left out. Any thread. */
 uint64_t inflight_pushed(const struct inflight_rings *r);
 
 /* The rings belong to no queue until inflight_init(). Nothing may be in flight. */
@@ -224,8 +224,9 @@ static inline bool inflight_is_empty(const struct inflight_rings *r)
 /* Estimated number of operations in flight; the caller checks again. Any thread. */
 uint64_t inflight_count(const struct inflight_rings *r);
 
-/* Whether a dispatch runs, or will soon: of the packets before `taken`, which the processor has taken, and those that were granted, [from, end).
- * The other ones are added to *later. Holder of the turn and of the harvest lock. */
+/* Whether a dispatch runs, or will soon: of the packets before `taken`, which the processor has
+ * taken, and those that were granted, [from, end). The other ones are added to *later. Holder of
+ * the turn and of the harvest lock. */
 bool inflight_has_running(const struct inflight_rings *r, uint64_t taken, uint64_t from,
 			  uint64_t end, uint64_t *later);
 

@@ -12,7 +12,8 @@
 /* For poll_entry(). */
 enum inflight_result poll_owners(struct inflight *e, uint64_t *begin, uint64_t *end);
 
-/* HOT: whether `e` has completed, and its ticks (ns of system time for a copy). Holder of the harvest lock. */
+/* HOT: whether `e` has completed, and its ticks (ns of system time for a copy). Holder of the
+ * harvest lock. */
 static inline enum inflight_result poll_entry(struct inflight *e, uint64_t *begin, uint64_t *end)
 {
 	const amd_signal_t *s = inflight_signal(e);

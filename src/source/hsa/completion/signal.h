@@ -29,8 +29,8 @@ static inline amd_signal_t *signal_of(hsa_signal_t s)
 	return (amd_signal_t *)(uintptr_t)s.handle;
 }
 
-/* HOT: is it the doorbell of a hardware queue? Those kinds are negative (AMD_SIGNAL_KIND_DOORBELL and its
- * legacy form), those of signals with a value are not. */
+/* HOT: is it the doorbell of a hardware queue? Those kinds are negative (AMD_SIGNAL_KIND_DOORBELL
+ * and its legacy form), those of signals with a value are not. */
 static inline bool signal_is_doorbell(hsa_signal_t s)
 {
 	return s.handle && *(const int64_t *)(uintptr_t)s.handle < 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* wait_calls.c - the calls by which a program learns that an operation has completed
  *
- * Owns:     the handlers that the program has registered and the runtime has not called for the last time.
+ * Owns:     the handlers that the program has registered and the runtime has not called for the
+ *           last time.
  * Threads:  any; handlers on the runtime's own thread.
  * Hot path: a load or a wait that finds the signal not completed: a comparison more.
- * Fails:    without memory for a handler's wrapper the runtime gets the handler itself. What completed before it is then recorded
- *           by the harvester, up to 10 ms later.
- * Not here: a program that reads a signal's value by hsa_amd_signal_value_pointer() or a flag that its kernel wrote. The harvester
- *           records those operations.
+ * Fails:    without memory for a handler's wrapper the runtime gets the handler itself. What
+ *           completed before it is then recorded by the harvester, up to 10 ms later.
+ * Not here: a program that reads a signal's value by hsa_amd_signal_value_pointer() or a flag that
+ *           its kernel wrote. The harvester records those operations.
  */
 #include "source/hsa/completion/wait_calls.h"
 
@@ -25,11 +26,12 @@
 #include "source/hsa/table/real.h"
 #include "source/hsa/table/table.h"
 
-/* A thread whose wait need not be active counts for so long after the last step: as long as the runtime polls. */
+/* A thread whose wait need not be active counts for so long after the last step: as long as the
+ * runtime polls. */
 #define HELP_NS UINT64_C(200000)
 
-/* The program has seen `value` of a signal. Operations complete a signal by counting it down to 0. A value above that says
- * that one has completed only where several share the signal. */
+/* The program has seen `value` of a signal. Operations complete a signal by counting it down to 0.
+ * A value above that says that one has completed only where several share the signal. */
 static inline void saw(hsa_signal_value_t value)
 {
 	if (value <= 0 || RTL_UNLIKELY(shared_times_any()))

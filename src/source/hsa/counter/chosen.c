@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* chosen.c - the hardware events that the user wants counted, and of which dispatches: RTL_PMC, RTL_PMC_DISPATCHES, RTL_PMC_ITERATIONS
+/* chosen.c - the hardware events that the user wants counted, and of which dispatches: RTL_PMC,
+ * RTL_PMC_DISPATCHES, RTL_PMC_ITERATIONS
  *
  * Owns:     the number of the next dispatch.
  * Threads:  any.

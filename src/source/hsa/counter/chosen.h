@@ -3,11 +3,12 @@
  *
  *	SQ_WAVES,SQ_INSTS_VALU=gfx900:6.0.4,6.0.26;gfx90a:6.0.4/6.0.26
  *
- * Behind the names that the user gave there is for each kind of GPU a list of passes, separated by '/'. An event is
- * BLOCK.INSTANCE.EVENT, numbers as in AQLprofile. rtl makes the text from the names of counters and metrics (src/counter/); librtl
- * uses the numbers alone.
+ * Behind the names that the user gave there is for each kind of GPU a list of passes, separated by
+ * '/'. An event is BLOCK.INSTANCE.EVENT, numbers as in AQLprofile. rtl makes the text from the
+ * names of counters and metrics (src/counter/); librtl uses the numbers alone.
  *
- * RTL_PMC_DISPATCHES and RTL_PMC_ITERATIONS choose dispatches. The number of a dispatch is that of its submission in the process.
+ * RTL_PMC_DISPATCHES and RTL_PMC_ITERATIONS choose dispatches. The number of a dispatch is that of
+ * its submission in the process.
  */
 #ifndef RTL_SOURCE_HSA_CHOSEN_H
 #define RTL_SOURCE_HSA_CHOSEN_H
@@ -31,7 +32,8 @@ uint32_t chosen_events(const char *isa, uint32_t pass, struct profile_event *eve
 /* Whether the user wants counters of some dispatches only. */
 bool chosen_is_limited(void);
 
-/* Numbers a dispatch of the kernel at `object`, which is submitted now: once for each one. Whether it is to be counted. Any thread. */
+/* Numbers a dispatch of the kernel at `object`, which is submitted now: once for each one. Whether
+ * it is to be counted. Any thread. */
 bool chosen_dispatch(uint64_t object, uint32_t agent);
 
 /* No further dispatch is to be counted. */

@@ -178,7 +178,8 @@ static bool user_wants(const struct queue *q, uint64_t index, uint64_t object, s
 	return !t || !pause_is_on() || !corr_is_left_out(origin_of(q, index, t).correlation);
 }
 
-/* One that RTL_PMC counts, of a choice, is not counted. Without a choice it is a loss when it is recorded: counter_saw_end(). */
+/* One that RTL_PMC counts, of a choice, is not counted. Without a choice it is a loss when it is
+ * recorded: counter_saw_end(). */
 static void lose_chosen(void)
 {
 	if (chosen_is_limited())
@@ -281,15 +282,10 @@ static void ask_for(struct queue *q, uint64_t index, const union packet *packet,
 	end_asking(&k);
 }
 
-static const union packet *packet_at(const struct queue *q, uint64_t index)
-{
-	return &q->packets[index & q->packet_mask];
-}
-
 /* The end of the packets that clients were asked for; the harvester asks for those behind it. */
 static uint64_t asked_end(const struct queue *q, uint64_t end)
 {
-	const union packet *p = packet_at(q, q->asked);
+	const union packet *p = queue_packet(q, q->asked);
 
 	if (end <= q->asked)
 		return end;
@@ -312,7 +308,7 @@ uint64_t client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t e
 	if (!t && life_enter(&entered))
 		t = entered;
 	while (q->asked < end) {
-		const union packet *p = packet_at(q, q->asked);
+		const union packet *p = queue_packet(q, q->asked);
 
 		/* acquire: pairs with the release by which the program publishes a packet */
 		if (packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) ==
@@ -333,7 +329,7 @@ uint64_t client_ask(struct queue *q, struct thread *t, uint64_t from, uint64_t e
 
 bool client_is_waiting(const struct queue *q, uint64_t index)
 {
-	return index < q->asked && packet_is_dispatch(packet_at(q, index)) &&
+	return index < q->asked && packet_is_dispatch(queue_packet(q, index)) &&
 	       atomic_load_explicit(&q->granted, memory_order_relaxed) <= index;
 }
 
@@ -349,7 +345,7 @@ bool client_holds(struct queue *q, struct thread *t, uint64_t index, uint64_t en
 {
 	if (index >= q->asked && client_is_any(q->agent))
 		client_ask(q, t, index, end);
-	if (packet_may_wait(packet_at(q, index)))
+	if (packet_may_wait(queue_packet(q, index)))
 		q->barrier_end = index + 1;
 	if (!client_is_waiting(q, index))
 		return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* counter.c - counts hardware events for each dispatch: for the faces' clients, and for the user (RTL_PMC)
+/* counter.c - counts hardware events for each dispatch: for the faces' clients, and for the user
+ * (RTL_PMC)
  *
  * Owns:     how the lane of each GPU (pmc_lane.h) advances.
  * Threads:  see counter.h; one at a time has `stepping`.
@@ -23,14 +24,17 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/counter/pmc_lane.h"
 #include "source/hsa/memory/copy_held.h"
+#include "source/hsa/queue/counted.h"
 #include "source/hsa/queue/interpose.h"
 #include "source/hsa/table/real.h"
 
-/* The harvester looks without a pause for so long after a step; then its naps grow with the time since. */
+/* The harvester looks without a pause for so long after a step; then its naps grow with the time
+ * since. */
 #define SPIN_NS UINT64_C(30000)
 #define MIN_NAP_NS UINT64_C(20000)
 #define MAX_NAP_NS UINT64_C(1000000)
-/* A thread of the program helps for so long at once; the harvester leaves lanes to one that did within the second time. */
+/* A thread of the program helps for so long at once; the harvester leaves lanes to one that did
+ * within the second time. */
 #define HELP_MAX_NS UINT64_C(200000)
 #define HELPED_NS UINT64_C(100000)
 /* In a doorbell it waits for so long for a packet of librtl's. */
@@ -113,7 +117,8 @@ static bool is_of(const struct queue *q, uint32_t agent)
 	       atomic_load_explicit(&q->is_counted, memory_order_relaxed);
 }
 
-/* A queue of the GPU whose next dispatch waits; each queue in its turn. The answers for it are the lane's then. NULL: there is none. */
+/* A queue of the GPU whose next dispatch waits; each queue in its turn. The answers for it are the
+ * lane's then. NULL: there is none. */
 static struct queue *find_waiting(struct pmc_lane *l, uint32_t agent)
 {
 	uint32_t n = queue_count();
@@ -121,7 +126,7 @@ static struct queue *find_waiting(struct pmc_lane *l, uint32_t agent)
 	for (uint32_t i = 1; i <= n; i++) {
 		struct queue *q = queue_at((l->last_queue + i) % n);
 
-		if (!is_of(q, agent) || !interpose_waits(q, agent, &l->packet, &l->answers))
+		if (!is_of(q, agent) || !counted_waits(q, agent, &l->packet, &l->answers))
 			continue;
 		l->last_queue = (l->last_queue + i) % n;
 		l->queue_index = l->answers.queue_index;
@@ -262,8 +267,8 @@ static struct profile *next_profile(struct pmc_lane *l, uint64_t kernel_object)
 	return l->profiles[(*turn + l->nr_profiles - 1) % l->nr_profiles];
 }
 
-/* The profiles of the faces' wants, and the user's if it is not NULL, as one, of which the caller gets no user. NULL: they do not fit
- * together. */
+/* The profiles of the faces' wants, and the user's if it is not NULL, as one, of which the caller
+ * gets no user. NULL: they do not fit together. */
 static struct profile *unite(struct pmc_lane *l, struct profile *users)
 {
 	struct profile *all[CLIENT_MAX + 1];
@@ -318,7 +323,8 @@ static bool choose(struct pmc_lane *l)
 
 /* ---- one dispatch ---------------------------------------------------------------------------- */
 
-/* The GPU reads the profile until its packet has completed: a client may free it when it is released. */
+/* The GPU reads the profile until its packet has completed: a client may free it when it is
+ * released. */
 static void stop(struct pmc_lane *l)
 {
 	SUBMIT(l, to_read);
@@ -334,15 +340,15 @@ static bool stopped(struct pmc_lane *l, uint32_t agent)
 	return true;
 }
 
-/* Where a client that was called meanwhile did not return, the dispatch was submitted (interpose_leave()), and the lane's next step goes on from
- * there. */
-static enum interpose_granted grant_once(struct pmc_lane *l, bool waits)
+/* Where a client that was called meanwhile did not return, the dispatch was submitted
+ * (interpose_leave()), and the lane's next step goes on from there. */
+static enum counted_granted grant_once(struct pmc_lane *l, bool waits)
 {
-	enum interpose_granted granted = GRANT_RECORDED;
+	enum counted_granted granted = GRANT_RECORDED;
 
 	if (!l->is_granting) {
 		l->is_granting = true;
-		granted = interpose_grant(l->queue, l->queue_index, l->packet, waits);
+		granted = counted_grant(l->queue, l->queue_index, l->packet, waits);
 	}
 	l->is_granting = false;
 	return granted;
@@ -351,7 +357,7 @@ static enum interpose_granted grant_once(struct pmc_lane *l, bool waits)
 /* A dispatch that is not counted is submitted. False: not now. */
 static bool pass(struct pmc_lane *l, uint32_t agent, const char *why, bool helps)
 {
-	enum interpose_granted granted = grant_once(l, !helps);
+	enum counted_granted granted = grant_once(l, !helps);
 
 	if (granted == GRANT_BUSY)
 		return false;
@@ -377,14 +383,15 @@ static bool begin(struct pmc_lane *l, uint32_t agent, uint64_t now_ns, bool help
 	return true;
 }
 
-/* Whether no dispatch runs on the GPU's queues, none of which are granted any. *later: see struct pmc_lane. */
+/* Whether no dispatch runs on the GPU's queues, none of which are granted any. *later: see struct
+ * pmc_lane. */
 static bool is_quiet(uint32_t agent, uint64_t *later)
 {
 	uint32_t n = queue_count();
 
 	*later = 0;
 	for (uint32_t i = 0; i < n; i++)
-		if (is_of(queue_at(i), agent) && !interpose_is_quiet(queue_at(i), later))
+		if (is_of(queue_at(i), agent) && !counted_is_quiet(queue_at(i), later))
 			return false;
 	return true;
 }
@@ -425,7 +432,8 @@ static bool begin_replay(struct pmc_lane *l, uint32_t agent)
 {
 	struct replay_refusal no = { NULL, SPOOL_REASON_replay_beside };
 
-	/* the program's packet counts for the faces alone, if their events do not fit beside those of the last pass */
+	/* the program's packet counts for the faces alone, if their events do not fit beside those
+	 * of the last pass */
 	l->with_last = l->answers.nr > 1 && !unite(l, l->profiles[l->nr_profiles - 1]);
 	/* seq_cst, both: pairs with counter_hold_off() */
 	atomic_store(&l->state, LANE_REPLAYING);
@@ -483,7 +491,7 @@ static bool start(struct pmc_lane *l, uint32_t agent, bool helps)
 
 static bool grant(struct pmc_lane *l, uint32_t agent, bool helps)
 {
-	enum interpose_granted granted;
+	enum counted_granted granted;
 
 	if (signal_value(signal_of(l->done)) != 0)
 		return false;
@@ -516,7 +524,8 @@ static bool read_counters(struct pmc_lane *l, uint32_t agent)
 			collect_queue(q, clock_now_ns());
 		queue_unlock(q);
 	}
-	/* acquire: pairs with counter_saw_end(): if `recorded` is of the slot's next queue, so is the index that is loaded after it */
+	/* acquire: pairs with counter_saw_end(): if `recorded` is of the slot's next queue, so is
+	 * the index that is loaded after it */
 	recorded = atomic_load_explicit(&q->recorded, memory_order_acquire);
 	if (queue_index(q) != l->queue_index) { /* it ended */
 		give(l, agent, "its queue was destroyed");
@@ -556,8 +565,8 @@ static bool end(struct pmc_lane *l, uint32_t agent)
 	return true;
 }
 
-/* Whether a dispatch of the queue that was not counted is a loss. Where the user chose dispatches, those that clients were asked for
- * are a loss at once: client.c. */
+/* Whether a dispatch of the queue that was not counted is a loss. Where the user chose dispatches,
+ * those that clients were asked for are a loss at once: client.c. */
 static bool is_loss(const struct queue *q, const struct inflight *e)
 {
 	union packet p;
@@ -604,7 +613,7 @@ static void give_up(struct pmc_lane *l, uint32_t agent, const char *why)
 	move_to(l, LANE_REFUSED);
 	for (uint32_t i = 0; i < n; i++)
 		if (is_of(queue_at(i), agent))
-			interpose_grant_all(queue_at(i), agent, reason);
+			counted_grant_all(queue_at(i), agent, reason);
 }
 
 static const char *why_late(const struct pmc_lane *l, uint32_t agent)
@@ -623,7 +632,7 @@ static const char *why_late(const struct pmc_lane *l, uint32_t agent)
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 
-		if (q != l->queue && is_of(q, agent) && interpose_waits(q, agent, &index, NULL))
+		if (q != l->queue && is_of(q, agent) && counted_waits(q, agent, &index, NULL))
 			return "a dispatch ran for longer than RTL_PMC_WAIT_MS while one of another queue waited";
 	}
 	return NULL; /* a long kernel, which nothing waits for */
@@ -882,7 +891,7 @@ static bool any_waits(void)
 
 		if (atomic_load_explicit(&q->live, memory_order_acquire) &&
 		    atomic_load_explicit(&q->is_counted, memory_order_relaxed) &&
-		    interpose_waits(q, queue_agent(q), &index, NULL))
+		    counted_waits(q, queue_agent(q), &index, NULL))
 			return true;
 	}
 	return false;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_lane.h - what counter.c has for each GPU: librtl's queue, the profiles, and how far the present dispatch is
+/* pmc_lane.h - what counter.c has for each GPU: librtl's queue, the profiles, and how far the
+ * present dispatch is
  *
- * Threads: a lane is opened by the thread that makes a GPU's first queue, under a lock; the rest belongs to the thread that advances
- *          lanes (counter.c), one at a time. `state` is read by any.
+ * Threads: a lane is opened by the thread that makes a GPU's first queue, under a lock; the rest
+ *          belongs to the thread that advances lanes (counter.c), one at a time. `state` is read by
+ *          any.
  */
 #ifndef RTL_SOURCE_HSA_PMC_LANE_H
 #define RTL_SOURCE_HSA_PMC_LANE_H
@@ -27,10 +29,13 @@ enum lane_state {
 	LANE_UNKNOWN,
 	LANE_REFUSED, /* this GPU is not counted */
 	LANE_IDLE,
-	LANE_WAITING, /* for dispatches that run, of those that were submitted before counting began or are not counted */
+	/* for dispatches that run, of those that were submitted before counting began or are not
+	 * counted */
+	LANE_WAITING,
 	LANE_REPLAYING, /* the passes before the last */
 	LANE_STARTING,
-	LANE_STOPPING, /* a dispatch that is not counted after all: its clients have their results */
+	/* a dispatch that is not counted after all: its clients have their results */
+	LANE_STOPPING,
 	LANE_RUNNING,
 	LANE_READING,
 };
@@ -61,7 +66,8 @@ struct pmc_lane {
 	uint32_t queue_index; /* in the trace: `queue` may be used for another one when it ends */
 	uint64_t packet, since_ns;
 	uint64_t begin_ns, end_ns; /* 0: it was not recorded */
-	/* dispatches, on other queues, that were submitted before counting began and do not run yet */
+	/* dispatches, on other queues, that were submitted before counting began and do not run
+	 * yet */
 	uint64_t later;
 	uint32_t releases;   /* client_releases when it began */
 	uint32_t last_queue; /* where the search for the next one begins */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* profile.c - what a GPU counts in one pass: its events, and the packets that start, read and stop the counters
+/* profile.c - what a GPU counts in one pass: its events, and the packets that start, read and stop
+ * the counters
  *
- * Owns:     the table of AQLprofile's functions, and the pool that the command processor reads packets from.
+ * Owns:     the table of AQLprofile's functions, and the pool that the command processor reads
+ *           packets from.
  * Threads:  any; finding AQLprofile is under `lock`.
  */
 #define LOG_TOPIC "hsa"
@@ -40,7 +42,8 @@ extern const unsigned HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE __attribute_
 #define QUEUE_SIZE 64u
 #define WAIT_ROUNDS 20000u /* of 50 us */
 
-/* SQ_ACCUM_PREV and SQ_ACCUM_PREV_HIRES (gfx90a, gfx94x, gfx10.3) count what the counter before them counts. */
+/* SQ_ACCUM_PREV and SQ_ACCUM_PREV_HIRES (gfx90a, gfx94x, gfx10.3) count what the counter before
+ * them counts. */
 #define IS_ACCUMULATING(e)                                                                         \
 	((e)->block_name == HSA_VEN_AMD_AQLPROFILE_BLOCK_NAME_SQ &&                                \
 	 ((e)->counter_id == 1 || (e)->counter_id == 184 || (e)->counter_id == 185))
@@ -58,7 +61,8 @@ struct profile {
 	uint32_t description; /* id of the string that describes the events; 0: not emitted yet */
 };
 
-/* Free profiles that are kept: tools of rocprofiler make one for each dispatch, whose memory costs more than the count. */
+/* Free profiles that are kept: tools of rocprofiler make one for each dispatch, whose memory costs
+ * more than the count. */
 #define MAX_SPARE 32u
 
 static struct lock lock = LOCK_INIT(LOCK_PROFILE);

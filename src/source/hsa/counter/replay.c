@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* replay.c - runs a dispatch several times, so that each pass of counters has it
  *
- * Owns:     for each GPU a queue whose kernels count, the memory that saved memory is kept in, and how far the present replay is.
+ * Owns:     for each GPU a queue whose kernels count, the memory that saved memory is kept in, and
+ *           how far the present replay is.
  * Threads:  see replay.h.
- * Fails:    a dispatch that can't be replayed is refused before anything of it ran, or after the memory was restored.
+ * Fails:    a dispatch that can't be replayed is refused before anything of it ran, or after the
+ *           memory was restored.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/counter/replay.h"
@@ -291,7 +293,8 @@ static const char *look_through(const struct replay *r, const void *memory, uint
 	return NULL;
 }
 
-/* Kernels of HIP's for copies and fills store the same however often they run; they get addresses of the host's memory. */
+/* Kernels of HIP's for copies and fills store the same however often they run; they get addresses
+ * of the host's memory. */
 static bool is_repeatable(const struct replay *r)
 {
 	static const char *const all[] = { "__amd_rocclr_copy", "__amd_rocclr_fill" };

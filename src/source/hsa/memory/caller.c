@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* caller.c - whether a copy was submitted by the program itself, or by the runtime on its behalf
  *
- * In a trace of HIP's calls an operation outside of them is the sign of a call that was missed, if HIP submitted it. A program may copy with HSA's functions
- * beside HIP's.
+ * In a trace of HIP's calls an operation outside of them is the sign of a call that was missed, if
+ * HIP submitted it. A program may copy with HSA's functions beside HIP's.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1 /* dl_iterate_phdr() */
@@ -20,7 +20,8 @@ struct search {
 	bool is_program;
 };
 
-/* HIP, what is below it, and what may stand between: where one of them calls, the call may be HIP's. */
+/* HIP, what is below it, and what may stand between: where one of them calls, the call may be
+ * HIP's. */
 static bool is_runtime(const char *path)
 {
 	static const char *const names[] = { "libamdhip64.so", "libhsa-runtime64.so",

@@ -263,8 +263,9 @@ static uint32_t kind_of(uint32_t dst, uint32_t src)
 	return to ? REC_COPY_H2D : from ? REC_COPY_D2H : REC_COPY_H2H;
 }
 
-/* The agent that has the memory: where a call names none, or the one that copies. Memory of the host that the runtime does not know, or
- * that a program has locked, is the first CPU's: the runtime names an agent of locked memory that need not have it. */
+/* The agent that has the memory: where a call names none, or the one that copies. Memory of the
+ * host that the runtime does not know, or that a program has locked, is the first CPU's: the
+ * runtime names an agent of locked memory that need not have it. */
 static RTL_COLD uint32_t owner_of(const void *address)
 {
 	hsa_amd_pointer_info_t info = { .size = sizeof(info) };
@@ -284,8 +285,8 @@ struct what {
 	uint32_t dst_agent, src_agent, kind, engine;
 };
 
-/* Of a copy whose call names neither: sets the agents, and a kind that they contradict: the runtime's direction does not tell one GPU from
- * two. */
+/* Of a copy whose call names neither: sets the agents, and a kind that they contradict: the
+ * runtime's direction does not tell one GPU from two. */
 static RTL_COLD void find_owners(struct what *w)
 {
 	uint32_t dst = owner_of(w->dst), src = owner_of(w->src);
@@ -323,7 +324,8 @@ static void describe(struct copy *c, const struct thread *t, const struct what *
 	c->times.entry.submitter = t->submitter;
 }
 
-/* The bits of a left-out operation's correlation id if the user leaves out each GPU of the copy, else 0. */
+/* The bits of a left-out operation's correlation id if the user leaves out each GPU of the copy,
+ * else 0. */
 static uint64_t filtered(const struct what *w)
 {
 	bool dst = agent_is_gpu(w->dst_agent), src = agent_is_gpu(w->src_agent);

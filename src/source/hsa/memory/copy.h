@@ -20,16 +20,20 @@
  * lock. Returns the number still in flight. */
 uint32_t copy_harvest(bool final);
 
-/* As copy_harvest(false), after waiting for another thread that does so: `naps` of 20 us at most. */
+/* As copy_harvest(false), after waiting for another thread that does so: `naps` of 20 us at
+ * most. */
 void copy_harvest_completed(uint32_t naps);
 
-/* Calls `fn` when a call of the program's submits an asynchronous copy, on its thread, with no lock held: as its EVENT_COPY
- * will be, but without times. What it stores in copy_own() of the number that this returns, that event has as well. For
- * faces. -ENOSPC: COPY_MAX_LISTENERS are registered already. Any thread. */
+/* Calls `fn` when a call of the program's submits an asynchronous copy, on its thread, with no lock
+ * held: as its EVENT_COPY will be, but without times. What it stores in copy_own() of the number
+ * that this returns, that event has as well. For faces. -ENOSPC: COPY_MAX_LISTENERS are registered
+ * already. Any thread. */
 enum copy_moment {
 	COPY_BEGINS,   /* before the runtime's function is called */
 	COPY_IS_TAKEN, /* it has returned; the event comes later, or has come */
-	COPY_IS_GONE, /* it has failed, or the copy can't be recorded: no event comes, but the one at the end of the trace */
+	/* it has failed, or the copy can't be recorded: no event comes, but the one at the end of
+	 * the trace */
+	COPY_IS_GONE,
 };
 #define COPY_MAX_LISTENERS 2
 typedef void (*copy_listener_fn)(struct event_copy *c, enum copy_moment moment);
@@ -39,9 +43,9 @@ static inline uint64_t *copy_own(struct event_copy *c, int number)
 	return number ? &c->own1 : &c->own0;
 }
 
-/* The agents of the memory at these addresses, as role "agents" of spool/format.h says: those that the runtime's table of pointers names;
- * memory that it does not know is the first CPU's. NULL: none. 0: there is no runtime, or the trace has ended. Any thread, no lock of
- * librtl's held. */
+/* The agents of the memory at these addresses, as role "agents" of spool/format.h says: those that
+ * the runtime's table of pointers names; memory that it does not know is the first CPU's. NULL:
+ * none. 0: there is no runtime, or the trace has ended. Any thread, no lock of librtl's held. */
 uint64_t copy_agents(const void *dst, const void *src);
 
 /* Wrappers put into the table. */

@@ -3,7 +3,8 @@
  *
  * Owns:     the list of copies that wait, under `lock`.
  * Threads:  see copy_held.h.
- * Fails:    no memory: the copy is the runtime's at once, as without a replay; it counts as running until it has completed.
+ * Fails:    no memory: the copy is the runtime's at once, as without a replay; it counts as running
+ *           until it has completed.
  */
 #define LOG_TOPIC "hsa"
 #include "source/hsa/memory/copy_held.h"
@@ -148,7 +149,8 @@ bool copy_held_hold(const struct copy_args *a, uint32_t nr, const hsa_signal_t *
 	if (nr > MAX_SIGNALS || (nr && !signals) || !a->completion.handle || !call->info ||
 	    is_incomplete(a))
 		return false;
-	/* seq_cst: pairs with copy_held_close(): the copy's entry is in the table before this is read */
+	/* seq_cst: pairs with copy_held_close(): the copy's entry is in the table before this is
+	 * read */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (are_complete(signals, nr) && !atomic_load_explicit(&nr_replays, memory_order_relaxed) &&
 	    !has_earlier(a->order))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* copy_table.c - the copies in flight: groups of 64, and a bit for each used entry
  *
- * Owns:     the groups, which are blocks of the memory half (event/block.h), made when first needed.
+ * Owns:     the groups, which are blocks of the memory half (event/block.h), made when first
+ *           needed.
  * Threads:  any.
  */
 #include "source/hsa/memory/copy_table.h"
@@ -97,7 +98,8 @@ struct copy *copy_table_claim(void)
 			uint32_t bit = (uint32_t)__builtin_ctzll(~word);
 			uint64_t with = word | UINT64_C(1) << bit;
 
-			/* acquire: pairs with copy_table_release(); release: with copy_table_next() */
+			/* acquire: pairs with copy_table_release(); release: with
+			 * copy_table_next() */
 			if (!atomic_compare_exchange_weak_explicit(&used[g], &word, with,
 								   memory_order_acq_rel,
 								   memory_order_relaxed))

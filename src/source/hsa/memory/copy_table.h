@@ -36,8 +36,8 @@ struct copy {
 	uint64_t own[2];		      /* for copy_listen() */
 };
 
-/* The lowest free entry; NULL when all are used, or there is no memory. Any thread; takes a lock when more entries are
- * used at once than before. */
+/* The lowest free entry; NULL when all are used, or there is no memory. Any thread; takes a lock
+ * when more entries are used at once than before. */
 struct copy *copy_table_claim(void);
 
 /* Counts a submitted copy on that SDMA engine (UINT32_MAX: unknown); count -1: its call failed. */
@@ -52,8 +52,8 @@ struct copy *copy_table_next(uint32_t *i);
 /* Number of used entries, now. */
 uint32_t copy_table_count(void);
 
-/* Claims all entries of the groups without a used one (true), so that no thread uses them and their blocks are `held`, or
- * frees them again. One thread at a time. */
+/* Claims all entries of the groups without a used one (true), so that no thread uses them and their
+ * blocks are `held`, or frees them again. One thread at a time. */
 void copy_table_hold(bool on);
 
 /* Whether `s` is the completion signal of a copy in flight. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* reach.c - the memory that kernels of a GPU can reach
  *
- * Owns:     the table of ranges, by address; the locks of host memory, which may overlap; which agent has a memory pool.
+ * Owns:     the table of ranges, by address; the locks of host memory, which may overlap; which
+ *           agent has a memory pool.
  * Threads:  any, under `lock`. Not under it: the runtime's functions.
  * Fails:    no memory for the table: it is not complete, so that no kernel is replayed.
  */
@@ -34,7 +35,8 @@ struct owner {
 	uint32_t agent;
 };
 
-/* One call of hsa_amd_memory_lock() that was not undone. The runtime counts them, so each is kept. */
+/* One call of hsa_amd_memory_lock() that was not undone. The runtime counts them, so each is
+ * kept. */
 struct pin {
 	uint64_t host; /* by which it is undone */
 	uint64_t base, size;
@@ -191,7 +193,8 @@ static bool is_of_host(const struct reach_range *r)
 	return r->kind == REACH_HOST && r->agent == AGENT_NONE && !r->handle && !r->is_pinned;
 }
 
-/* Memory of the host, which may be a part of what is in the table, or overlap it: attributes are set for parts of it. */
+/* Memory of the host, which may be a part of what is in the table, or overlap it: attributes are
+ * set for parts of it. */
 static void add_host(const void *address, uint64_t size)
 {
 	struct reach_range r = { .base = (uint64_t)(uintptr_t)address,
@@ -241,7 +244,8 @@ RTL_REQUIRES(lock) static bool is_kept(const void *address)
 	return nr_kept && (!address || (r && r->kind == REACH_OWN));
 }
 
-/* Before memory of a GPU is freed or shared: a replay may save or restore it now. Takes the lock when none does. NULL: any memory. */
+/* Before memory of a GPU is freed or shared: a replay may save or restore it now. Takes the lock
+ * when none does. NULL: any memory. */
 static void lock_settled(const void *address) RTL_ACQUIRES(lock)
 {
 	const struct timespec nap = { .tv_nsec = 50000 };
@@ -504,8 +508,9 @@ static hsa_status_t region_free(void *ptr)
 	return real.hsa_memory_free(ptr);
 }
 
-/* Where the host has access to a GPU's memory (large BAR), HIP stores data and arguments there without a call of the runtime, which
- * a replay would undo. So the program is on a machine where it has none: it copies then. */
+/* Where the host has access to a GPU's memory (large BAR), HIP stores data and arguments there
+ * without a call of the runtime, which a replay would undo. So the program is on a machine where it
+ * has none: it copies then. */
 static hsa_status_t agent_pool_info(hsa_agent_t agent, hsa_amd_memory_pool_t pool,
 				    hsa_amd_agent_memory_pool_info_t what, void *value)
 {

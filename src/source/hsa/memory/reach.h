@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* reach.h - the memory that kernels of a GPU can reach: what a replay saves, and what it must not touch
+/* reach.h - the memory that kernels of a GPU can reach: what a replay saves, and what it must not
+ * touch
  *
- * Known are the allocations that a program makes through the runtime, host memory that it locks or shares with a GPU, mapped virtual
- * memory, and the code objects, whose variables are in them. Signals and the runtime's own memory are not in the table.
+ * Known are the allocations that a program makes through the runtime, host memory that it locks or
+ * shares with a GPU, mapped virtual memory, and the code objects, whose variables are in them.
+ * Signals and the runtime's own memory are not in the table.
  *
- * While a replay runs (reach_keep()), calls that free memory of a GPU, or share it, wait for its end, RTL_PMC_WAIT_MS at most.
+ * While a replay runs (reach_keep()), calls that free memory of a GPU, or share it, wait for its
+ * end, RTL_PMC_WAIT_MS at most.
  *
  * Only with RTL_PMC_REPLAY. Threads: any; the calls take a lock, no launch does.
  */

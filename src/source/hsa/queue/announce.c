@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* announce.c - reads the packets that a doorbell will submit, while they are held back
  *
- * Threads: that which rings the doorbell, before it does; announce_waiting(): that which closes the trace.
+ * Threads: that which rings the doorbell, before it does; announce_waiting(): that which closes the
+ * trace.
  * Fails:   a dispatch that is not announced is submitted as ever.
  */
 #include "source/hsa/queue/announce.h"
@@ -10,7 +11,8 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/queue/interpose.h"
 
-/* The id that the dispatch will have: one that is of no call gets its own now, and keeps it in the note. 0: it is found later, by join.h. */
+/* The id that the dispatch will have: one that is of no call gets its own now, and keeps it in the
+ * note. 0: it is found later, by join.h. */
 static uint64_t id_of(struct queue *q, struct thread *t, uint64_t index)
 {
 	struct origin_note *n = &q->origin[index & q->origin_mask];

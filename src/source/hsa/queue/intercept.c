@@ -41,8 +41,8 @@ static RTL_INLINE void plan_packet(struct queue *q, struct thread *t, struct pac
 	}
 }
 
-/* The harvester is woken first: a system call behind the packets would delay this thread's next one. Packets that are only passed on need
- * no harvest. */
+/* The harvester is woken first: a system call behind the packets would delay this thread's next
+ * one. Packets that are only passed on need no harvest. */
 static inline void pass_on(struct queue *q, const union packet *packets, uint64_t n,
 			   hsa_amd_queue_intercept_packet_writer writer)
 {

@@ -196,11 +196,13 @@ static void assign(struct internal_queue *q, struct internal_queue_call *c, uint
 	if (c->found && c->dispatch)
 		describe(q, packet_at(q, i), i, c->dispatch);
 	else if (
-		c->found) /* the copy table is full, so its copy is not recorded, which was counted */
+		/* the copy table is full, so its copy is not recorded, which was counted */
+		c->found)
 		bus_loss_of(c->correlation, SPOOL_REASON_inflight_full);
 }
 
-/* The bits of a left-out operation's correlation id if the user leaves out the GPU, or kernels without a name, else 0. */
+/* The bits of a left-out operation's correlation id if the user leaves out the GPU, or kernels
+ * without a name, else 0. */
 static uint64_t filtered(const struct internal_queue *q)
 {
 	if (agent_is_left_out(q->agent))
@@ -303,7 +305,8 @@ void internal_queue_enter(struct internal_queue_call *c)
 }
 
 /* Whether there are packets that were not examined. Without the lock: a hint. The runtime's queues
- * live as long as the runtime, but for cooperative ones: those are forgotten when they are the program's. */
+ * live as long as the runtime, but for cooperative ones: those are forgotten when they are the
+ * program's. */
 static bool has_news(const struct internal_queue *q)
 {
 	const hsa_queue_t *hsa = atomic_load_explicit(&q->hsa, memory_order_acquire);

@@ -2,10 +2,10 @@
 /* internal_queue.h - the runtime's internal queues, which run its copy and fill kernels
  *
  * ROCr announces these queues (hsa_amd_runtime_queue_create_register) but makes them as ordinary
- * ones in all releases examined (5.2.3 to 7.x, GpuAgent::CreateInterceptibleQueue): their packets can't
- * be changed before the hardware sees them. librtl reads them afterwards: a packet's body stays in
- * the ring until the ring wraps around, and the runtime writes every such packet within an HSA call
- * that librtl wraps. So when such a call returns, librtl reads the rings:
+ * ones in all releases examined (5.2.3 to 7.x, GpuAgent::CreateInterceptibleQueue): their packets
+ * can't be changed before the hardware sees them. librtl reads them afterwards: a packet's body
+ * stays in the ring until the ring wraps around, and the runtime writes every such packet within an
+ * HSA call that librtl wraps. So when such a call returns, librtl reads the rings:
  *
  *   - a dispatch that carries the program's completion signal belongs to the asynchronous copy that
  *     was given this signal; its times are that signal's.
@@ -43,7 +43,8 @@ void internal_queue_tick(void);
 /* Passed to hsa_amd_runtime_queue_create_register(). */
 void internal_queue_on_create(const hsa_queue_t *queue, hsa_agent_t agent, void *data);
 
-/* The runtime has returned this queue, which it had made for itself, to the program (a cooperative one): it is the program's. */
+/* The runtime has returned this queue, which it had made for itself, to the program (a cooperative
+ * one): it is the program's. */
 void internal_queue_forget(const hsa_queue_t *hsa);
 
 /* The runtime went away. */

@@ -42,8 +42,9 @@
 /* Harvester visits, 0.1 to 1 s apart, that find the next packet valid and not announced, until
  * the harvester submits it. Visits, not a time: a debugger may have stopped the program. */
 #define STUCK_LOOKS 5u
-/* Submissions by the harvester with no doorbell between them, until librtl concludes that the program
- * rings the hardware's doorbell itself. A thread that was only preempted rings in the end. */
+/* Submissions by the harvester with no doorbell between them, until librtl concludes that the
+ * program rings the hardware's doorbell itself. A thread that was only preempted rings in the
+ * end. */
 #define STUCK_MAX 3u
 /* bound for waiting for a destroyed queue's last reader, 2 s */
 #define DETACH_ROUNDS 100000u
@@ -113,18 +114,14 @@ static inline struct queue *find_doorbell(uint64_t doorbell)
 
 /* ---- submitting packets ---------------------------------------------------------------------- */
 
-static inline union packet *packet_at(const struct queue *q, uint64_t index)
-{
-	return &q->packets[index & q->packet_mask];
-}
-
 static RTL_COLD void complete_shared(struct queue *q, const union packet *p, struct inflight *e)
 {
 	submit_shared(q, e, completer_add(q, p, inflight_signal(e), e->owner));
 }
 
-/* Publishes everything before `end`, which was instrumented. The harvester is woken first: a system call behind the doorbell would
- * delay the next packet of this thread, whose start event the GPU may have executed already. */
+/* Publishes everything before `end`, which was instrumented. The harvester is woken first: a system
+ * call behind the doorbell would delay the next packet of this thread, whose start event the GPU
+ * may have executed already. */
 static inline void advance(struct queue *q, uint64_t end)
 {
 	life_wake();
@@ -159,7 +156,8 @@ static void call_listeners(void *arg)
 	submit_notify(o->q, o->p, o->index);
 }
 
-/* A client was called for the packet, and did not return: it is submitted here, since the caller's frame is gone. */
+/* A client was called for the packet, and did not return: it is submitted here, since the caller's
+ * frame is gone. */
 static void on_listener_left(void *arg)
 {
 	const struct other_packet *o = arg;
@@ -245,8 +243,8 @@ static RTL_COLD uint64_t ring_unheld(const struct queue *q)
 	return UINT64_MAX;
 }
 
-/* Submits the valid packets; returns the index of the first invalid one, or of a dispatch that has to wait. `t`: as in submit_other().
- * Under the turn. */
+/* Submits the valid packets; returns the index of the first invalid one, or of a dispatch that has
+ * to wait. `t`: as in submit_other(). Under the turn. */
 static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 {
 	uint64_t from = atomic_load_explicit(&q->published, memory_order_relaxed), i, stop;
@@ -266,7 +264,7 @@ static RTL_INLINE uint64_t submit_valid(struct queue *q, struct thread *t)
 	for (i = from; i < end; from = i) {
 		stop = end - from > CHUNK ? from + CHUNK : end;
 		for (; i < stop; i++) {
-			union packet *p = packet_at(q, i);
+			union packet *p = queue_packet(q, i);
 			/* pairs with the release by which the program publishes a packet */
 			uint16_t header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
 
@@ -306,7 +304,7 @@ static RTL_COLD void leave_to_harvester(struct queue *q, uint64_t end)
 			counter_hand_over();
 	}
 	if (end > atomic_load_explicit(&q->reserved, memory_order_relaxed) ||
-	    packet_type(__atomic_load_n(&packet_at(q, end - 1)->header, __ATOMIC_RELAXED)) ==
+	    packet_type(__atomic_load_n(&queue_packet(q, end - 1)->header, __ATOMIC_RELAXED)) ==
 		    HSA_PACKET_TYPE_INVALID)
 		life_kick();
 	else
@@ -402,7 +400,8 @@ static inline bool is_alone(const struct queue *q, uint64_t index, uint64_t valu
 	       index < q->free_end;
 }
 
-/* Publishes packet `index`, which is_alone(), as advance() does, and gives the turn back. The life thread is awake. */
+/* Publishes packet `index`, which is_alone(), as advance() does, and gives the turn back. The life
+ * thread is awake. */
 static RTL_INLINE void publish_alone(struct queue *q, hsa_signal_t doorbell, uint64_t index)
 {
 	atomic_store_explicit(&q->published, index + 1, memory_order_relaxed);
@@ -422,7 +421,8 @@ static RTL_COLD void wake_and_publish(struct queue *q, hsa_signal_t doorbell, ui
 	publish_alone(q, doorbell, index);
 }
 
-/* Packet `index`, which is alone, but not of submit_known(), or not valid. `value`: the doorbell's. */
+/* Packet `index`, which is alone, but not of submit_known(), or not valid. `value`: the
+ * doorbell's. */
 static RTL_NOINLINE void ring_other(struct queue *q, hsa_signal_t doorbell, union packet *p,
 				    uint64_t index, uint64_t value)
 {
@@ -440,8 +440,10 @@ static RTL_NOINLINE void ring_other(struct queue *q, hsa_signal_t doorbell, unio
 	publish_alone(q, doorbell, index);
 }
 
-/* HOT: usually one thread submits one packet: serve() specialised for that case. Only the queue is needed after the runtime's
- * function: few registers are saved, and all that needs more is in functions that are called last. */
+/* HOT: usually one thread submits one packet: serve() specialised for that case. Only the queue is
+ * needed after the runtime's
+ * function: few registers are saved, and all that needs more is in functions that are called
+ * last. */
 static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t value,
 				     store_fn store)
 {
@@ -462,7 +464,7 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 		serve_doorbell(q, (uint64_t)value + 1);
 		return;
 	}
-	p = packet_at(q, index);
+	p = queue_packet(q, index);
 	/* pairs with the release by which the program publishes a packet */
 	header = __atomic_load_n(&p->header, __ATOMIC_ACQUIRE);
 	if (RTL_UNLIKELY(!submit_known(q, p, index, header, SPECIAL_FOR_PACKETS))) {
@@ -475,6 +477,11 @@ static RTL_NOINLINE void on_doorbell(hsa_signal_t doorbell, hsa_signal_value_t v
 		wake_and_publish(q, doorbell, index);
 	else
 		publish_alone(q, doorbell, index);
+}
+
+void interpose_submit(struct queue *q)
+{
+	submit_valid(q, life_on() ? thread_get() : NULL);
 }
 
 void interpose_submit_announced(struct queue *q)
@@ -521,12 +528,13 @@ static bool is_unannounced(const struct queue *q, uint64_t published)
 	return atomic_load_explicit(&q->reserved, memory_order_relaxed) > published &&
 	       !is_pending(q) && !atomic_load_explicit(&q->is_counted, memory_order_relaxed) &&
 	       !atomic_load_explicit(&q->nr_announcing, memory_order_relaxed) &&
-	       packet_type(__atomic_load_n(&packet_at(q, published)->header, __ATOMIC_RELAXED)) !=
-		       HSA_PACKET_TYPE_INVALID;
+	       packet_type(__atomic_load_n(&queue_packet(q, published)->header,
+					   __ATOMIC_RELAXED)) != HSA_PACKET_TYPE_INVALID;
 }
 
-/* Whether the next packet waits for a doorbell that may never come: its thread is preempted, or the program
- * announces packets to the hardware itself, and a processor that follows only the write index never reaches them. */
+/* Whether the next packet waits for a doorbell that may never come: its thread is preempted, or the
+ * program announces packets to the hardware itself, and a processor that follows only the write
+ * index never reaches them. */
 static bool is_stuck(struct queue *q, uint64_t published)
 {
 	/* if the slot is not free yet, it contains an older packet */
@@ -539,7 +547,8 @@ static bool is_stuck(struct queue *q, uint64_t published)
 	return q->stuck_at && q->stuck_looks++ == STUCK_LOOKS;
 }
 
-/* Submits packets that no doorbell announced: a valid packet may be processed before it is announced. */
+/* Submits packets that no doorbell announced: a valid packet may be processed before it is
+ * announced. */
 static RTL_COLD void submit_stuck(struct queue *q, struct thread *t, uint64_t published)
 {
 	if (q->stuck_end != published)
@@ -595,95 +604,12 @@ bool interpose_look(struct queue *q, bool all)
 		look_under_turn(q, life_on() ? thread_get() : NULL);
 		interpose_end_turn(q);
 	}
-	/* announced packets that are not reserved wake the harvester when they are; those to be counted are counter.c's */
+	/* announced packets that are not reserved wake the harvester when they are; those to be
+	 * counted are counter.c's */
 	return is_pending(q) &&
 	       !(atomic_load_explicit(&q->is_counted, memory_order_relaxed) && counter_is_busy()) &&
 	       atomic_load_explicit(&q->reserved, memory_order_relaxed) >
 		       atomic_load_explicit(&q->published, memory_order_relaxed);
-}
-
-/* ---- counted queues -------------------------------------------------------------------------- */
-
-bool interpose_waits(struct queue *q, uint32_t agent, uint64_t *index,
-		     struct client_answers *answers)
-{
-	const union packet *p;
-	bool waits;
-
-	if (!queue_turn_try(q))
-		return false;
-	*index = atomic_load_explicit(&q->published, memory_order_relaxed);
-	p = packet_at(q, *index);
-	/* a slot that the processor has not freed contains an older packet */
-	waits = atomic_load_explicit(&q->live, memory_order_relaxed) && q->agent == agent &&
-		!atomic_load_explicit(&q->bypassed, memory_order_relaxed) &&
-		real_index_write(q) == *index && real_index_read(q) == *index &&
-		atomic_load_explicit(&q->reserved, memory_order_acquire) > *index &&
-		packet_type(__atomic_load_n(&p->header, __ATOMIC_ACQUIRE)) !=
-			HSA_PACKET_TYPE_INVALID &&
-		client_is_waiting(q, *index);
-	if (waits && answers)
-		client_copy(q, *index, answers);
-	interpose_end_turn(q);
-	return waits;
-}
-
-enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index,
-				       bool waits)
-{
-	enum interpose_granted granted = GRANT_GONE;
-	const struct inflight_ring *ring;
-	uint64_t head;
-
-	if (waits ? !queue_turn_wait(q) : !queue_turn_soon(q))
-		return waits ? GRANT_GONE : GRANT_BUSY;
-	if (q->index == queue_index) {
-		ring = inflight_current(&q->inflight);
-		head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-		atomic_store_explicit(&q->counting, index + 1, memory_order_relaxed);
-		atomic_store_explicit(&q->granted, index + 1, memory_order_relaxed);
-		client_consume(q, index);
-		submit_valid(q, life_on() ? thread_get() : NULL);
-		granted = GRANT_RECORDED;
-		if (ring == inflight_current(&q->inflight) &&
-		    head == atomic_load_explicit(&ring->head, memory_order_relaxed))
-			granted = GRANT_UNRECORDED;
-	}
-	interpose_end_turn(q);
-	return granted;
-}
-
-void interpose_grant_all(struct queue *q, uint32_t agent, const char *why)
-{
-	uint64_t from, asked;
-
-	if (!queue_turn_wait(q))
-		return;
-	if (q->agent != agent) {
-		interpose_end_turn(q);
-		return;
-	}
-	from = atomic_load_explicit(&q->published, memory_order_relaxed);
-	asked = q->asked;
-	q->not_counted = why;
-	atomic_store_explicit(&q->granted, UINT64_MAX, memory_order_relaxed);
-	client_release(q->agent, from, asked);
-	submit_valid(q, life_on() ? thread_get() : NULL);
-	if (q->answers)
-		client_fail(q, from, asked, why);
-	interpose_end_turn(q);
-}
-
-bool interpose_is_quiet(struct queue *q, uint64_t *later)
-{
-	bool quiet;
-
-	/* even if nothing is in flight: a thread that submits now may not know yet that it has to hold */
-	if (!queue_turn_try(q))
-		return false;
-	quiet = collect_is_quiet(q, real_index_read(q), later);
-	interpose_end_turn(q);
-	return quiet;
 }
 
 /* ---- the functions that reserve packets: one for each memory order --------------------------- */

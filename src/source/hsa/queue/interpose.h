@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* interpose.h - interposition: librtl stands between the program's indices and the hardware's
  *
- * librtl replaces the functions that move a queue's write index and those that store to signals in the runtime's
- * table. The program reserves packets from librtl's shadow index. When it rings the doorbell, librtl instruments
- * the valid packets where they are (submit.h), advances the real write index over them, and rings the real
- * doorbell with the last of them. No packet is added, moved or copied, so this works for every kind of queue.
+ * librtl replaces the functions that move a queue's write index and those that store to signals in
+ * the runtime's table. The program reserves packets from librtl's shadow index. When it rings the
+ * doorbell, librtl instruments the valid packets where they are (submit.h), advances the real write
+ * index over them, and rings the real doorbell with the last of them. No packet is added, moved or
+ * copied, so this works for every kind of queue.
  *
  * Any number of threads may reserve, write and ring in any order:
  *
- *   - A doorbell takes the queue's turn without waiting. A thread that finds it taken sets QUEUE_AGAIN and
- *     continues; the holder then serves once more before it gives the turn back.
- *   - Packets are submitted in order, up to the first that is reserved and not yet valid; its own doorbell continues
- *     from there.
- *   - A doorbell may come before its packet is valid, or name packets that are reserved later: hardware would
- *     poll. The highest announced index is kept, and the harvester polls until it is reached.
- *   - A slot is read only after the packet processor has freed it (read index + size): producers reserve before
- *     slots are free, and such a slot contains an older packet. The processor writes INVALID to a slot before it
- *     advances the read index; otherwise it would overwrite the next producer's packet.
+ *   - A doorbell takes the queue's turn without waiting. A thread that finds it taken sets
+ *     QUEUE_AGAIN and continues; the holder then serves once more before it gives the turn back.
+ *   - Packets are submitted in order, up to the first that is reserved and not yet valid; its own
+ *     doorbell continues from there.
+ *   - A doorbell may come before its packet is valid, or name packets that are reserved later:
+ *     hardware would poll. The highest announced index is kept, and the harvester polls until it is
+ *     reached.
+ *   - A slot is read only after the packet processor has freed it (read index + size): producers
+ *     reserve before slots are free, and such a slot contains an older packet. The processor writes
+ *     INVALID to a slot before it advances the read index; otherwise it would overwrite the next
+ *     producer's packet.
  *
  *   operation          | reserve | doorbell                 | interpose_look | interpose_detach
  *   -------------------+---------+--------------------------+----------------+-----------------
@@ -53,44 +56,26 @@ void interpose_reattach(struct queue *q, hsa_queue_t *hsa);
  * soon. */
 bool interpose_look(struct queue *q, bool all);
 
-/* Whether the next packet of a counted queue is a dispatch that waits for interpose_grant(), and the processor has taken all
- * packets before it. *index: its. `answers`: gets what clients answered for it, as client_copy(); NULL: nothing. A queue whose turn
- * is taken, or that is of another GPU by now, answers false. For counter.c. */
-bool interpose_waits(struct queue *q, uint32_t agent, uint64_t *index,
-		     struct client_answers *answers);
+/* Submits what is valid and may be submitted. Under the turn. */
+void interpose_submit(struct queue *q);
 
-enum interpose_granted {
-	GRANT_GONE,	  /* the queue was destroyed meanwhile: its clients have their result */
-	GRANT_UNRECORDED, /* the dispatch is submitted, and not recorded: it has no in-flight entry */
-	GRANT_RECORDED,
-	GRANT_BUSY, /* without `waits`: another thread has the turn */
-};
-/* Submits dispatch `index` of the queue that has `queue_index` in the trace, and what follows it up to the next one. Unless the queue
- * is gone or its turn is taken, results for its clients are the caller's to give. `waits`: for the turn. */
-enum interpose_granted interpose_grant(struct queue *q, uint32_t queue_index, uint64_t index,
-				       bool waits);
-
-/* The queue is counted no longer: what waits is submitted, and its clients get the reason, a constant. Nothing, if it is of another GPU. */
-void interpose_grant_all(struct queue *q, uint32_t agent, const char *why);
-
-/* Whether none of the queue's dispatches runs; those that the processor has not taken yet do not: their number is added to *later.
- * Records what has completed. A queue that another thread uses answers false. For the harvester. */
-bool interpose_is_quiet(struct queue *q, uint64_t *later);
-
-/* The end of the slots whose packets may be read, at most `end`: those that the packet processor has freed for them. Under the turn. */
+/* The end of the slots whose packets may be read, at most `end`: those that the packet processor
+ * has freed for them. Under the turn. */
 uint64_t interpose_free_end(struct queue *q, uint64_t end);
 
-/* Submits the packets that were announced while their threads could not: another had the turn. Under the turn, in a hook. */
+/* Submits the packets that were announced while their threads could not: another had the turn.
+ * Under the turn, in a hook. */
 void interpose_submit_announced(struct queue *q);
 
 /* Gives back a turn taken by queue_turn_try(), after serving doorbells that rang meanwhile. */
 void interpose_end_turn(struct queue *q);
 
-/* Packets before `end` are announced, and no doorbell follows: the harvester submits them. Any thread. */
+/* Packets before `end` are announced, and no doorbell follows: the harvester submits them. Any
+ * thread. */
 void interpose_expect(struct queue *q, uint64_t end);
 
-/* A client that was called under the turn was left (callout.h): packets before `end` are the hardware's, the rest is the harvester's, and the turn
- * is given back. */
+/* A client that was called under the turn was left (callout.h): packets before `end` are the
+ * hardware's, the rest is the harvester's, and the turn is given back. */
 void interpose_leave(struct queue *q, uint64_t end);
 
 /* Puts librtl's functions into the table. */

@@ -70,7 +70,8 @@ static inline bool packet_is_dispatch(const union packet *p)
 		p->ext.amd_format == PACKET_AMD_EXT_DISPATCH);
 }
 
-/* Whether the processor may wait for a signal at this packet. What a vendor's packet does is not known. */
+/* Whether the processor may wait for a signal at this packet. What a vendor's packet does is not
+ * known. */
 static inline bool packet_may_wait(const union packet *p)
 {
 	uint32_t type = packet_type(p->header);

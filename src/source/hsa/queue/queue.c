@@ -179,8 +179,8 @@ struct queue *queue_open(uint32_t agent, uint32_t size)
 	return q;
 }
 
-/* How many operations must be in the trace. For a queue that lives at the process's end `rtl` reads that from
- * its blocks. */
+/* How many operations must be in the trace. For a queue that lives at the process's end `rtl` reads
+ * that from its blocks. */
 static void emit_submitted(const struct queue *q)
 {
 	struct event ev = { .kind = EVENT_SUBMITTED };
@@ -260,11 +260,11 @@ struct queue *queue_find_ring(const void *packets)
 	for (uint32_t i = 0; i < n; i++) {
 		struct queue *q = queue_at(i);
 
-		/* acquire: pairs with the release in queue_attach(), so that the ring of a live queue is
-		 * found. Relaxed: if it is the ring of the next queue in that memory, it is not
-		 * `packets`, which belong to a queue that is attached or that the caller attaches. An
-		 * ending queue may have had them: its turn was stored before the runtime gave them
-		 * to the caller's queue. */
+		/* acquire: pairs with the release in queue_attach(), so that the ring of a live
+		 * queue is found. Relaxed: if it is the ring of the next queue in that memory, it
+		 * is not `packets`, which belong to a queue that is attached or that the caller
+		 * attaches. An ending queue may have had them: its turn was stored before the
+		 * runtime gave them to the caller's queue. */
 		if (atomic_load_explicit(&q->live, memory_order_acquire) &&
 		    queue_ring(q) == packets &&
 		    atomic_load_explicit(&q->turn, memory_order_relaxed) < QUEUE_ENDING)

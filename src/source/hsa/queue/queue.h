@@ -50,19 +50,21 @@ struct queue {
 	/* set in queue_open() and queue_attach(), constant while the queue lives */
 	_Atomic bool live;
 	_Atomic bool intercepted; /* else interposed */
-	/* Threads that visit a queue which may end, and be another one, use queue_index() and queue_agent(). */
+	/* Threads that visit a queue which may end, and be another one, use queue_index() and
+	 * queue_agent(). */
 	uint32_t index; /* in the trace */
 	uint32_t agent;
 	uint32_t size;	  /* packets in the ring */
 	bool is_left_out; /* the user leaves out its GPU */
-	/* Its dispatches may be held back, and run one at a time while counters count (counter/counter.h). Dispatches before `granted` may be
-	 * submitted. `counting`: 1 + index of the dispatch that is being counted; `recorded`: it was recorded. */
+	/* Its dispatches may be held back, and run one at a time while counters count
+	 * (counter/counter.h). Dispatches before `granted` may be submitted. `counting`: 1 + index
+	 * of the dispatch that is being counted; `recorded`: it was recorded. */
 	_Atomic bool is_counted;
 	bool user_counts; /* for RTL_PMC */
 	_Atomic uint64_t granted, counting, recorded;
 	uint64_t counted_begin_ns, counted_end_ns; /* of the dispatch `recorded` */
-	/* owner: the holder of the turn: clients were asked for the dispatches before `asked` (counter/client.h); NULL: they
-	 * are not asked */
+	/* owner: the holder of the turn: clients were asked for the dispatches before `asked`
+	 * (counter/client.h); NULL: they are not asked */
 	uint64_t asked, asked_from; /* without a gap from there on */
 	/* of the same owner: behind the last packet that may wait for a signal */
 	uint64_t barrier_end;
@@ -70,7 +72,8 @@ struct queue {
 	uint32_t nr_answers;
 	const char *not_counted; /* why not, where granted is UINT64_MAX */
 	hsa_queue_t *_Atomic hsa;
-	/* interposed: the queue itself if its indices are `write_index` and `read_index`; else NULL */
+	/* interposed: the queue itself if its indices are `write_index` and `read_index`; else
+	 * NULL */
 	hsa_queue_t *_Atomic direct;
 	void (*user_callback)(hsa_status_t status, hsa_queue_t *source, void *data);
 	void *user_data;
@@ -80,8 +83,8 @@ struct queue {
 	struct origin_note *origin; /* a note for each packet in the ring, see origin.h */
 	uint32_t origin_mask;
 	uint64_t origin_salt; /* of this queue's notes */
-	/* interposed: the program's ring and its real indices; NULL: use the functions in `real`. Threads that look
-	 * for a ring in all queues use queue_ring(). */
+	/* interposed: the program's ring and its real indices; NULL: use the functions in `real`.
+	 * Threads that look for a ring in all queues use queue_ring(). */
 	union packet *packets;
 	uint64_t packet_mask;
 	_Atomic uint64_t *write_index, *read_index;
@@ -120,7 +123,8 @@ struct queue {
 	uint64_t stuck_end;   /* where the last of them ended */
 	uint64_t gave_up; /* 1 + index of the oldest entry that filled the largest in-flight ring;
 			   * 0: none */
-	/* code_object_is_left_out() of the last dispatch: most dispatches repeat it. Epoch 0: none */
+	/* code_object_is_left_out() of the last dispatch: most dispatches repeat it. Epoch 0:
+	 * none */
 	uint64_t filter_object;
 	uint32_t filter_epoch;
 	bool filter_result;
@@ -141,8 +145,14 @@ struct queue {
 	struct inflight_rings inflight;
 };
 
-/* For threads that have no lock of the queue. Relaxed, as the stores in reset(): the queue may be another one at once, so who depends on
- * the answer asks again under the turn. */
+/* The packet of an index; `packets` is a ring. */
+static inline union packet *queue_packet(const struct queue *q, uint64_t index)
+{
+	return &q->packets[index & q->packet_mask];
+}
+
+/* For threads that have no lock of the queue. Relaxed, as the stores in reset(): the queue may be
+ * another one at once, so who depends on the answer asks again under the turn. */
 static inline uint32_t queue_index(const struct queue *q)
 {
 	return __atomic_load_n(&q->index, __ATOMIC_RELAXED);
@@ -156,7 +166,8 @@ static inline const void *queue_ring(const struct queue *q)
 {
 	return __atomic_load_n(&q->packets, __ATOMIC_RELAXED);
 }
-/* By the queue's opener, before it is live. Relaxed: who reads it without a lock orders it by `live`. */
+/* By the queue's opener, before it is live. Relaxed: who reads it without a lock orders it by
+ * `live`. */
 static inline void queue_set_ring(struct queue *q, void *packets)
 {
 	__atomic_store_n(&q->packets, (union packet *)packets, __ATOMIC_RELAXED);
@@ -190,8 +201,8 @@ void queue_drop_handles(void);
 /* Releases the memory of `q` for another queue. Under both of its locks, or not attached. */
 void queue_close(struct queue *q);
 
-/* The live queue with handle `hsa`, with that doorbell, or with the ring at `packets` and not about to end; NULL: none.
- * Any thread. Not for hot paths. */
+/* The live queue with handle `hsa`, with that doorbell, or with the ring at `packets` and not about
+ * to end; NULL: none. Any thread. Not for hot paths. */
 struct queue *queue_find(const hsa_queue_t *hsa);
 struct queue *queue_find_doorbell(uint64_t doorbell);
 struct queue *queue_find_ring(const void *packets);
@@ -235,7 +246,8 @@ static inline bool queue_turn_end(struct queue *q)
 /* Waits for the turn, bounded by what its holder does. false: there is no turn, the queue was
  * destroyed. */
 bool queue_turn_wait(struct queue *q);
-/* Takes the turn if it is free within microseconds: its holder may be this thread, in a signal handler, or in a tool. */
+/* Takes the turn if it is free within microseconds: its holder may be this thread, in a signal
+ * handler, or in a tool. */
 bool queue_turn_soon(struct queue *q);
 
 static inline bool queue_try_lock(struct queue *q)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* real_index.h - the hardware's indices and doorbell of an interposed queue (interpose.c)
  *
- * HOT: without a call where the handle is an amd_queue_t. Under the queue's turn, but for what says otherwise.
+ * HOT: without a call where the handle is an amd_queue_t. Under the queue's turn, but for what says
+ * otherwise.
  */
 #ifndef RTL_SOURCE_HSA_REAL_INDEX_H
 #define RTL_SOURCE_HSA_REAL_INDEX_H
@@ -41,7 +42,7 @@ static RTL_COLD uint64_t real_index_call_write(const struct queue *q)
 
 /* Without the turn, by the handle that the program reserves with: another thread may release any
  * other handle meanwhile. */
-static RTL_COLD void real_index_raise_write(const hsa_queue_t *hsa, uint64_t to)
+static inline void real_index_raise_write(const hsa_queue_t *hsa, uint64_t to)
 {
 	uint64_t was = real.hsa_queue_load_write_index_relaxed(hsa), is;
 

@@ -225,7 +225,8 @@ static RTL_INLINE struct inflight *next_entry(struct queue *q)
 	return wait_for_entry(q);
 }
 
-/* The origin of a packet that is not is_usual(). `owner`: its signal; `left_out`: as for instrument(). */
+/* The origin of a packet that is not is_usual(). `owner`: its signal; `left_out`: as for
+ * instrument(). */
 static RTL_COLD void adjust_origin(const union packet *p, hsa_signal_t owner, uint64_t left_out,
 				   struct origin *o)
 {
@@ -235,7 +236,8 @@ static RTL_COLD void adjust_origin(const union packet *p, hsa_signal_t owner, ui
 		join_packet(p, owner.handle, o);
 }
 
-/* Records `p` as an operation in flight. `left_out`: bits for its correlation id, of filtered(); `usual`: is_usual(), constant. */
+/* Records `p` as an operation in flight. `left_out`: bits for its correlation id, of filtered();
+ * `usual`: is_usual(), constant. */
 static RTL_INLINE struct inflight *instrument(struct queue *q, struct thread *t, union packet *p,
 					      uint64_t index, uint64_t left_out, bool usual)
 {
@@ -290,8 +292,9 @@ void submit_shared(struct queue *q, struct inflight *e, uint64_t hw)
 	inflight_push(inflight_current(&q->inflight), e);
 }
 
-/* Whether operations that the user leaves out get an in-flight entry all the same: another sink wants them, or the queue's
- * dispatches run one at a time, so that the end of each has to be known. */
+/* Whether operations that the user leaves out get an in-flight entry all the same: another sink
+ * wants them, or the queue's dispatches run one at a time, so that the end of each has to be
+ * known. */
 static bool has_all(const struct queue *q)
 {
 	return bus_never_pauses() || atomic_load_explicit(&q->is_counted, memory_order_relaxed);

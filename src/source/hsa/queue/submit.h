@@ -18,9 +18,9 @@
 #include "source/hsa/queue/packet.h"
 #include "source/hsa/queue/queue.h"
 
-/* HOT: submit_packet() for a kernel dispatch without a signal whose origin is noted, and for which an entry is known to be free: makes
- * no function call. `header`: that of the packet; `special`: conditions that make it another kind. false: it is of another kind, and
- * nothing was done. */
+/* HOT: submit_packet() for a kernel dispatch without a signal whose origin is noted, and for which
+ * an entry is known to be free: makes no function call. `header`: that of the packet; `special`:
+ * conditions that make it another kind. false: it is of another kind, and nothing was done. */
 static RTL_INLINE bool submit_known(struct queue *q, union packet *p, uint64_t index,
 				    uint16_t header, enum special special)
 {
@@ -69,8 +69,8 @@ static RTL_INLINE bool submit_plain(struct queue *q, union packet *p, uint64_t i
 	       submit_known(q, p, index, header, special);
 }
 
-/* HOT: submit_plain() while recording is paused or kernels or GPUs are left out: a dispatch that is left out is counted and
- * stays as it is. */
+/* HOT: submit_plain() while recording is paused or kernels or GPUs are left out: a dispatch that is
+ * left out is counted and stays as it is. */
 bool submit_by_choice(struct queue *q, union packet *p, uint64_t index);
 
 /* HOT: submit_packet() for the usual packet. false: it is of another kind, and nothing was done. */
@@ -90,7 +90,8 @@ static RTL_INLINE bool submit_usual(struct queue *q, union packet *p, uint64_t i
  * submit_shared() publishes it. */
 struct inflight *submit_packet(struct queue *q, struct thread *t, union packet *p, uint64_t index);
 
-/* Before that, where SPECIAL_LISTENED is set: calls the listeners of submit_listen(), whose clients may leave this call (callout.h). */
+/* Before that, where SPECIAL_LISTENED is set: calls the listeners of submit_listen(), whose clients
+ * may leave this call (callout.h). */
 void submit_notify(const struct queue *q, const union packet *p, uint64_t index);
 
 /* Publishes an entry that submit_packet() returned. `hw`: index of the barrier packet. */
@@ -106,9 +107,10 @@ void submit_count_left_out(struct queue *q, const union packet *p, uint64_t coun
 typedef void (*submit_listener_fn)(const hsa_queue_t *queue, const void *packet, uint64_t index);
 bool submit_listen(submit_listener_fn fn);
 
-/* Calls `fn` with each dispatch that is about to be submitted and will be recorded, on the submitting thread: as its
- * EVENT_DISPATCH will be, but without times. That event follows later, once, also if the dispatch never completes. `fn`
- * must not wait, nor call the program. For faces. false: SUBMIT_MAX_TAKERS are registered already. Any thread. */
+/* Calls `fn` with each dispatch that is about to be submitted and will be recorded, on the
+ * submitting thread: as its EVENT_DISPATCH will be, but without times. That event follows later,
+ * once, also if the dispatch never completes. `fn` must not wait, nor call the program. For faces.
+ * false: SUBMIT_MAX_TAKERS are registered already. Any thread. */
 #define SUBMIT_MAX_TAKERS 2u
 typedef void (*submit_taken_fn)(const struct event_dispatch *d);
 bool submit_listen_taken(submit_taken_fn fn);

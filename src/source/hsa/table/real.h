@@ -123,8 +123,8 @@ extern RTL_HIDDEN struct real_functions real;
 /* Fills `real`. false: an essential function is missing; *missing is its name. */
 bool real_read(const struct hsa_mirror_root *root, const char **missing);
 
-/* Where the runtime gave no tables: fills `real` with the functions that it exports. Nothing is traced then; faces may use the
- * runtime. Any thread, one at a time. */
+/* Where the runtime gave no tables: fills `real` with the functions that it exports. Nothing is
+ * traced then; faces may use the runtime. Any thread, one at a time. */
 bool real_find(void);
 
 /* Whether `real` may be called and signals may be read. Any thread. */
