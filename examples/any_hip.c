@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* any_hip.c - runs the packaged example on whichever generation of HIP is installed
  *
- * HIP's library has another name with each major version; what the example uses of it is the same in all. The example is
- * a library PROGRAM.so beside this program, whose symbols are found in the HIP that was loaded before.
+ * HIP's library has another name with each major version; what the example uses of it is the same
+ * in all. The example is a library PROGRAM.so beside this program, whose symbols are found in the
+ * HIP that was loaded before.
  */
 #include <dlfcn.h>
 #include <limits.h>

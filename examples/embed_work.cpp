@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* embed_work.cpp - GPU work for the examples of embedding: a shared library with two C functions
  *
- * embed_work() copies, launches a kernel `launches` times, copies back and returns how many results are wrong.
- * embed_threads() launches on `threads` threads, each on a stream of its own, and returns when each has launched once; they go
- * on until embed_threads_end(), which returns the number of launches.
+ * embed_work() copies, launches a kernel `launches` times, copies back and returns how many results
+ * are wrong. embed_threads() launches on `threads` threads, each on a stream of its own, and
+ * returns when each has launched once; they go on until embed_threads_end(), which returns the
+ * number of launches.
  */
 #include "check.h"
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* frames.cpp - sharpens the frames of a film: the program of the tutorial, which has a problem, and the same one mended
+/* frames.cpp - sharpens the frames of a film: the program of the tutorial, which has a problem, and
+ * the same one mended
  *
- *	frames [frames]			each frame gets memory of its own, is copied from pageable memory and waited for
- *	frames [frames] mended		memory is allocated once, in pinned memory, and three streams take turns
+ *	frames [frames]			each frame gets memory of its own, is copied from pageable
+ *					memory and waited for
+ *	frames [frames] mended		memory is allocated once, in pinned memory, and three
+ *					streams take turns
  *
  * docs/tutorial.md finds the problem and mends it. Both ways have to give what the host computes.
  */

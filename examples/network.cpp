@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* network.cpp - a two-layer network that learns XOR-like labels: streams, events, a graph, roctx ranges
+/* network.cpp - a two-layer network that learns XOR-like labels: streams, events, a graph, roctx
+ * ranges
  *
  *	network [steps]
  *
- * A copy stream brings the next batch while the compute stream works on the current one; events order the two. A
- * step of the training is a graph, captured once and launched again and again. The host does the same training, and
- * the weights have to come out the same but for rounding, and the error has to fall.
+ * A copy stream brings the next batch while the compute stream works on the current one; events
+ * order the two. A step of the training is a graph, captured once and launched again and again. The
+ * host does the same training, and the weights have to come out the same but for rounding, and the
+ * error has to fall.
  */
 #include "check.h"
 

@@ -3,8 +3,8 @@
  *
  *	transpose [width]
  *
- * The straight version writes columns, one cache line for each element; through LDS it reads and writes rows. The
- * counters show the difference: TCC_WRITE against TCC_HIT.
+ * The straight version writes columns, one cache line for each element; through LDS it reads and
+ * writes rows. The counters show the difference: TCC_WRITE against TCC_HIT.
  */
 #include "check.h"
 

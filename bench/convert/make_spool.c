@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* make_spool.c - writes a raw trace of N dispatches, like that of a training program
  *
- *	make_spool dispatches=1000000 [calls=0] [kernels=120] [shapes=400] [queues=4] [gpus=2] [layers=16] [noise=0]
+ *	make_spool dispatches=1000000 [calls=0] [kernels=120] [shapes=400] [queues=4] [gpus=2]
+ *	[layers=16] [noise=0]
  *
- * Written by the recorder itself into RTL_SPOOL_DIR: agents, queues, kernels with mangled names, and
- * dispatches in `layers` ranges to a step. With calls=1 each dispatch has its hipLaunchKernel, with
- * arguments of 8 words; with calls=2 no two of those are the same. With noise=NS each duration is longer by up to
- * NS, always by the same numbers. Nothing runs on a GPU.
+ * Written by the recorder itself into RTL_SPOOL_DIR: agents, queues, kernels with mangled names,
+ * and dispatches in `layers` ranges to a step. With calls=1 each dispatch has its hipLaunchKernel,
+ * with arguments of 8 words; with calls=2 no two of those are the same. With noise=NS each duration
+ * is longer by up to NS, always by the same numbers. Nothing runs on a GPU.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  *
  *	sqlite_floor FROM.db TO.db
  *
- * Makes the tables of FROM in TO and inserts the same rows with INSERT ... SELECT, in one transaction
- * without a journal; then the indices. Of all ways to insert rows that were measured this is the
- * fastest (prepared statements for single rows take twice as long); copying whole pages, which
- * SQLite does when it can, is prevented by a WHERE clause.
+ * Makes the tables of FROM in TO and inserts the same rows with INSERT ... SELECT, in one
+ * transaction without a journal; then the indices. Of all ways to insert rows that were measured
+ * this is the fastest (prepared statements for single rows take twice as long); copying whole
+ * pages, which SQLite does when it can, is prevented by a WHERE clause.
  */
 #include "overhead/bench_common.h"
 

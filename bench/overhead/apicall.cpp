@@ -3,7 +3,8 @@
  *
  *	apicall [do=call|floor] [blocks=2000] [block=256] [pin=1]
  *
- * call: hipGetDevice(), in blocks that are timed, with pauses in which the tracer can drain its records.
+ * call: hipGetDevice(), in blocks that are timed, with pauses in which the tracer can drain its
+ * records.
  * floor: the minimum for a record, two reads of the time-stamp counter and a cache line of stores.
  */
 #include <hip/hip_runtime_api.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_common.h - shared by the measured programs: arguments, clock, pinning, thread times, JSON
  *
- * A measured program is an application like any other and links nothing of the product. It prints one
- * JSON object on one line.
+ * A measured program is an application like any other and links nothing of the product. It prints
+ * one JSON object on one line.
  */
 #ifndef BENCH_OVERHEAD_BENCH_COMMON_H
 #define BENCH_OVERHEAD_BENCH_COMMON_H

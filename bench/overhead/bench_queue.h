@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bench_queue.h - one HSA queue with an empty kernel, and ways to dispatch it
  *
- * Included by one file of each program: all of it is static. Packets of a block never fill more than a
- * quarter of the ring, so that no tool has a reason to wait.
+ * Included by one file of each program: all of it is static. Packets of a block never fill more
+ * than a quarter of the ring, so that no tool has a reason to wait.
  */
 #ifndef BENCH_OVERHEAD_BENCH_QUEUE_H
 #define BENCH_OVERHEAD_BENCH_QUEUE_H
@@ -136,7 +136,8 @@ static inline void submit(const void *p)
 	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
-/* Packet `i` of a block, each time with the same signal, which its user sets to 1 before, as HIP does. */
+/* Packet `i` of a block, each time with the same signal, which its user sets to 1 before, as HIP
+ * does. */
 static inline void submit_nr(uint64_t i)
 {
 	if (with_signals) {

@@ -4,21 +4,26 @@
  *	dispatch do=submit [kind=plain|signal] [gpu=busy|free] [blocks=400] [block=256] [size=1024]
  *		blocks of packets are timed, never more in flight than a quarter of the ring; in
  *		between, untimed, all of them complete. busy: the GPU runs a long kernel while the
- *		block is submitted; free: it takes the packets as they come, and on the virtual GPU, which
- *		polls their cache lines from another processor, that slows the stores down
+ *		block is submitted; free: it takes the packets as they come, and on the virtual GPU,
+ *		which polls their cache lines from another processor, that slows the stores down
  *	dispatch do=spaced [kind=...] [count=20000] [gap=20]
  *		single packets, `gap` µs of other work between them
- *	dispatch do=rate [rate=10000] [seconds=5]	processor time of the harvester's thread meanwhile
+ *	dispatch do=rate [rate=10000] [seconds=5]	processor time of the harvester's thread
+ *							meanwhile
  *	dispatch do=idle [seconds=3]			the same, without dispatches
  *	dispatch do=flood [seconds=2]			the same, at the virtual GPU's maximum rate
  *	dispatch do=count [count=N] [shapes=1] [kind=...]	only N dispatches
  *	dispatch do=init				the time of hsa_init()
  *	dispatch do=store [blocks=400] [block=256]	stores to a signal that is not a doorbell
- *	dispatch do=load, do=wait			loads of a signal that is 0, and waits for it, nothing in flight
- *	dispatch do=shared [count=2000]			from two dispatches that share a signal to its value 0
+ *	dispatch do=load, do=wait			loads of a signal that is 0, and waits for
+ *							it, nothing in flight
+ *	dispatch do=shared [count=2000]			from two dispatches that share a signal to
+ *							its value 0
  *	dispatch do=round [count=4000]			a dispatch and the wait for it
- *	dispatch do=counted [count=4000]		the same between packets that start and read two counters, each waited for
- *	dispatch do=line				a cache line from one processor to another and back
+ *	dispatch do=counted [count=4000]		the same between packets that start and read
+ *							two counters, each waited for
+ *	dispatch do=line				a cache line from one processor to another
+ *							and back
  * pin=0: the kernel decides on which processors threads run.
  */
 #include "bench_queue.h"

@@ -4,9 +4,10 @@
  *	launch [kind=plain|call|events|sync|idle] [gpu=busy|free] [blocks=200] [block=256] [pin=1]
  *
  * Blocks of launches are timed; in between, untimed, the stream is synchronised. gpu: as in
- * dispatch.c. plain: what <<<>>> becomes, three calls; call: hipLaunchKernel() alone; events: each launch is
- * a hipExtLaunchKernel with a start and a stop event, which puts a signal on its packet;
- * sync: hipLaunchKernel() and hipStreamSynchronize(); idle: hipStreamSynchronize() of a stream that has nothing to do.
+ * dispatch.c. plain: what <<<>>> becomes, three calls; call: hipLaunchKernel() alone; events: each
+ * launch is a hipExtLaunchKernel with a start and a stop event, which puts a signal on its packet;
+ * sync: hipLaunchKernel() and hipStreamSynchronize(); idle: hipStreamSynchronize() of a stream that
+ * has nothing to do.
  */
 #include <hip/hip_runtime.h>
 #include <hip/hip_ext.h>

@@ -2,8 +2,8 @@
 /* passthrough.c - an HSA tool that intercepts every queue and does nothing
  *
  * The floor for a tracing tool (bench/), and the defect that one has to avoid:
- * an intercepted queue accepts packets at once, so that the program no longer notices that the hardware ring
- * is full, and ROCr 5.2.3 aborts it (tests/scenario, "never overflows a queue").
+ * an intercepted queue accepts packets at once, so that the program no longer notices that the
+ * hardware ring is full, and ROCr 5.2.3 aborts it (tests/scenario, "never overflows a queue").
  *
  *	HSA_TOOLS_LIB=.../libpassthrough.so program
  */

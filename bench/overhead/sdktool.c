@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* sdktool.c - a tool of rocprofiler-sdk for ROCP_TOOL_LIBRARIES; SDK_BENCH says what it asks for
  *
- * callbacks: empty callbacks of HIP's calls; arguments: callbacks that look at the arguments at the end of a call; record: calls of HIP
- * in a lossless buffer; kernel: dispatches in one; counters: two counters of each dispatch in one; disabled: callbacks whose context is
- * stopped again. For programs without a tool of their own, which do not know of it.
+ * callbacks: empty callbacks of HIP's calls; arguments: callbacks that look at the arguments at the
+ * end of a call; record: calls of HIP in a lossless buffer; kernel: dispatches in one; counters:
+ * two counters of each dispatch in one; disabled: callbacks whose context is stopped again. For
+ * programs without a tool of their own, which do not know of it.
  */
 #include <stdio.h>
 #include <stdlib.h>

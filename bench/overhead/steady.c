@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* steady.c - counts system calls, allocations and locks of a dispatching thread, once everything is warm
+/* steady.c - counts system calls, allocations and locks of a dispatching thread, once everything is
+ * warm
  *
  *	steady [kind=plain|signal] [blocks=200] [block=256] [size=1024]
  *
- * System calls are caught by the kernel's syscall user dispatch, the heap and mutexes by functions of
- * the same name in this program, which come first in the order of lookup. Only this thread is counted,
- * and only while it submits. Exit status 77: this kernel has no syscall user dispatch.
+ * System calls are caught by the kernel's syscall user dispatch, the heap and mutexes by functions
+ * of the same name in this program, which come first in the order of lookup. Only this thread is
+ * counted, and only while it submits. Exit status 77: this kernel has no syscall user dispatch.
  */
 #include "bench_queue.h"
 

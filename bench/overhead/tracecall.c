@@ -3,10 +3,11 @@
  *
  *	tracecall library=libroctracer64.so do=WHAT [blocks=2000] [block=256] [pin=1]
  *
- * untraced: no tracer. callbacks, record, disabled: requested of libroctracer64: a callback at begin and
- * end, a record in a pool, and neither, after both were enabled. Each has its floor, functions of this program that HIP
- * calls like the library's: least_callbacks, least_record (two reads of the time-stamp counter and a
- * cache line of stores), least_disabled. For HIP up to 5.3, in which such functions can be registered.
+ * untraced: no tracer. callbacks, record, disabled: requested of libroctracer64: a callback at
+ * begin and end, a record in a pool, and neither, after both were enabled. Each has its floor,
+ * functions of this program that HIP calls like the library's: least_callbacks, least_record (two
+ * reads of the time-stamp counter and a cache line of stores), least_disabled. For HIP up to 5.3,
+ * in which such functions can be registered.
  */
 #include "bench_common.h"
 

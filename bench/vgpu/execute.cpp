@@ -3,8 +3,8 @@
  *
  *	execute scalar|fma|transpose|empty COUNT
  *
- * Prints the seconds from the first launch to the end of the last as JSON. VGPU_LOG has the number of
- * instructions.
+ * Prints the seconds from the first launch to the end of the last as JSON. VGPU_LOG has the number
+ * of instructions.
  */
 #include <hip/hip_runtime.h>
 

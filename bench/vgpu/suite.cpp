@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* suite.cpp - ten typical GPU programs, for timing the virtual GPU; each one checks its results on the host
+/* suite.cpp - ten typical GPU programs, for timing the virtual GPU; each one checks its results on
+ * the host
  *
  *	suite NAME [REPEAT [spin]]
  *
- * NAME is stencil, reduce, sort, nbody, matmul (and matmul_lds, the same with tiles in LDS), fft, histogram, scan, spmv or
- * montecarlo. Prints the seconds of REPEAT runs of its kernels, by the clock and of
- * the virtual GPU's processor time, as JSON; ends with 1 if a result is wrong.
+ * NAME is stencil, reduce, sort, nbody, matmul (and matmul_lds, the same with tiles in LDS), fft,
+ * histogram, scan, spmv or montecarlo. Prints the seconds of REPEAT runs of its kernels, by the
+ * clock and of the virtual GPU's processor time, as JSON; ends with 1 if a result is wrong.
  *
- * The program blocks while it waits, so that all processors are the virtual GPU's: on a machine with two, one thread that spins, which
- * is the runtime's default, takes half of what there is, and what a second thread of the virtual GPU gains can't be seen. With `spin` it
- * waits as by default.
+ * The program blocks while it waits, so that all processors are the virtual GPU's: on a machine
+ * with two, one thread that spins, which is the runtime's default, takes half of what there is, and
+ * what a second thread of the virtual GPU gains can't be seen. With `spin` it waits as by default.
  */
 #include <hip/hip_runtime.h>
 
@@ -94,7 +95,7 @@ static std::vector<float> random_floats(size_t nr)
 	return v;
 }
 
-/* ---- stencil: five points, two dimensions ------------------------------------------------------ */
+/* ---- stencil: five points, two dimensions ---------------------------------------------------- */
 
 __global__ void stencil_kernel(const float *in, float *out, int width, int height)
 {
@@ -129,7 +130,7 @@ static bool stencil()
 	return true;
 }
 
-/* ---- reduction: a tree in LDS, one atomic for each workgroup ---------------------------------------- */
+/* ---- reduction: a tree in LDS, one atomic for each workgroup --------------------------------- */
 
 __global__ void reduce_kernel(const unsigned int *in, unsigned int *sum, int nr)
 {
@@ -163,7 +164,7 @@ static bool reduce()
 	return from_gpu(sum, 1)[0] == want * (uint32_t)repeat;
 }
 
-/* ---- sort: bitonic ----------------------------------------------------------------------------------- */
+/* ---- sort: bitonic --------------------------------------------------------------------------- */
 
 __global__ void sort_kernel(unsigned int *v, unsigned int size, unsigned int stride)
 {
@@ -205,7 +206,7 @@ static bool sort()
 	return !sum;
 }
 
-/* ---- n-body: forces of all on all, by tiles in LDS ----------------------------------------------------- */
+/* ---- n-body: forces of all on all, by tiles in LDS ------------------------------------------- */
 
 __global__ void nbody_kernel(const float4 *body, float4 *force, int nr)
 {
@@ -256,7 +257,7 @@ static bool nbody()
 	return true;
 }
 
-/* ---- matrix product --------------------------------------------------------------------------------------- */
+/* ---- matrix product -------------------------------------------------------------------------- */
 
 __global__ void matmul_kernel(const float *a, const float *b, float *c, int n)
 {
@@ -326,7 +327,7 @@ static bool matmul_lds()
 	return product(true);
 }
 
-/* ---- FFT: 512 points in LDS, one transform for each workgroup, double precision --------------------------- */
+/* ---- FFT: 512 points in LDS, one transform for each workgroup, double precision -------------- */
 
 __global__ void fft_kernel(const double2 *in, double2 *out)
 {
@@ -382,7 +383,7 @@ static bool fft()
 	return true;
 }
 
-/* ---- histogram: bins in LDS, then in global memory ------------------------------------------------------------ */
+/* ---- histogram: bins in LDS, then in global memory ------------------------------------------- */
 
 __global__ void histogram_kernel(const unsigned int *in, unsigned int *bins, int nr)
 {
@@ -415,7 +416,7 @@ static bool histogram()
 	return from_gpu(bins, 256) == want;
 }
 
-/* ---- scan: by wave with shuffles, by workgroup in LDS, then the sums of workgroups are added ---------------------- */
+/* ---- scan: by wave with shuffles, by workgroup in LDS, then the sums of workgroups are added - */
 
 __global__ void scan_kernel(const unsigned int *in, unsigned int *out, unsigned int *sums)
 {
@@ -469,7 +470,7 @@ static bool scan()
 	return true;
 }
 
-/* ---- sparse matrix times vector: rows of different lengths, compressed ---------------------------------------------- */
+/* ---- sparse matrix times vector: rows of different lengths, compressed ----------------------- */
 
 __global__ void spmv_kernel(const int *row, const int *column, const float *value, const float *x,
 			    float *y, int nr)
@@ -514,7 +515,7 @@ static bool spmv()
 	return true;
 }
 
-/* ---- Monte Carlo: the price of an option from normal random numbers ------------------------------------------------- */
+/* ---- Monte Carlo: the price of an option from normal random numbers -------------------------- */
 
 __global__ void montecarlo_kernel(float *price, int paths)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* api_trace.h - the tables of functions that AMD's library offers to tools through rocprofiler-register
+/* api_trace.h - the tables of functions that AMD's library offers to tools through
+ * rocprofiler-register
  *
- * `size` is that of the table in bytes; a function has the position of its number in rocprofiler-sdk/marker/api_id.h.
+ * `size` is that of the table in bytes; a function has the position of its number in
+ * rocprofiler-sdk/marker/api_id.h.
  */
 #ifndef ROCPROFILER_SDK_ROCTX_API_TRACE_H
 #define ROCPROFILER_SDK_ROCTX_API_TRACE_H

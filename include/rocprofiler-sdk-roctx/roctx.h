@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* roctx.h - annotations of a program: marks, nested ranges of a thread, ranges of the process, names; pauses of a tool
+/* roctx.h - annotations of a program: marks, nested ranges of a thread, ranges of the process,
+ * names; pauses of a tool
  *
- * Link with -lrocprofiler-sdk-roctx. Texts are borrowed for the call; NULL is taken for the empty text. Without a tool a call takes
- * nanoseconds. Any thread. Functions whose result has no other meaning return 0.
+ * Link with -lrocprofiler-sdk-roctx. Texts are borrowed for the call; NULL is taken for the empty
+ * text. Without a tool a call takes nanoseconds. Any thread. Functions whose result has no other
+ * meaning return 0.
  */
 #ifndef ROCPROFILER_SDK_ROCTX_ROCTX_H
 #define ROCPROFILER_SDK_ROCTX_ROCTX_H
@@ -32,7 +34,8 @@ void roctxRangeStop(roctx_range_id_t id) ROCTX_PUBLIC_API;
 #define roctxRangeStart(message) roctxRangeStartA(message)
 #endif
 
-/* Tools pause, or go on, for the thread `tid`; 0: for the process. Recording by rtl does so for the process, whatever `tid` is. */
+/* Tools pause, or go on, for the thread `tid`; 0: for the process. Recording by rtl does so for the
+ * process, whatever `tid` is. */
 int roctxProfilerPause(roctx_thread_id_t tid) ROCTX_PUBLIC_API;
 int roctxProfilerResume(roctx_thread_id_t tid) ROCTX_PUBLIC_API;
 

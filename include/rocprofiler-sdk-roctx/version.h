@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* version.h - the version of AMD's library whose interface this is: that of rocprofiler-sdk (rocprofiler-sdk/version.h) */
+/* version.h - the version of AMD's library whose interface this is: that of rocprofiler-sdk
+ * (rocprofiler-sdk/version.h) */
 #ifndef ROCPROFILER_SDK_ROCTX_VERSION_H
 #define ROCPROFILER_SDK_ROCTX_VERSION_H
 

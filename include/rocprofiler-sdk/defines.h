@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* defines.h - what the other headers use
  *
- * The library exists with two binary interfaces. ROCPROFILER_SDK_ABI, defined before the first of these headers, chooses:
+ * The library exists with two binary interfaces. ROCPROFILER_SDK_ABI, defined before the first of
+ * these headers, chooses:
  *	1	librocprofiler-sdk.so.1, of ROCm 7; what -lrocprofiler-sdk means
  *	0	librocprofiler-sdk.so.0, of ROCm 6: -l:librocprofiler-sdk.so.0
  */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* rocprofiler.h - performance counters and traces of AMD GPUs
  *
- * The API of AMD's rocprofiler 8.0 (librocprofiler64.so.1) over the core of rocm-trace-lite, and what its specification adds. Link
- * with -lrocprofiler64; HSA_TOOLS_LIB=librocprofiler64.so.1 lets HSA's runtime load it.
+ * The API of AMD's rocprofiler 8.0 (librocprofiler64.so.1) over the core of rocm-trace-lite, and
+ * what its specification adds. Link with -lrocprofiler64; HSA_TOOLS_LIB=librocprofiler64.so.1 lets
+ * HSA's runtime load it.
  *
- * Functions return HSA_STATUS_SUCCESS or an error; rocprofiler_error_string() has the text of the calling thread's last error,
- * rocprofiler_errno() its status. Every function may be called from any thread; a context belongs to one thread at a time. A null
- * pointer where one is needed is HSA_STATUS_ERROR_INVALID_ARGUMENT.
+ * Functions return HSA_STATUS_SUCCESS or an error; rocprofiler_error_string() has the text of the
+ * calling thread's last error, rocprofiler_errno() its status. Every function may be called from
+ * any thread; a context belongs to one thread at a time. A null pointer where one is needed is
+ * HSA_STATUS_ERROR_INVALID_ARGUMENT.
  */
 #ifndef ROCPROFILER_H_
 #define ROCPROFILER_H_
@@ -33,7 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A program works with a library whose major version is this one or smaller: rocprofiler_is_compatible(). */
+/* A program works with a library whose major version is this one or smaller:
+ * rocprofiler_is_compatible(). */
 #define ROCPROFILER_VERSION_MAJOR 8
 #define ROCPROFILER_VERSION_MINOR 0
 
@@ -79,8 +82,8 @@ ROCPROFILER_API rocprofiler_errno_t rocprofiler_errno(void);
 
 /* ---- the tool plug-in ----
  *
- * ROCP_TOOL_LIB names a library, which is loaded when HSA's runtime loads this one. It exports OnLoadTool() or OnLoadToolProp(),
- * and OnUnloadTool(). */
+ * ROCP_TOOL_LIB names a library, which is loaded when HSA's runtime loads this one. It exports
+ * OnLoadTool() or OnLoadToolProp(), and OnUnloadTool(). */
 
 typedef struct {
 	uint32_t intercept_mode;    /* 1: dispatches are intercepted */
@@ -178,13 +181,16 @@ typedef enum {
 	ROCPROFILER_MODE_SINGLEGROUP = 4  /* more groups than one are refused */
 } rocprofiler_mode_t;
 
-/* The group's data is complete. On a thread of the library; it may close the context. What it returns is ignored. */
+/* The group's data is complete. On a thread of the library; it may close the context. What it
+ * returns is ignored. */
 typedef bool (*rocprofiler_handler_t)(rocprofiler_group_t group, void *arg);
 typedef rocprofiler_handler_t rocprofiler_context_callback_t;
 
 typedef struct {
 	hsa_queue_t *
-		queue; /* STANDALONE: the queue; with CREATEQUEUE it is stored here, and is the caller's to destroy */
+		/* STANDALONE: the queue; with CREATEQUEUE it is stored here, and is the caller's to
+		 * destroy */
+		queue;
 	uint32_t queue_depth; /* CREATEQUEUE: packets */
 	union {
 		rocprofiler_handler_t handler;
@@ -196,9 +202,9 @@ typedef struct {
 	};
 } rocprofiler_properties_t;
 
-/* Opens a context for features of a GPU. `features` is the caller's, stays valid until the context is closed, and gets the data.
- * Counters that don't fit in one run are spread over groups, a metric's in one of them. `properties` may be NULL without
- * STANDALONE. */
+/* Opens a context for features of a GPU. `features` is the caller's, stays valid until the context
+ * is closed, and gets the data. Counters that don't fit in one run are spread over groups, a
+ * metric's in one of them. `properties` may be NULL without STANDALONE. */
 ROCPROFILER_API hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *features,
 					      uint32_t feature_count, rocprofiler_t **context,
 					      uint32_t mode, rocprofiler_properties_t *properties);
@@ -221,14 +227,16 @@ ROCPROFILER_API hsa_status_t rocprofiler_group_count(const rocprofiler_t *contex
 ROCPROFILER_API hsa_status_t rocprofiler_get_group(rocprofiler_t *context, uint32_t index,
 						   rocprofiler_group_t *group);
 
-/* Starts, stops the counters of a STANDALONE context, or writes their values; by packets in its queue. */
+/* Starts, stops the counters of a STANDALONE context, or writes their values; by packets in its
+ * queue. */
 ROCPROFILER_API hsa_status_t rocprofiler_start(rocprofiler_t *context,
 					       uint32_t group_index ROCPROFILER_DEFAULT(0));
 ROCPROFILER_API hsa_status_t rocprofiler_stop(rocprofiler_t *context,
 					      uint32_t group_index ROCPROFILER_DEFAULT(0));
 ROCPROFILER_API hsa_status_t rocprofiler_read(rocprofiler_t *context,
 					      uint32_t group_index ROCPROFILER_DEFAULT(0));
-/* Waits for the values of the last read, stop or dispatch, and stores them in the group's features. */
+/* Waits for the values of the last read, stop or dispatch, and stores them in the group's
+ * features. */
 ROCPROFILER_API hsa_status_t rocprofiler_get_data(rocprofiler_t *context,
 						  uint32_t group_index ROCPROFILER_DEFAULT(0));
 
@@ -237,7 +245,8 @@ ROCPROFILER_API hsa_status_t rocprofiler_group_stop(rocprofiler_group_t *group);
 ROCPROFILER_API hsa_status_t rocprofiler_group_read(rocprofiler_group_t *group);
 ROCPROFILER_API hsa_status_t rocprofiler_group_get_data(rocprofiler_group_t *group);
 
-/* Computes derived metrics from the data in the groups' features, which may have been loaded from an earlier run. */
+/* Computes derived metrics from the data in the groups' features, which may have been loaded from
+ * an earlier run. */
 ROCPROFILER_API hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *context);
 
 typedef hsa_ven_amd_aqlprofile_data_callback_t rocprofiler_trace_data_callback_t;
@@ -276,8 +285,8 @@ typedef struct {
 		*record; /* from malloc(), the client's to free; NULL without timestamps */
 } rocprofiler_callback_data_t;
 
-/* A dispatch is about to be submitted. A group stored in *group is counted for it, and its data is in the group then. Without
- * success the dispatch is not counted. */
+/* A dispatch is about to be submitted. A group stored in *group is counted for it, and its data is
+ * in the group then. Without success the dispatch is not counted. */
 typedef hsa_status_t (*rocprofiler_callback_t)(const rocprofiler_callback_data_t *callback_data,
 					       void *user_data, rocprofiler_group_t *group);
 
@@ -303,7 +312,8 @@ ROCPROFILER_API hsa_status_t rocprofiler_remove_intercepting(void);
 ROCPROFILER_API hsa_status_t rocprofiler_add_dispatch_callback(rocprofiler_callback_t callback,
 							       void *data);
 
-/* hsa_queue_create() of a queue whose dispatches are intercepted and have records, whatever ROCP_HSA_INTERCEPT is. */
+/* hsa_queue_create() of a queue whose dispatches are intercepted and have records, whatever
+ * ROCP_HSA_INTERCEPT is. */
 ROCPROFILER_API hsa_status_t rocprofiler_queue_create_profiled(
 	hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
@@ -318,7 +328,8 @@ typedef struct {
 	void *payload; /* aligned to 64 bytes; zeroed when the pool is opened */
 } rocprofiler_pool_entry_t;
 
-/* An entry's data is complete; entries come in the order in which they were fetched. What it returns is ignored. */
+/* An entry's data is complete; entries come in the order in which they were fetched. What it
+ * returns is ignored. */
 typedef bool (*rocprofiler_pool_handler_t)(const rocprofiler_pool_entry_t *entry, void *arg);
 
 typedef struct {
@@ -339,7 +350,8 @@ ROCPROFILER_API hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *pool,
 						    rocprofiler_pool_entry_t *entry);
 /* Gives an entry back that was fetched and not used. */
 ROCPROFILER_API hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry);
-/* Calls `callback` for each entry that is in use, the oldest first, until it returns something else than success. */
+/* Calls `callback` for each entry that is in use, the oldest first, until it returns something else
+ * than success. */
 ROCPROFILER_API hsa_status_t rocprofiler_pool_iterate(
 	rocprofiler_pool_t *pool,
 	hsa_status_t (*callback)(rocprofiler_pool_entry_t *entry, void *data), void *data);
@@ -390,11 +402,13 @@ typedef struct {
 	};
 } rocprofiler_info_data_t;
 
-/* METRIC_COUNT, TRACE_COUNT, TRACE_PARAMETER_COUNT: a uint32_t is stored in *data. `agent` NULL: of all GPUs together. */
+/* METRIC_COUNT, TRACE_COUNT, TRACE_PARAMETER_COUNT: a uint32_t is stored in *data. `agent` NULL: of
+ * all GPUs together. */
 ROCPROFILER_API hsa_status_t rocprofiler_get_info(const hsa_agent_t *agent,
 						  rocprofiler_info_kind_t kind, void *data);
-/* METRIC, TRACE, TRACE_PARAMETER: calls `callback` for each. HSA_STATUS_INFO_BREAK ends that, with success; another status than
- * success ends it and is returned. Strings stay. `agent` NULL: of each GPU. */
+/* METRIC, TRACE, TRACE_PARAMETER: calls `callback` for each. HSA_STATUS_INFO_BREAK ends that, with
+ * success; another status than success ends it and is returned. Strings stay. `agent` NULL: of each
+ * GPU. */
 ROCPROFILER_API hsa_status_t rocprofiler_iterate_info(
 	const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
 	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data), void *data);
@@ -402,8 +416,8 @@ ROCPROFILER_API hsa_status_t rocprofiler_iterate_info(
 ROCPROFILER_API hsa_status_t rocprofiler_query_info(
 	const hsa_agent_t *agent, rocprofiler_info_query_t query,
 	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data), void *data);
-/* The specification's rocprofiler_query_info(): the same for what equals `query`, whose members that are NULL or 0 equal everything.
- * `query` NULL: all. */
+/* The specification's rocprofiler_query_info(): the same for what equals `query`, whose members
+ * that are NULL or 0 equal everything. `query` NULL: all. */
 ROCPROFILER_API hsa_status_t rocprofiler_query_info_data(
 	const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
 	const rocprofiler_info_data_t *query,
@@ -419,7 +433,8 @@ typedef enum {
 	ROCPROFILER_TIME_ID_CLOCK_MONOTONIC_RAW = 4
 } rocprofiler_time_id_t;
 
-/* `timestamp`, ns of HSA's system clock, as a time of another clock, and the error of that. Either pointer may be NULL. */
+/* `timestamp`, ns of HSA's system clock, as a time of another clock, and the error of that. Either
+ * pointer may be NULL. */
 ROCPROFILER_API hsa_status_t rocprofiler_get_time(rocprofiler_time_id_t time_id, uint64_t timestamp,
 						  uint64_t *value_ns, uint64_t *error_ns);
 
@@ -495,7 +510,8 @@ typedef struct {
 	rocprofiler_hsa_callback_fun_t codeobj;
 } rocprofiler_hsa_callbacks_t;
 
-/* Replaces all callbacks and their argument. They are called if a tool has set hsa_intercepting; `submit` always. */
+/* Replaces all callbacks and their argument. They are called if a tool has set hsa_intercepting;
+ * `submit` always. */
 ROCPROFILER_API hsa_status_t
 rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callbacks_t callbacks, void *arg);
 

@@ -2,12 +2,13 @@
 /* roctracer.h - callbacks and records of runtime calls and GPU operations
  *
  * The API of AMD's roctracer 4.1 over the core of rocm-trace-lite. Link with -lroctracer64. Every
- * function may be called from any thread. The library calls callbacks without holding a lock; they may call
- * its functions, but a buffer callback must not flush or close its own pool.
+ * function may be called from any thread. The library calls callbacks without holding a lock; they
+ * may call its functions, but a buffer callback must not flush or close its own pool.
  *
- * Functions return ROCTRACER_STATUS_SUCCESS or an error status; roctracer_error_string() returns its
- * description. The values depend on the library that a program is linked to: libroctracer64.so.4 returns the
- * negative ones below, libroctracer64.so.1 returns 1 and 4 to 8, as ROCm up to 5.2 did.
+ * Functions return ROCTRACER_STATUS_SUCCESS or an error status; roctracer_error_string() returns
+ * its description. The values depend on the library that a program is linked to:
+ * libroctracer64.so.4 returns the negative ones below, libroctracer64.so.1 returns 1 and 4 to 8, as
+ * ROCm up to 5.2 did.
  */
 #ifndef ROCTRACER_H_
 #define ROCTRACER_H_
@@ -65,7 +66,8 @@ typedef enum {
 	ROCTRACER_STATUS_ROCTX_ERR = 8
 } roctracer_status_t;
 
-/* The description of the calling thread's last error, "" before any. The caller frees it with free(). */
+/* The description of the calling thread's last error, "" before any. The caller frees it with
+ * free(). */
 ROCTRACER_API const char *roctracer_error_string(void);
 
 typedef activity_domain_t roctracer_domain_t;
@@ -75,19 +77,22 @@ typedef activity_domain_t roctracer_domain_t;
  *	domain           | argument that is named | if the operation does not exist
  *	-----------------+------------------------+-------------------------------
  *	HIP_API, HSA_API | op                     | "unknown"
- *	HIP_OPS          | kind                   | HIP's text: "Unknown command type", later "Unknown command kind"
+ *	HIP_OPS          | kind                   | HIP's text: "Unknown command type", later
+ *						  "Unknown command kind"
  *	HSA_OPS, HSA_EVT | op                     | NULL
  *	EXT_API          | nothing: "EXT_API"     |
  *	any other        |                        | NULL
  *
- * `kind` is record->kind. Only HIP_OPS uses it, because its `op` only distinguishes kernels, copies and
- * barriers: with kind 0 every operation is an "InternalMarker". Pass 0 for the other domains. When the result is NULL,
- * roctracer_error_string() has the reason. */
+ * `kind` is record->kind. Only HIP_OPS uses it, because its `op` only distinguishes kernels, copies
+ * and
+ * barriers: with kind 0 every operation is an "InternalMarker". Pass 0 for the other domains. When
+ * the result is NULL, roctracer_error_string() has the reason. */
 ROCTRACER_API const char *roctracer_op_string(uint32_t domain, uint32_t op, uint32_t kind);
-/* Sets *op to the operation of that name, as returned by roctracer_op_string(); for ROCTX the name of the function. `kind` may be
- * NULL: *kind is the operation's for HIP_OPS, 0 for the others. ROCTRACER_STATUS_BAD_PARAMETER for an unknown name: *op is
- * then 0 for HIP_API and the number of operations for the others, and *kind is unchanged. ROCTRACER_STATUS_BAD_DOMAIN for
- * KFD_API and invalid domains: both are unchanged. */
+/* Sets *op to the operation of that name, as returned by roctracer_op_string(); for ROCTX the name
+ * of the function. `kind` may be
+ * NULL: *kind is the operation's for HIP_OPS, 0 for the others. ROCTRACER_STATUS_BAD_PARAMETER for
+ * an unknown name: *op is then 0 for HIP_API and the number of operations for the others, and *kind
+ * is unchanged. ROCTRACER_STATUS_BAD_DOMAIN for KFD_API and invalid domains: both are unchanged. */
 ROCTRACER_API roctracer_status_t roctracer_op_code(uint32_t domain, const char *str, uint32_t *op,
 						   uint32_t *kind);
 
@@ -96,8 +101,8 @@ ROCTRACER_API roctracer_status_t roctracer_op_code(uint32_t domain, const char *
 ROCTRACER_API roctracer_status_t roctracer_set_properties(roctracer_domain_t domain,
 							  void *properties);
 
-/* Callbacks run on the thread that makes the call, at its begin and at its end. A new callback for an op
- * replaces the old one; NULL removes it. Disabling an op that is not enabled
+/* Callbacks run on the thread that makes the call, at its begin and at its end. A new callback for
+ * an op replaces the old one; NULL removes it. Disabling an op that is not enabled
  * succeeds. All three disable functions may be called within a callback. */
 typedef activity_rtapi_callback_t roctracer_rtapi_callback_t;
 
@@ -122,7 +127,8 @@ typedef void roctracer_pool_t;
 
 /* *ptr NULL: allocate `size` bytes; *ptr set and size 0: free, and set it to NULL. */
 typedef void (*roctracer_allocator_t)(char **ptr, size_t size, void *arg);
-/* Gets whole records, at least one, which are valid during the call. Runs on the pool's own thread. */
+/* Gets whole records, at least one, which are valid during the call. Runs on the pool's own
+ * thread. */
 typedef void (*roctracer_buffer_callback_t)(const char *begin, const char *end, void *arg);
 
 typedef struct {
@@ -138,9 +144,9 @@ typedef struct {
 ROCTRACER_API roctracer_status_t roctracer_open_pool_expl(const roctracer_properties_t *properties,
 							  roctracer_pool_t **pool);
 ROCTRACER_API roctracer_status_t roctracer_open_pool(const roctracer_properties_t *properties);
-/* Delivers the pool's records, then closes it. ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION: the pool is closed, but some records
- * were lost: records that the pool's own callback causes wait in memory that grows, which ran out. The error text has their
- * number. */
+/* Delivers the pool's records, then closes it. ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION: the pool
+ * is closed, but some records were lost: records that the pool's own callback causes wait in memory
+ * that grows, which ran out. The error text has their number. */
 ROCTRACER_API roctracer_status_t roctracer_close_pool_expl(roctracer_pool_t *pool);
 ROCTRACER_API roctracer_status_t roctracer_close_pool(void);
 /* Returns the default pool; then `pool` becomes the default pool, unless it is NULL. */
@@ -164,7 +170,8 @@ ROCTRACER_API roctracer_status_t roctracer_disable_domain_activity(activity_doma
 ROCTRACER_API roctracer_status_t roctracer_disable_activity(void);
 
 /* Returns when the callback has returned for all records that were in the pool. Does not wait for
- * the GPU. ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION: records were lost since the last flush, as for closing. */
+ * the GPU. ROCTRACER_STATUS_ERROR_MEMORY_ALLOCATION: records were lost since the last flush, as for
+ * closing. */
 ROCTRACER_API roctracer_status_t roctracer_flush_activity_expl(roctracer_pool_t *pool);
 ROCTRACER_API roctracer_status_t roctracer_flush_activity(void);
 
@@ -181,8 +188,8 @@ ROCTRACER_API int roctracer_load(void);
 ROCTRACER_API void roctracer_unload(void);
 ROCTRACER_API void roctracer_flush_buf(void);
 
-/* The specification's names for the above, which AMD's library does not export. They exist only in this header, so that a program
- * that uses them runs with AMD's library, too. */
+/* The specification's names for the above, which AMD's library does not export. They exist only in
+ * this header, so that a program that uses them runs with AMD's library, too. */
 typedef activity_api_phase_t roctracer_api_phase_t;
 #define ROCTRACER_API_PHASE_ENTER ACTIVITY_API_PHASE_ENTER
 #define ROCTRACER_API_PHASE_EXIT ACTIVITY_API_PHASE_EXIT

@@ -13,7 +13,8 @@
 namespace roctracer
 {
 
-/* `N` pairs of a callback and its argument, NULL at first. Any thread; pairs are set and read atomically. */
+/* `N` pairs of a callback and its argument, NULL at first. Any thread; pairs are set and read
+ * atomically. */
 template <int N> class CbTable
 {
 public:

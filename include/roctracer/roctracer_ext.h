@@ -19,13 +19,13 @@ extern "C" {
 #endif
 
 /* Tracing is on at first. While it is off there are no callbacks of HIP and HSA and no records, but
- * enabled operations stay enabled. Callbacks of roctx continue, except for clients up to 5.3: those that are linked to
- * libroctracer64.so.1, and processes with a HIP up to 5.3. */
+ * enabled operations stay enabled. Callbacks of roctx continue, except for clients up to 5.3: those
+ * that are linked to libroctracer64.so.1, and processes with a HIP up to 5.3. */
 ROCTRACER_API void roctracer_start(void);
 ROCTRACER_API void roctracer_stop(void);
 
-/* Each thread has a stack of external ids. While it is not empty, the record of each call is preceded by
- * one of domain EXT_API with the call's correlation id and the id at the top. */
+/* Each thread has a stack of external ids. While it is not empty, the record of each call is
+ * preceded by one of domain EXT_API with the call's correlation id and the id at the top. */
 ROCTRACER_API roctracer_status_t
 roctracer_activity_push_external_correlation_id(activity_correlation_id_t id);
 /* `last_id` may be NULL. An empty stack is an error, and *last_id is 0. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* roctracer_hip.h - HIP's calls and operations in callbacks and records
  *
- * The installed HIP defines hip_api_data_t, the arguments of calls, and hip_api_id_t, their numbers.
+ * The installed HIP defines hip_api_data_t, the arguments of calls, and hip_api_id_t, their
+ * numbers.
  */
 #ifndef ROCTRACER_HIP_H_
 #define ROCTRACER_HIP_H_
@@ -20,8 +21,8 @@ typedef enum hip_api_id_t hip_api_id_t;
 #endif
 typedef enum hip_api_id_t roctracer_hip_api_cid_t;
 
-/* A name of the specification: all calls, for functions that take an `op` of ACTIVITY_DOMAIN_HIP_API. AMD's
- * library refuses it. */
+/* A name of the specification: all calls, for functions that take an `op` of
+ * ACTIVITY_DOMAIN_HIP_API. AMD's library refuses it. */
 #define HIP_API_ID_ANY ROCTRACER_OP_ANY
 
 /* The `op` of records of ACTIVITY_DOMAIN_HIP_OPS. Their `kind` is the exact operation, which

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* roctracer_roctx.h - roctx calls in callbacks, and their data
  *
- * One callback for each call, before it takes effect; there are no phases. Messages belong to the program
- * and are valid during the callback only. Members that a call does not use are zero.
+ * One callback for each call, before it takes effect; there are no phases. Messages belong to the
+ * program and are valid during the callback only. Members that a call does not use are zero.
  */
 #ifndef ROCTRACER_ROCTX_H_
 #define ROCTRACER_ROCTX_H_
@@ -61,8 +61,8 @@ typedef struct roctx_range_data_s {
 extern "C" {
 #endif
 
-/* Sets the process' one callback: `fn` is called with ACTIVITY_DOMAIN_ROCTX, the call's id and a roctx_api_data_t; its
- * result is ignored. NULL removes it. */
+/* Sets the process' one callback: `fn` is called with ACTIVITY_DOMAIN_ROCTX, the call's id and a
+ * roctx_api_data_t; its result is ignored. NULL removes it. */
 ROCTX_API void roctxRegisterTracerCallback(int (*fn)(activity_domain_t domain, uint32_t op,
 						     void *data));
 
@@ -70,8 +70,8 @@ ROCTX_API void roctxRegisterTracerCallback(int (*fn)(activity_domain_t domain, u
 ROCTX_API bool RegisterApiCallback(uint32_t op, void *callback, void *arg);
 ROCTX_API bool RemoveApiCallback(uint32_t op);
 
-/* libroctx64.so.1 only. Calls `callback` for the open ranges of all threads, innermost first within a thread. The
- * callback must not call roctx functions. */
+/* libroctx64.so.1 only. Calls `callback` for the open ranges of all threads, innermost first within
+ * a thread. The callback must not call roctx functions. */
 ROCTX_API void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, void *arg),
 				 void *arg);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* roctx.h - annotations of a program: marks, nested ranges of a thread, ranges of the process
  *
- * Link with -lroctx64. Messages are borrowed for the call; NULL is taken for the empty text. Without
- * a tracer a call takes nanoseconds. Any thread.
+ * Link with -lroctx64. Messages are borrowed for the call; NULL is taken for the empty text.
+ * Without a tracer a call takes nanoseconds. Any thread.
  */
 #ifndef ROCTX_H_
 #define ROCTX_H_

@@ -17,7 +17,8 @@ struct agent {
 	uint32_t domain, bdf; /* PCI: bus << 8 | device << 3 | function */
 };
 
-/* The runtime's agents in its order, as many as AGENTS_MAX. Once HSA is up; either function may be NULL: none. */
+/* The runtime's agents in its order, as many as AGENTS_MAX. Once HSA is up; either function may be
+ * NULL: none. */
 uint32_t agents_list(hsa_iterate_agents_fn_t iterate, hsa_agent_get_info_fn_t get,
 		     struct agent agents[AGENTS_MAX]);
 

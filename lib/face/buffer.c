@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer.c - record buffers: two halves, and a thread that delivers them
  *
- * Owns:     all buffers. A closed one's structure is kept and used again, the oldest first: a call that is just ending
- *           may still write to it. The number of the opening in its word tells the openings apart.
+ * Owns:     all buffers. A closed one's structure is kept and used again, the oldest first: a call
+ *           that is just ending may still write to it. The number of the opening in its word tells
+ *           the openings apart.
  * Locks:    each buffer's own, for handing halves over; never held while the program's code runs.
  * Threads:  any; deliver() on the buffer's thread alone.
  * Hot path: buffer_write() to a half that is not full: one atomic operation.
- * Fails:    without memory or a thread a buffer is not opened. Without memory for what is put aside, or beyond its limit, it is lost and counted.
+ * Fails:    without memory or a thread a buffer is not opened. Without memory for what is put
+ *           aside, or beyond its limit, it is lost and counted.
  */
 #include "buffer.h"
 
@@ -62,8 +64,8 @@ static void init_lock(struct buffer *b)
 	pthread_condattr_destroy(&attr);
 }
 
-/* The child of a fork has no thread that empties its parent's buffers: they are closed, and what was in them stays. The
- * thread that had a lock may be missing as well. */
+/* The child of a fork has no thread that empties its parent's buffers: they are closed, and what
+ * was in them stays. The thread that had a lock may be missing as well. */
 RTL_NO_TSA static void in_child(void)
 {
 	for (struct buffer *b = all; b; b = b->next) {
@@ -92,12 +94,14 @@ static bool wait_for(struct buffer *b, uint64_t half, const struct timespec *unt
 	RTL_REQUIRES(b->lock);
 static bool drain(struct buffer *b, const struct timespec *until) RTL_REQUIRES(b->lock);
 
-/* The other half, which is free, is written from now on. Returns the word of this one. `closed`: BUFFER_CLOSED or 0. */
+/* The other half, which is free, is written from now on. Returns the word of this one. `closed`:
+ * BUFFER_CLOSED or 0. */
 static uint64_t swap(struct buffer *b, uint64_t closed)
 {
 	uint64_t word = atomic_load_explicit(&b->word, memory_order_relaxed);
 
-	/* Only what is used changes meanwhile. release: pairs with buffer_reserve(): the other half's marks */
+	/* Only what is used changes meanwhile. release: pairs with buffer_reserve(): the other
+	 * half's marks */
 	return atomic_exchange_explicit(&b->word,
 					(word >> HALF_SHIFT << HALF_SHIFT ^ BUFFER_HALF) | closed,
 					memory_order_acq_rel);
@@ -239,7 +243,8 @@ void buffer_relieve_slowly(void)
 	}
 }
 
-/* A half is delivered. What has become due meanwhile is next: the other half, then what was put aside since that was full. */
+/* A half is delivered. What has become due meanwhile is next: the other half, then what was put
+ * aside since that was full. */
 static bool take_next(struct buffer *b, uint64_t *word, struct buffer_aside *aside)
 {
 	bool more;
@@ -599,7 +604,8 @@ int buffer_open(const struct buffer_config *config, struct buffer **out)
 	lock_take(&b->lock);
 	configure(b, config);
 	lock_drop(&b->lock);
-	/* it is closed, and in no list of free ones: the program's function allocates without a lock */
+	/* it is closed, and in no list of free ones: the program's function allocates without a
+	 * lock */
 	good = allocate(b) && (!config->deliver || find_thread(b));
 	lock_take(&b->lock);
 	b->is_open = good;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer.h - record buffers: two halves, and a thread that delivers them to the program
  *
- * Writers fill one half while the thread delivers the other. Entries of one size grow from the begin of a half, data that
- * they point to (a name, a payload) from its end. A writer reserves entries with one atomic operation, in the order in
- * which they are delivered, fills them, and marks them as filled; the thread waits for the marks. The half is handed over
- * when an entry does not fit, at the watermark, by buffer_flush() and by buffer_close().
+ * Writers fill one half while the thread delivers the other. Entries of one size grow from the
+ * begin of a half, data that they point to (a name, a payload) from its end. A writer reserves
+ * entries with one atomic operation, in the order in which they are delivered, fills them, and
+ * marks them as filled; the thread waits for the marks. The half is handed over when an entry does
+ * not fit, at the watermark, by buffer_flush() and by buffer_close().
  *
- * While both halves are full a writer waits, but not for ever: what deliver() does may need what the writer holds. After 200 ms
- * its entries are put aside, in memory that grows, and while the same half is being delivered each further write waits for
- * 1 ms. A thread that delivers a buffer, this one or another, never waits. Each thread's entries stay in their order.
+ * While both halves are full a writer waits, but not for ever: what deliver() does may need what
+ * the writer holds. After 200 ms its entries are put aside, in memory that grows, and while the
+ * same half is being delivered each further write waits for 1 ms. A thread that delivers a buffer,
+ * this one or another, never waits. Each thread's entries stay in their order.
  *
  *  operation         | any thread       | a thread that delivers, in deliver()
  *  ------------------+------------------+-----------------------------------------
@@ -44,18 +46,22 @@ enum buffer_policy {
 struct buffer_config {
 	size_t half_size, entry_size; /* bytes */
 	size_t link;		      /* where in an entry the pointer to its data is */
-	size_t watermark; /* bytes in a half from which on it is handed over; SIZE_MAX: when it is full */
+	/* bytes in a half from which on it is handed over; SIZE_MAX: when it is full */
+	size_t watermark;
 	bool watermark_of_data; /* entries do not count for it */
 	enum buffer_policy policy;
-	/* Bytes that are put aside at most: further entries are dropped and counted. 0: what memory there is. */
+	/* Bytes that are put aside at most: further entries are dropped and counted. 0: what memory
+	 * there is. */
 	size_t max_aside;
-	/* On the buffer's thread, all signals blocked, no lock held: a whole number of entries, never 0. NULL: nothing is kept. */
+	/* On the buffer's thread, all signals blocked, no lock held: a whole number of entries,
+	 * never 0. NULL: nothing is kept. */
 	void (*deliver)(const char *begin, const char *end, void *arg);
 	void *arg;
 	/* *memory NULL: sets it to `size` bytes; else frees it. NULL: malloc() and free() */
 	void (*allocate)(char **memory, size_t size, void *arg);
 	void *allocate_arg;
-	/* Counts losses for `reason`, and keeps the fast clock going, on the buffer's thread. NULL: neither. */
+	/* Counts losses for `reason`, and keeps the fast clock going, on the buffer's thread. NULL:
+	 * neither. */
 	const struct rtl_core *core;
 	enum spool_reason reason;
 	struct buffer_thread *thread; /* NULL: one of its own, which ends with the buffer */
@@ -63,8 +69,8 @@ struct buffer_config {
 
 struct buffer {
 	_Atomic uint64_t word; /* what is used of the half that is written: see BUFFER_WORD */
-	/* relaxed: they change only while `word` is BUFFER_CLOSED. A writer reads them before it exchanges `word`, which
-	 * succeeds only in the same opening of the buffer */
+	/* relaxed: they change only while `word` is BUFFER_CLOSED. A writer reads them before it
+	 * exchanges `word`, which succeeds only in the same opening of the buffer */
 	_Atomic size_t half_size, entry_size, watermark;
 	_Atomic size_t entry_weight; /* bytes of an entry that count for the watermark */
 	/* set in open, constant until close */
@@ -90,7 +96,8 @@ struct buffer {
 	bool is_pressed;	   /* counted in buffer_nr_pressed */
 };
 
-/* BUFFER_WORD: entries of the half, 8 bytes of its data, which half, the number of the opening, closed. */
+/* BUFFER_WORD: entries of the half, 8 bytes of its data, which half, the number of the opening,
+ * closed. */
 #define BUFFER_MAX_ENTRIES UINT64_C(0xffffff)
 #define BUFFER_DATA_SHIFT 24
 #define BUFFER_MAX_DATA UINT64_C(0xfffffff)
@@ -107,11 +114,11 @@ struct buffer_space {
 
 /* 0, -ENOMEM: no memory or no thread. */
 int buffer_open(const struct buffer_config *config, struct buffer **out);
-/* Delivers what is there and ends the thread. *nr_lost: as buffer_take_lost(). The structure is used again by a later
- * buffer_open(), but stays valid: a write that comes too late is dropped. */
+/* Delivers what is there and ends the thread. *nr_lost: as buffer_take_lost(). The structure is
+ * used again by a later buffer_open(), but stays valid: a write that comes too late is dropped. */
 int buffer_close(struct buffer *b, uint64_t *nr_lost);
-/* Closes it without delivering what is there. The structure is not used again. The number of entries that were there; -EBUSY: a half
- * is being delivered, and nothing was changed. */
+/* Closes it without delivering what is there. The structure is not used again. The number of
+ * entries that were there; -EBUSY: a half is being delivered, and nothing was changed. */
 int buffer_discard(struct buffer *b);
 /* It is delivered by `t` from now on. -EDEADLK: in a deliver(). */
 int buffer_move(struct buffer *b, struct buffer_thread *t);
@@ -125,9 +132,11 @@ void buffer_lose(struct buffer *b, uint32_t nr);
 uint64_t buffer_take_lost(struct buffer *b);
 /* How many buffers have put aside more than half of what they may. */
 extern RTL_HIDDEN _Atomic uint32_t buffer_nr_pressed;
-/* The function that is called after each change of buffer_nr_pressed, under the buffer's lock; NULL: none. */
+/* The function that is called after each change of buffer_nr_pressed, under the buffer's lock;
+ * NULL: none. */
 extern RTL_HIDDEN _Atomic(void (*)(void)) buffer_on_pressed;
-/* HOT: while there is such a buffer: waits for it, 1 ms at most. For threads that write what others collect, with no lock held. */
+/* HOT: while there is such a buffer: waits for it, 1 ms at most. For threads that write what others
+ * collect, with no lock held. */
 void buffer_relieve_slowly(void);
 static inline void buffer_relieve(void)
 {
@@ -138,8 +147,10 @@ static inline void buffer_relieve(void)
 /* This thread is in a buffer's deliver(). */
 bool buffer_is_delivering(void);
 
-/* HOT but where it waits: writes `nr` entries together. `data` is copied and the last entry's pointer leads to the copy;
- * NULL: there is none. Data that fits into no half stays where it is, and is delivered before this returns. */
+/* HOT but where it waits: writes `nr` entries together. `data` is copied and the last entry's
+ * pointer leads to the copy;
+ * NULL: there is none. Data that fits into no half stays where it is, and is delivered before this
+ * returns. */
 void buffer_write(struct buffer *b, const void *entries, uint32_t nr, const void *data,
 		  size_t size);
 
@@ -147,7 +158,8 @@ void buffer_write(struct buffer *b, const void *entries, uint32_t nr, const void
 void buffer_write_now(struct buffer *b, const void *entries, uint32_t nr, const void *data,
 		      size_t size);
 
-/* A half has reached the watermark: it is handed over if the other one is free; else when that is delivered. */
+/* A half has reached the watermark: it is handed over if the other one is free; else when that is
+ * delivered. */
 void buffer_hand_over(struct buffer *b);
 
 static inline uint64_t buffer_word_nr(uint64_t word)
@@ -161,7 +173,8 @@ static inline size_t buffer_word_data(uint64_t word)
 }
 
 /* HOT: `nr` entries and `data` bytes, a multiple of 8. false: the
- * half is full or the buffer is closed, and buffer_write() is to be called. Else buffer_commit() follows soon: the thread waits for it. */
+ * half is full or the buffer is closed, and buffer_write() is to be called. Else buffer_commit()
+ * follows soon: the thread waits for it. */
 static RTL_INLINE bool buffer_reserve(struct buffer *b, uint32_t nr, size_t data,
 				      struct buffer_space *s)
 {

@@ -20,7 +20,8 @@ struct buffer_aside {
 	struct buffer_block *blocks; /* data; the one that is being filled is the first */
 };
 
-/* Appends `nr` entries of `entry_size` bytes. The last one's pointer, at `link`, leads to a copy of `data`, which stays where it is;
+/* Appends `nr` entries of `entry_size` bytes. The last one's pointer, at `link`, leads to a copy of
+ * `data`, which stays where it is;
  * NULL: there is none. false: no memory, and nothing was appended. */
 bool buffer_aside_add(struct buffer_aside *a, const void *entries, uint32_t nr, size_t entry_size,
 		      size_t link, const void *data, size_t size);

@@ -21,11 +21,13 @@ struct buffer_job {
 	void (*run)(struct buffer_job *job);
 };
 
-/* 0, -ENOMEM: no memory or no thread. It blocks all signals. `core`: the thread keeps the fast clock going; NULL: it does not. */
+/* 0, -ENOMEM: no memory or no thread. It blocks all signals. `core`: the thread keeps the fast
+ * clock going; NULL: it does not. */
 int buffer_thread_start(const struct rtl_core *core, struct buffer_thread **out);
 /* Returns when the thread has ended. Nothing was posted that it has not run. */
 void buffer_thread_end(struct buffer_thread *t);
-/* The thread runs `job`, after what was posted before. It is not posted already; it may be posted again as soon as it runs. */
+/* The thread runs `job`, after what was posted before. It is not posted already; it may be posted
+ * again as soon as it runs. */
 void buffer_thread_post(struct buffer_thread *t, struct buffer_job *job);
 bool buffer_thread_is_self(const struct buffer_thread *t);
 /* false: it is a thread of the process that this one was forked from. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fork_guard.h - the locks of a face, held around forks so that the child finds each of them free
  *
- * A face declares its locks by GUARDED_LOCK() and calls fork_guard_start() once; tools/check_forks.py sees to it.
+ * A face declares its locks by GUARDED_LOCK() and calls fork_guard_start() once;
+ * tools/check_forks.py sees to it.
  */
 #ifndef RTL_LIB_FACE_FORK_GUARD_H
 #define RTL_LIB_FACE_FORK_GUARD_H
@@ -17,7 +18,8 @@
 /* From the face's constructor, once. */
 void fork_guard_start(void);
 
-/* This thread runs code of the program under `l`: a fork in there leaves `l` alone. NULL: it has returned. */
+/* This thread runs code of the program under `l`: a fork in there leaves `l` alone. NULL: it has
+ * returned. */
 void fork_guard_except(const struct lock *l);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_events.c - events of HSA: memory, copies, packets, code
  *
- * Most events follow a successful call; those of memory that is freed and code that is unloaded precede it.
- * Packets are seen on queues that were created while HSA_EVT_ID_SUBMIT was enabled.
+ * Most events follow a successful call; those of memory that is freed and code that is unloaded
+ * precede it. Packets are seen on queues that were created while HSA_EVT_ID_SUBMIT was enabled.
  *
  * Owns:     the set of enabled events; the agents.
  * Threads:  any. The agents are set under ROCr's init lock, constant after.
@@ -70,7 +70,8 @@ union block {
 };
 
 static _Atomic uint32_t wanted;
-/* calls of hsa_init() less those of hsa_shut_down(): a tool of 5.2 gets OnUnload() at the runtime's end, this library does not */
+/* calls of hsa_init() less those of hsa_shut_down(): a tool of 5.2 gets OnUnload() at the runtime's
+ * end, this library does not */
 static _Atomic uint32_t nr_inits;
 GUARDED_LOCK(lock, LOCK_HSA_EVENTS);
 /* set in hsa_events_start(), constant after */

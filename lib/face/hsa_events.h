@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_events.h - events of HSA: memory, copies, packets, code
  *
- * Events are made of API calls, to which hsa_events.c subscribes on its own. A library has one user of it.
+ * Events are made of API calls, to which hsa_events.c subscribes on its own. A library has one user
+ * of it.
  */
 #ifndef RTL_LIB_FACE_HSA_EVENTS_H
 #define RTL_LIB_FACE_HSA_EVENTS_H
@@ -13,10 +14,11 @@ struct rtl_core;
 
 struct hsa_events_user {
 	const struct rtl_core *core;
-	/* An event of enum hsa_evt_id_t, and its hsa_evt_data_t. On the thread that makes the call; its calls of HSA from here make no
-	 * events. */
+	/* An event of enum hsa_evt_id_t, and its hsa_evt_data_t. On the thread that makes the call;
+	 * its calls of HSA from here make no events. */
 	void (*report)(uint32_t event, const void *data);
-	bool numbers_by_index; /* agents by their index among those of the type, not by the KFD's node */
+	/* agents by their index among those of the type, not by the KFD's node */
+	bool numbers_by_index;
 	bool reports_code_memory; /* a code object is memory that is allocated, too */
 	bool ends_runtime;	  /* the tables are given back at the last hsa_shut_down() */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_kernels.c - names of kernels by the address of their object, as packets have it
  *
- * Owns:     a hash table. Entries are never freed; one is used again when the same kernel is loaded at the same
- *           address.
+ * Owns:     a hash table. Entries are never freed; one is used again when the same kernel is loaded
+ *           at the same address.
  * Threads:  any. Look-ups take no lock: an entry is published after it is filled.
  * Hot path: hsa_kernels_name().
  * Fails:    without memory a kernel has no name.

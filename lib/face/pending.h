@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pending.h - what a face keeps of each operation of a queue, from its submission to its end, by a key: the packet's index
+/* pending.h - what a face keeps of each operation of a queue, from its submission to its end, by a
+ * key: the packet's index
  *
  * One thread at a time puts, another one takes. Neither waits.
  */

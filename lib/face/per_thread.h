@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* per_thread.h - what a face keeps for each thread: the text of its last error, a stack of external correlation ids */
+/* per_thread.h - what a face keeps for each thread: the text of its last error, a stack of external
+ * correlation ids */
 #ifndef RTL_LIB_FACE_PER_THREAD_H
 #define RTL_LIB_FACE_PER_THREAD_H
 

@@ -17,7 +17,8 @@
 /* More items than this are far behind. */
 #define FAR_BEHIND 64u
 #define RELIEF_NAPS 10
-/* After an item the thread looks by itself for the next ones, so that those who send need not wake it each time. */
+/* After an item the thread looks by itself for the next ones, so that those who send need not wake
+ * it each time. */
 #define LOOKS 20u
 
 static _Thread_local const struct relay *current;
@@ -34,7 +35,8 @@ void relay_send(struct relay *r, struct relay_item *item)
 	atomic_fetch_add_explicit(&r->nr_sent, 1, memory_order_relaxed);
 	do
 		item->next = newest;
-	/* pairs with take(); seq_cst, with the next line: pairs with rest(): it sees the item, or this that it sleeps */
+	/* pairs with take(); seq_cst, with the next line: pairs with rest(): it sees the item, or
+	 * this that it sleeps */
 	while (!atomic_compare_exchange_weak(&r->arrived, &newest, item));
 	if (!newest && atomic_load(&r->is_asleep) && atomic_exchange(&r->is_asleep, false))
 		sem_post(&r->has_arrived);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* relay.h - items that threads of the core or of the program hand to a thread of the face, which runs the client's functions
+/* relay.h - items that threads of the core or of the program hand to a thread of the face, which
+ * runs the client's functions
  *
- * In the order in which they were sent. A face has a relay for each kind of item; it and its thread stay for the process.
+ * In the order in which they were sent. A face has a relay for each kind of item; it and its thread
+ * stay for the process.
  */
 #ifndef RTL_LIB_FACE_RELAY_H
 #define RTL_LIB_FACE_RELAY_H
@@ -34,8 +36,9 @@ bool relay_start(struct relay *r, relay_fn deliver);
 /* HOT: any thread, after relay_start(). No lock, and a system call only if the thread may sleep. */
 void relay_send(struct relay *r, struct relay_item *item);
 
-/* HOT: waits for the relay's thread, 1 ms at most, while it is far behind: for threads whose work becomes items, so that the memory
- * of those stays small where a client is slow. On the relay's own thread it does not wait. */
+/* HOT: waits for the relay's thread, 1 ms at most, while it is far behind: for threads whose work
+ * becomes items, so that the memory of those stays small where a client is slow. On the relay's own
+ * thread it does not wait. */
 void relay_relieve(const struct relay *r);
 
 /* Waits until what was sent before was delivered, `ns` at most. Not on the relay's own thread. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* slot.h - callback slots: a function of the program and its argument
  *
- * Readers take no lock. They read the pair under a sequence count, so that a function never comes with the argument of
- * another. A call that is running when the slot changes may still use the old pair.
+ * Readers take no lock. They read the pair under a sequence count, so that a function never comes
+ * with the argument of another. A call that is running when the slot changes may still use the old
+ * pair.
  *
  *  operation | slot_set | slot_get
  *  ----------+----------+---------

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* activation.c - librocprofiler-sdk: contexts are made, started and stopped; their callback services
+/* activation.c - librocprofiler-sdk: contexts are made, started and stopped; their callback
+ * services
  *
- * Threads:  any. Contexts and services are made within a tool's initialize function; they are started and stopped at any time.
+ * Threads:  any. Contexts and services are made within a tool's initialize function; they are
+ *           started and stopped at any time.
  */
 #include "activation.h"
 
@@ -89,7 +91,8 @@ static bool buffer_needs_tables(uint32_t kind)
 	}
 }
 
-/* Whether HSA's runtime was in use before this library came, and the context has only services that need its tables. */
+/* Whether HSA's runtime was in use before this library came, and the context has only services that
+ * need its tables. */
 static bool sees_nothing(const struct context *c)
 {
 	uint32_t nr_blind = 0;

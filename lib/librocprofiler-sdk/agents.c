@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* agents.c - librocprofiler-sdk: the machine's processors
  *
- * From the driver's files, as soon as a tool asks; where there are none, from HSA's runtime once it is up. Ids are nodes of the driver, so
- * that code objects and operations have the same.
+ * From the driver's files, as soon as a tool asks; where there are none, from HSA's runtime once it
+ * is up. Ids are nodes of the driver, so that code objects and operations have the same.
  *
  * Owns:     the agents, read once, never freed.
  * Threads:  any.
@@ -104,7 +104,8 @@ static void derive_gpu(rocprofiler_agent_v0_t *a)
 }
 
 #if ROCPROFILER_SDK_ABI > 0
-/* Whether the variable, a list of numbers or of "GPU-" with an id, names the GPU. An unset one names all. */
+/* Whether the variable, a list of numbers or of "GPU-" with an id, names the GPU. An unset one
+ * names all. */
 static bool is_listed(const char *variable, uint32_t index, uint64_t unique_id)
 {
 	const char *text = getenv(variable);
@@ -165,7 +166,8 @@ static void finish(struct agent_node *n, uint32_t index, uint32_t *of_type, uint
 	a->type = is_cpu ? ROCPROFILER_AGENT_TYPE_CPU : ROCPROFILER_AGENT_TYPE_GPU;
 	a->logical_node_id = (int32_t)index;
 	a->logical_node_type_id = (int32_t)of_type[a->type]++;
-	/* drivers say it of GPUs with several; AMD's library has 1 for all others, processors too */
+	/* drivers say it of GPUs with several; AMD's library has 1 for all others, processors
+	 * too */
 	if (!a->num_xcc)
 		a->num_xcc = 1;
 	if (is_cpu) {

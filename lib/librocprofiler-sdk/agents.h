@@ -14,16 +14,18 @@ struct agent_node {
 	char name[64], vendor[64], product[128], model[128];
 };
 
-/* topology.c: what the driver's folder of a node says: numbers, arrays (malloc()), and in `model` its name. `n` is zeroed. false: there is no
- * such node. */
+/* topology.c: what the driver's folder of a node says: numbers, arrays (malloc()), and in `model`
+ * its name. `n` is zeroed. false: there is no such node. */
 bool topology_read(const char *dir, struct agent_node *n);
 
-/* products.c: sets `product` of a GPU by its PCI device and this revision, where libdrm's list has it. */
+/* products.c: sets `product` of a GPU by its PCI device and this revision, where libdrm's list has
+ * it. */
 void products_name(struct agent_node *n, uint32_t revision);
 /* The family of a GPU. 0: older than all that HSA has. */
 uint32_t products_family(uint32_t gfx_target_version);
 
-/* agents_hsa.c: the nodes that HSA's runtime shows, once it is up: as much of them as it tells. Returns how many, at most `max`. */
+/* agents_hsa.c: the nodes that HSA's runtime shows, once it is up: as much of them as it tells.
+ * Returns how many, at most `max`. */
 uint32_t agents_hsa_read(struct agent_node *nodes, uint32_t max);
 
 #endif

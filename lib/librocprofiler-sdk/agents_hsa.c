@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* agents_hsa.c - librocprofiler-sdk: agents as HSA's runtime describes them, where the driver's files are missing
+/* agents_hsa.c - librocprofiler-sdk: agents as HSA's runtime describes them, where the driver's
+ * files are missing
  *
  * Owns:     nothing.
- * Threads:  any. Tools ask before the runtime is up, as a rule: it is initialised for the time of the query then. Only where it is in
- *           the process, and not while it is initialising itself on this thread.
+ * Threads:  any. Tools ask before the runtime is up, as a rule: it is initialised for the time of
+ *           the query then. Only where it is in the process, and not while it is initialising
+ *           itself on this thread.
  */
 #include <dlfcn.h>
 #include <stdio.h>

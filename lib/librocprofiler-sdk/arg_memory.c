@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* arg_memory.c - librocprofiler-sdk: reads what arguments point to, which may be anything
  *
- * Most pointers lead to the stack of the thread that makes the call, or to constants of the program: both are there as long as the thread is,
- * and are read at once. The kernel reads all else: an address without memory is an error, not a signal.
+ * Most pointers lead to the stack of the thread that makes the call, or to constants of the
+ * program: both are there as long as the thread is, and are read at once. The kernel reads all
+ * else: an address without memory is an error, not a signal.
  *
  * Owns:     what is known of each thread's stack and of the program's constants.
  * Threads:  any.
@@ -99,7 +100,8 @@ static bool has(const struct range *r, uintptr_t at, size_t size)
 	return at >= r->begin && at < r->end && size <= r->end - at;
 }
 
-/* The range in which this address is for certain, and may be read to the end; NULL: it is not known. */
+/* The range in which this address is for certain, and may be read to the end; NULL: it is not
+ * known. */
 static const struct range *known_at(uintptr_t at)
 {
 	uintptr_t frame = RTL_FRAME();
@@ -115,7 +117,8 @@ static const struct range *known_at(uintptr_t at)
 	return NULL;
 }
 
-/* The program may write there meanwhile, and what follows a text in the stack is not the program's to read. */
+/* The program may write there meanwhile, and what follows a text in the stack is not the program's
+ * to read. */
 RTL_FOREIGN_STACK RTL_NO_TSAN static size_t copy_text(char *to, const volatile char *from,
 						      size_t size)
 {

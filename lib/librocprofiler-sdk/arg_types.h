@@ -32,7 +32,8 @@ struct arg_type {
 	bool is_opaque; /* no header completes it */
 };
 
-/* HOT: the type whose mangling begins here with its length: a constant. `own`: where it is if it can't be kept. Any thread. */
+/* HOT: the type whose mangling begins here with its length: a constant. `own`: where it is if it
+ * can't be kept. Any thread. */
 const struct arg_type *arg_type_of(const char *mangled, struct arg_type *own);
 
 #endif

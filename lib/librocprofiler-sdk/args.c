@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* args.c - librocprofiler-sdk: arguments of calls, with their texts
  *
- * A type is known by its C++ mangling (arg_types.c). What a pointer leads to is copied first (arg_memory.c): an address that can't be read is shown
- * as a number. Structures whose members are not known are not looked into: their pointers are shown as numbers.
+ * A type is known by its C++ mangling (arg_types.c). What a pointer leads to is copied first
+ * (arg_memory.c): an address that can't be read is shown as a number. Structures whose members are
+ * not known are not looked into: their pointers are shown as numbers.
  *
  * Owns:     each thread's texts, which stay valid until its next call of this function.
  * Threads:  any.

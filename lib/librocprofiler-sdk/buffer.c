@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer.c - librocprofiler-sdk: buffers of records, over those of lib/face
  *
- * An entry is a header of AMD's, whose payload is the record behind it. A tool's function gets all headers of a half at once.
+ * An entry is a header of AMD's, whose payload is the record behind it. A tool's function gets all
+ * headers of a half at once.
  *
- * A lossless buffer that is full makes a thread wait, 200 ms at most; then it grows. So a tool's function may call what it likes, also
- * what a waiting thread holds up. Records of operations never make a thread wait: it may be the one that collects them. Threads that submit
- * operations wait instead while a buffer has grown by half of its limit, 1 ms each time. Beyond the limit records are dropped, counted
- * for the tool, and reported by a message.
+ * A lossless buffer that is full makes a thread wait, 200 ms at most; then it grows. So a tool's
+ * function may call what it likes, also what a waiting thread holds up. Records of operations never
+ * make a thread wait: it may be the one that collects them. Threads that submit operations wait
+ * instead while a buffer has grown by half of its limit, 1 ms each time. Beyond the limit records
+ * are dropped, counted for the tool, and reported by a message.
  *
  * Owns:     the buffers, which are never freed; ids are never used again.
  * Threads:  any; a tool's function on the buffer's callback thread alone.
- * Hot path: buffer_put(): one atomic operation, no lock unless the buffer is full or has reached its watermark.
- * Fails:    without memory for what does not fit, records are lost, and counted among those that were dropped.
+ * Hot path: buffer_put(): one atomic operation, no lock unless the buffer is full or has reached
+ * its watermark.
+ * Fails:    without memory for what does not fit, records are lost, and counted among those that
+ *           were dropped.
  */
 #define LOG_TOPIC "sdk"
 #include "buffer.h"
@@ -80,7 +84,8 @@ static void report_lost(struct sdk_buffer *b, uint64_t nr)
 			(unsigned long long)b->id.handle, (unsigned long long)nr);
 }
 
-/* Records that were written after the last flush: the tool has been finalised, and must not be called any more. */
+/* Records that were written after the last flush: the tool has been finalised, and must not be
+ * called any more. */
 static void report_late(const struct sdk_buffer *b, uint64_t nr)
 {
 	if (nr)
@@ -326,7 +331,8 @@ void buffer_end_client(int client)
 		    !atomic_compare_exchange_strong(&b->state, &open, ENDED))
 			continue;
 		report_lost(b, buffer_take_lost(b->records));
-		/* one that is still delivering delivers nothing more after that, and says so itself */
+		/* one that is still delivering delivers nothing more after that, and says so
+		 * itself */
 		nr_late = buffer_discard(b->records);
 		report_late(b, nr_late > 0 ? (uint64_t)nr_late : 0);
 	}

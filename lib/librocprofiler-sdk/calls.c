@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - librocprofiler-sdk: calls of HIP and HSA, from the core's live.h to callbacks and records
+/* calls.c - librocprofiler-sdk: calls of HIP and HSA, from the core's live.h to callbacks and
+ * records
  *
  * Owns:     this library's index among the subscribers; which operations it subscribes to.
  * Threads:  any.
- * Hot path: on_enter(), on_exit(): no lock; no allocation but for a call nested deeper than any before it on the thread.
+ * Hot path: on_enter(), on_exit(): no lock; no allocation but for a call nested deeper than any
+ * before it on the thread.
  */
 #include "calls.h"
 
@@ -124,8 +126,8 @@ static struct op **effects_of(struct live_call *call)
 	return live_scratch(call, correlate_index);
 }
 
-/* Code registers itself before main(), as a rule: that is the first use of HIP if there is a tool already, and no use of it for a
- * tool that comes later, in main(). */
+/* Code registers itself before main(), as a rule: that is the first use of HIP if there is a tool
+ * already, and no use of it for a tool that comes later, in main(). */
 static bool is_too_early(const struct live_call *call)
 {
 	const struct tables_route *r = call->domain == API_HIP ? &tables_hip[call->operation] :

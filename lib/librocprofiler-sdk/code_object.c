@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* code_object.c - librocprofiler-sdk: code objects and their kernels, from the core's events to callbacks
+/* code_object.c - librocprofiler-sdk: code objects and their kernels, from the core's events to
+ * callbacks
  *
- * The core emits an executable's objects and kernels while it holds locks. They are noted, and shown when the program's
- * hsa_executable_freeze() is over; those that were loaded before a context was started, when it starts. A context gets each object that is loaded
- * while it is active or when it starts, once, and its end.
+ * The core emits an executable's objects and kernels while it holds locks. They are noted, and
+ * shown when the program's hsa_executable_freeze() is over; those that were loaded before a context
+ * was started, when it starts. A context gets each object that is loaded while it is active or when
+ * it starts, once, and its end.
  *
- * Owns:     the objects and kernels, and texts of the core, which are never freed: tools may keep pointers to them.
+ * Owns:     the objects and kernels, and texts of the core, which are never freed: tools may keep
+ *           pointers to them.
  * Threads:  any; on_event() under the core's locks.
  * Fails:    without memory an object, or a kernel, is not shown.
  */

@@ -5,7 +5,8 @@
 
 #include "sdk.h"
 
-/* The core's code objects are noted from now on; those that are loaded already as well. May be called again. */
+/* The core's code objects are noted from now on; those that are loaded already as well. May be
+ * called again. */
 void code_object_listen(void);
 /* From the table's layer. */
 void code_object_install(const struct hsa_mirror_root *root);

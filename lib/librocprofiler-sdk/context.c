@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* context.c - librocprofiler-sdk: contexts, and what they want
  *
- * Owns:     the contexts, which are never freed; the masks of those that want an operation, and of those that are active.
+ * Owns:     the contexts, which are never freed; the masks of those that want an operation, and of
+ *           those that are active.
  * Threads:  any. Contexts and services are made within a tool's initialize function.
  * Hot path: context_mask(), context_at(): no lock.
  */

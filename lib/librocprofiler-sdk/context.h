@@ -46,7 +46,8 @@ static inline struct context *context_at(unsigned int index)
 struct context *context_find(rocprofiler_context_id_t id);
 /* A bit for each kind of callbacks for which some context has a service. */
 extern RTL_HIDDEN _Atomic uint64_t context_kinds;
-/* Whether any context has a service of what calls do: memory, streams, graphs; of callbacks or of records. */
+/* Whether any context has a service of what calls do: memory, streams, graphs; of callbacks or of
+ * records. */
 extern RTL_HIDDEN _Atomic bool context_effects;
 /* Some context has a service of the kind. */
 void context_note_kind(uint32_t callback_kind, uint32_t buffer_kind);
@@ -69,7 +70,8 @@ static inline uint64_t context_bit(const struct context *c)
 }
 /* One more context of the client. NULL: there are too many. */
 struct context *context_make(int client);
-/* The client's contexts get no more callbacks, not even those of operations that began before they were stopped. */
+/* The client's contexts get no more callbacks, not even those of operations that began before they
+ * were stopped. */
 void context_end_client(int client);
 extern RTL_HIDDEN _Atomic uint64_t context_ended;
 /* HOT: the contexts for which that is so. */
@@ -80,7 +82,8 @@ static inline uint64_t context_over(void)
 
 /* ---- services with buffers ---- */
 
-/* By rocprofiler_buffer_tracing_kind_t: a bit for each context that wants records of an operation. */
+/* By rocprofiler_buffer_tracing_kind_t: a bit for each context that wants records of an
+ * operation. */
 extern RTL_HIDDEN _Atomic uint64_t context_records_wanted[SDK_NR_BUFFER_KINDS][SDK_MAX_OPERATIONS];
 
 /* HOT: the active contexts that want a record of the operation. */

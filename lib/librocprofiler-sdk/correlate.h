@@ -26,7 +26,8 @@ static inline uint64_t correlate_ancestor(const struct live_call *call)
 
 	return o ? o->correlation : 0;
 }
-/* The ids of what a call does: those of the innermost call that is shown, itself or one around it; its own if none is. */
+/* The ids of what a call does: those of the innermost call that is shown, itself or one around it;
+ * its own if none is. */
 void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *id);
 #endif
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* count.h - librocprofiler-sdk: the services that count
  *
- *	counters.c        what GPUs can count: counters, their descriptions, dimensions and instances
+ *	counters.c        what GPUs can count: counters, their descriptions, dimensions and
+ *			  instances
  *	created.c         counters that tools make of others
  *	count_config.c    sets of counters; values become records
  *	count_dispatch.c  counting single dispatches, by callback or buffer
  *	count_device.c    sampling a GPU
  *	counting.h        what contexts have of these
  *
- * Ids: a counter has 1 + its position among those of its GPU in the low 16 bits, and 1 + the position of the GPU above. An instance has the
- * former from bit 48 on, the latter from bit 40, and its position in each dimension below: XCC from bit 32, shader engine from bit 24,
- * instance from bit 0.
+ * Ids: a counter has 1 + its position among those of its GPU in the low 16 bits, and 1 + the
+ * position of the GPU above. An instance has the former from bit 48 on, the latter from bit 40, and
+ * its position in each dimension below: XCC from bit 32, shader engine from bit 24, instance from
+ * bit 0.
  */
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_COUNT_H
 #define RTL_LIB_LIBROCPROFILER_SDK_COUNT_H
@@ -72,7 +74,8 @@ static inline const struct counter_gpu *counters_list(const struct counting_gpu 
 
 /* Calls `fn` while no other thread changes a list. */
 rocprofiler_status_t counters_change(rocprofiler_status_t (*fn)(void *arg), void *arg);
-/* The metric `name` of `list` becomes one more counter, and `list` that of the GPU. Within counters_change(). False: there are too many. */
+/* The metric `name` of `list` becomes one more counter, and `list` that of the GPU. Within
+ * counters_change(). False: there are too many. */
 bool counters_add(struct counting_gpu *g, const struct counter_gpu *list, const char *name,
 		  rocprofiler_counter_id_t *id);
 
@@ -84,7 +87,8 @@ bool counters_find(rocprofiler_counter_id_t id, struct counting_gpu **gpu, struc
 rocprofiler_counter_instance_id_t counters_instance(const struct counting_gpu *gpu,
 						    const struct counter *c, uint32_t xcc,
 						    uint32_t engine, uint32_t instance);
-/* The value of a constant of the GPU; for struct metric_values: `arg` is the struct counting_gpu. */
+/* The value of a constant of the GPU; for struct metric_values: `arg` is the struct
+ * counting_gpu. */
 bool counters_constant(const char *name, const struct counting_gpu *gpu, double *value);
 
 /* ---- count_config.c ---- */
@@ -95,12 +99,13 @@ struct count_config;
 struct count_config *count_config_get(rocprofiler_profile_config_id_t id);
 void count_config_put(struct count_config *c);
 rocprofiler_agent_id_t count_config_agent(const struct count_config *c);
-/* Its profile on that agent of HSA's, made when it is first needed; no user of it. NULL: it can't be counted, or has no events; `why`, of
- * PROFILE_WHY_SIZE bytes, says why. */
+/* Its profile on that agent of HSA's, made when it is first needed; no user of it. NULL: it can't
+ * be counted, or has no events; `why`, of PROFILE_WHY_SIZE bytes, says why. */
 struct profile *count_config_profile(struct count_config *c, hsa_agent_t agent, char *why);
 /* The same, a profile of the caller's own. */
 struct profile *count_config_make(const struct count_config *c, hsa_agent_t agent, char *why);
-/* The number of its records, and the records of these values of its profile: their ids and values. */
+/* The number of its records, and the records of these values of its profile: their ids and
+ * values. */
 size_t count_config_nr_records(const struct count_config *c);
 void count_config_records(const struct count_config *c, const struct profile *p,
 			  const uint64_t *values, rocprofiler_record_counter_t *records);
@@ -109,7 +114,8 @@ void count_config_new_runtime(void);
 
 /* ---- count_dispatch.c ---- */
 
-/* Registers at the core: queues that are made from now on can be counted. False: too many clients. */
+/* Registers at the core: queues that are made from now on can be counted. False: too many
+ * clients. */
 bool count_register(void);
 bool count_dispatch_has(const struct context *c);
 /* The context samples a GPU: it can't count dispatches. */
@@ -119,7 +125,8 @@ bool count_dispatch_any(void);
 /* As counting_start() and counting_stop() for a context that does. */
 rocprofiler_status_t count_dispatch_start(const struct context *c);
 void count_dispatch_stop(const struct context *c);
-/* Waits, 1 s at most each, until the dispatches that are being counted have their results, and these are shown. */
+/* Waits, 1 s at most each, until the dispatches that are being counted have their results, and
+ * these are shown. */
 void count_dispatch_settle(void);
 
 /* ---- count_device.c ---- */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* count_config.c - librocprofiler-sdk: sets of counters that are counted together; values become records
+/* count_config.c - librocprofiler-sdk: sets of counters that are counted together; values become
+ * records
  *
- * A set has to fit in one pass. Its profile is made when a dispatch or a sample needs it: tools make sets before HSA's runtime is up.
+ * A set has to fit in one pass. Its profile is made when a dispatch or a sample needs it: tools
+ * make sets before HSA's runtime is up.
  *
  * Owns:     the sets; one that is destroyed lives on for the dispatches that use it.
  * Threads:  any.
@@ -101,7 +103,8 @@ static rocprofiler_status_t add_events(struct count_config *c, const char *const
 	return status;
 }
 
-/* A set of constants alone: a dispatch has records of it when it has been counted, whatever the hardware counts. */
+/* A set of constants alone: a dispatch has records of it when it has been counted, whatever the
+ * hardware counts. */
 static void add_any_event(struct count_config *c)
 {
 	static const char *const common[] = { "SQ_WAVES", "GRBM_COUNT" };
@@ -347,8 +350,8 @@ static bool constant_of(const char *name, void *arg, double *value)
 	return counters_constant(name, r->c->gpu, value);
 }
 
-/* The samples of one instance: those of the shader engines of the first XCC, of the next one, ... More than there are instances, as the agent
- * is described, are added to the last one. */
+/* The samples of one instance: those of the shader engines of the first XCC, of the next one, ...
+ * More than there are instances, as the agent is described, are added to the last one. */
 static void put_samples(const struct reading *r, const struct counter *c, uint32_t event,
 			rocprofiler_record_counter_t *records)
 {

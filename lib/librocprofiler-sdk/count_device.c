@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* count_device.c - librocprofiler-sdk: the counters of a GPU, read when the tool asks
  *
- * A context that is started asks its tool which counters, and the GPU counts them until it is stopped; each sample has what was counted since
- * then. Packets that start, read and stop the counters go to a queue of this library's. Before HSA's runtime is up the tool is asked as well;
+ * A context that is started asks its tool which counters, and the GPU counts them until it is
+ * stopped; each sample has what was counted since then. Packets that start, read and stop the
+ * counters go to a queue of this library's. Before HSA's runtime is up the tool is asked as well;
  * counting begins before the program's first queue is made.
  *
  * Owns:     the GPUs that are sampled: their queue, signal and profile while they are.

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* count_dispatch.c - librocprofiler-sdk: the counters of single dispatches, by callback or buffer
  *
- * The core asks before a dispatch is submitted, on the thread that rings the doorbell; so does this library the tool. The result is shown on
- * a thread of this library's: the core's is the one that counts the next dispatch.
+ * The core asks before a dispatch is submitted, on the thread that rings the doorbell; so does this
+ * library the tool. The result is shown on a thread of this library's: the core's is the one that
+ * counts the next dispatch.
  *
- * Owns:     the services, by context; dispatches that are counted, and the thread that shows them, which lives as long as the process.
+ * Owns:     the services, by context; dispatches that are counted, and the thread that shows them,
+ *           which lives as long as the process.
  * Threads:  any.
  * Fails:    a dispatch that could not be counted has no records; it is a warning.
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* counters.c - librocprofiler-sdk: what GPUs can count
  *
- * A GPU has the counters and metrics of src/counter/, by whose names they are known here, and constants of its own.
+ * A GPU has the counters and metrics of src/counter/, by whose names they are known here, and
+ * constants of its own.
  *
- * Owns:     the lists, one for each GPU, made when first needed and never freed: tools keep pointers into them.
+ * Owns:     the lists, one for each GPU, made when first needed and never freed: tools keep
+ *           pointers into them.
  * Threads:  any.
  */
 #include <stdlib.h>

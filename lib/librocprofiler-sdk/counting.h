@@ -7,7 +7,8 @@
 
 /* Whether any context has a service that counts. */
 bool counting_is_configured(void);
-/* The context becomes active: what it counts is counted from now on. An error: it does not become active. */
+/* The context becomes active: what it counts is counted from now on. An error: it does not become
+ * active. */
 rocprofiler_status_t counting_start(struct context *c);
 /* Whether the context counts dispatches. */
 bool counting_has(const struct context *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* created.c - librocprofiler-sdk: counters that tools make of others, by an expression
  *
- * A created counter is one more metric of its GPU: the GPU's list is replaced by one that has it. Lists and texts are never freed: sets of
- * counters may use them.
+ * A created counter is one more metric of its GPU: the GPU's list is replaced by one that has it.
+ * Lists and texts are never freed: sets of counters may use them.
  *
  * Owns:     the texts.
  * Threads:  any; one creates at a time.

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c - librocprofiler-sdk: kernel dispatches become callbacks and records
  *
- * A thread that rings a doorbell has its dispatches announced by the core first: their enter is shown before the packets are passed on, their
- * exit when the doorbell was rung. No lock is held meanwhile. The core tells of each dispatch once more while it submits the packet. One
- * that was not announced begins then: its enter and exit are shown together, when the call that rang the doorbell is back from the core;
- * those of a dispatch that a thread of librtl's submits, on this library's thread.
+ * A thread that rings a doorbell has its dispatches announced by the core first: their enter is
+ * shown before the packets are passed on, their exit when the doorbell was rung. No lock is held
+ * meanwhile. The core tells of each dispatch once more while it submits the packet. One that was
+ * not announced begins then: its enter and exit are shown together, when the call that rang the
+ * doorbell is back from the core; those of a dispatch that a thread of librtl's submits, on this
+ * library's thread.
  *
- * Owns:     each thread's dispatches that are to be shown; those of each queue that were announced and not submitted; which contexts got
- *           records when.
+ * Owns:     each thread's dispatches that are to be shown; those of each queue that were announced
+ *           and not submitted; which contexts got records when.
  * Threads:  any.
  * Hot path: on_taken(), dispatch_over(), the functions in HSA's table: no lock.
  */
@@ -39,8 +41,9 @@ static _Thread_local struct op *first, *last;
 
 /* ---- records alone --------------------------------------------------------------------------- */
 
-/* Where tools get records of dispatches and nothing else, nothing is noted when a dispatch is submitted: the core's event has all, and
- * an epoch, by which the contexts are found that were active then. */
+/* Where tools get records of dispatches and nothing else, nothing is noted when a dispatch is
+ * submitted: the core's event has all, and an epoch, by which the contexts are found that were
+ * active then. */
 #define NR_CHANGES 4096u
 
 static struct change {
@@ -67,7 +70,8 @@ static bool needs_operations(void)
 	       counting_is_configured(); /* a counted dispatch has its id before it is submitted */
 }
 
-/* More changes than there is space for while a dispatch is in flight: the oldest that is kept counts for it. */
+/* More changes than there is space for while a dispatch is in flight: the oldest that is kept
+ * counts for it. */
 static uint64_t mask_in(uint32_t epoch)
 {
 	/* acquire: pairs with add_change() */
@@ -225,7 +229,8 @@ static struct pending_item **find_announced(struct lane *l, uint64_t key)
 	return link;
 }
 
-/* Under the queue's turn, of packets that stay where they are: what was announced and not submitted is announced once. */
+/* Under the queue's turn, of packets that stay where they are: what was announced and not submitted
+ * is announced once. */
 static void on_announced(const struct event_dispatch *d)
 {
 	struct lane *l = operations_lane(d->queue);
@@ -303,7 +308,8 @@ void dispatch_over(const struct event_dispatch *d)
 	operations_done(op, OP_OVER);
 }
 
-/* A tool has left the thread's calls that ring doorbells (callout.h): the library's thread shows what they had still to show. */
+/* A tool has left the thread's calls that ring doorbells (callout.h): the library's thread shows
+ * what they had still to show. */
 static void send_rest(void)
 {
 	struct op *op;
@@ -375,7 +381,8 @@ static RTL_NOINLINE void show_begins(void)
 	callout(begin_each, stop_beginning, &current);
 }
 
-/* Whether dispatches have to be known before they are submitted: to be shown, or to be counted for the graph that this thread launches. */
+/* Whether dispatches have to be known before they are submitted: to be shown, or to be counted for
+ * the graph that this thread launches. */
 static bool is_enter_wanted(void)
 {
 	return context_mask(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
@@ -432,7 +439,8 @@ static RTL_NOINLINE void store_watched(store_fn next, hsa_signal_t signal, hsa_s
 	buffer_relieve();
 }
 
-/* What is in the table's slots jumps by way_NAME: to the function that was there, or to watched_NAME. */
+/* What is in the table's slots jumps by way_NAME: to the function that was there, or to
+ * watched_NAME. */
 #define STORE(name)                                                                                \
 	static store_fn next_##name;                                                               \
 	static _Atomic(store_fn) way_##name;                                                       \

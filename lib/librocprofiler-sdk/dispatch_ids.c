@@ -70,7 +70,8 @@ uint64_t dispatch_ids_take(uint32_t queue, uint64_t packet)
 	struct named *n, **at;
 	uint64_t id = 0;
 
-	/* relaxed: what was asked for was asked on a thread that had the queue's turn, as this one has */
+	/* relaxed: what was asked for was asked on a thread that had the queue's turn, as this one
+	 * has */
 	if (RTL_LIKELY(!atomic_load_explicit(&is_used, memory_order_relaxed)))
 		return 0;
 	lock_take(&lock);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch_ids.h - ids of dispatches, some of which are asked for before the dispatch is submitted */
+/* dispatch_ids.h - ids of dispatches, some of which are asked for before the dispatch is
+ * submitted */
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_DISPATCH_IDS_H
 #define RTL_LIB_LIBROCPROFILER_SDK_DISPATCH_IDS_H
 

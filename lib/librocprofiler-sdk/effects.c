@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* effects.c - librocprofiler-sdk: what calls of HIP and HSA do: memory, streams, graphs; and runtimes that come up
+/* effects.c - librocprofiler-sdk: what calls of HIP and HSA do: memory, streams, graphs; and
+ * runtimes that come up
  *
  * These kinds are 1.0's; 0.x has none of them.
  *
- * Owns:     what each function does; numbers of streams and graphs; agents of memory pools and regions.
+ * Owns:     what each function does; numbers of streams and graphs; agents of memory pools and
+ *           regions.
  * Threads:  any.
  * Hot path: effects_want(), effects_enter(): no lock for a function that does nothing of this.
  * Fails:    without memory, or for a call that is left by longjmp(), an end is not shown.
@@ -301,7 +303,8 @@ RTL_REQUIRES(lock) static uint64_t add_number(struct numbers *n, uint64_t handle
 	return n->last;
 }
 
-/* A stream or graph that was created before anyone asked has a number from its first use on; the null stream's is 0. */
+/* A stream or graph that was created before anyone asked has a number from its first use on; the
+ * null stream's is 0. */
 static uint64_t number_of(struct numbers *n, uint64_t handle, bool is_new)
 {
 	struct number *there;
@@ -734,7 +737,8 @@ void effects_runtime(enum effects_runtime which, uint64_t version, uint64_t inst
 	show_runtime(which, version, instance);
 }
 
-/* HIP before 6.0 does not tell its version when it comes up: it is asked when one of its calls has returned. */
+/* HIP before 6.0 does not tell its version when it comes up: it is asked when one of its calls has
+ * returned. */
 static void show_hip(void)
 {
 	int (*get_version)(int *) = (int (*)(int *))core->hip_find("hipRuntimeGetVersion");

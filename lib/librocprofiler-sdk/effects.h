@@ -11,7 +11,8 @@ void effects_start(const struct rtl_core *core);
 bool effects_want(uint32_t domain, uint32_t operation);
 /* Whether any context has a service of what functions of that domain do. */
 bool effects_has(uint32_t domain);
-/* HOT: whether any context has a service of these kinds. If not, effects_enter() and effects_exit() do nothing. */
+/* HOT: whether any context has a service of these kinds. If not, effects_enter() and effects_exit()
+ * do nothing. */
 static inline bool effects_any(void)
 {
 	/* relaxed: a service that is made now gets the calls that begin later */
@@ -34,8 +35,8 @@ void effects_launch_hold(struct op *launch);
 /* It is over. The last one puts the launch's record. */
 void effects_launch_drop(struct op *launch, const struct op *kernel);
 
-/* A runtime is there: shown once for each instance. The values are rocprofiler_runtime_initialization_operation_t's. HOT: a
- * load for one that was shown. */
+/* A runtime is there: shown once for each instance. The values are
+ * rocprofiler_runtime_initialization_operation_t's. HOT: a load for one that was shown. */
 enum effects_runtime { EFFECTS_HSA = 1, EFFECTS_HIP = 2, EFFECTS_MARKER = 3, EFFECTS_RCCL = 4 };
 void effects_runtime(enum effects_runtime which, uint64_t version, uint64_t instance);
 

@@ -7,9 +7,11 @@
 
 /* Operations are shown from now on if a context wants some. May be called again. */
 void events_start(void);
-/* Waits, 10 s at most, until the operations that have been shown have ended and their ends are shown, too; 1 s if none ends. */
+/* Waits, 10 s at most, until the operations that have been shown have ended and their ends are
+ * shown, too; 1 s if none ends. */
 void events_settle(void);
-/* Puts the records of what has completed into the buffers. Waits, 1 s at most, for callbacks of operations before them. */
+/* Puts the records of what has completed into the buffers. Waits, 1 s at most, for callbacks of
+ * operations before them. */
 void events_flush(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* external.c - librocprofiler-sdk: ids of the tools' own
  *
- * Each context has a stack of ids for each thread. A thread whose stack is empty has the id that is on top for the program's first thread,
- * in whichever context it was pushed last.
+ * Each context has a stack of ids for each thread. A thread whose stack is empty has the id that is
+ * on top for the program's first thread, in whichever context it was pushed last.
  *
  * Owns:     the stacks, by thread and context; never freed.
  * Threads:  any, for any thread's stack.

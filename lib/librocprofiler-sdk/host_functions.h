@@ -16,7 +16,8 @@ struct sdk_host_function {
 
 /* Registrations from now on are kept. */
 void host_functions_listen(const struct rtl_core *core);
-/* The newest one that was registered under the name, before `after` if that is not NULL. NULL: there is none. Any thread, no lock. */
+/* The newest one that was registered under the name, before `after` if that is not NULL. NULL:
+ * there is none. Any thread, no lock. */
 const struct sdk_host_function *host_functions_find(const char *name,
 						    const struct sdk_host_function *after);
 

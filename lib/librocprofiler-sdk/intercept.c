@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* intercept.c - librocprofiler-sdk: dispatch tables of runtimes, for tools that put functions of their own into them
+/* intercept.c - librocprofiler-sdk: dispatch tables of runtimes, for tools that put functions of
+ * their own into them
  *
- * Of HSA's table a tool's functions are called before those of this library, of HIP's after them: a call comes to both.
+ * Of HSA's table a tool's functions are called before those of this library, of HIP's after them: a
+ * call comes to both.
  *
  * Owns:     the functions that are called for tables.
  * Threads:  the one that initialises the runtime: HSA's under its init lock.
@@ -70,7 +72,8 @@ void intercept_hsa(const struct hsa_mirror_root *root)
 		       atomic_load(&hsa_instance), &table);
 }
 
-/* The tables of a name, in the order in which they come: bits of rocprofiler_intercept_table_t. HSA's come by the registry. */
+/* The tables of a name, in the order in which they come: bits of rocprofiler_intercept_table_t.
+ * HSA's come by the registry. */
 static const struct {
 	const char *name;
 	uint32_t types[3];

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* marker_ranges.c - librocprofiler-sdk: ranges of roctx, each shown from its begin to its end (MARKER_CORE_RANGE_API)
+/* marker_ranges.c - librocprofiler-sdk: ranges of roctx, each shown from its begin to its end
+ * (MARKER_CORE_RANGE_API)
  *
- * A range of a thread begins with its push and ends with its pop, one of the process begins with its start and ends with its stop, on any
- * thread. Marks and questions for the thread's id are as long as their calls. A range that is not closed has no end for the tools.
+ * A range of a thread begins with its push and ends with its pop, one of the process begins with
+ * its start and ends with its stop, on any thread. Marks and questions for the thread's id are as
+ * long as their calls. A range that is not closed has no end for the tools.
  *
  * Owns:     the ranges that are open; a thread's are lost with it.
  * Threads:  any.
- * Hot path: marker_ranges_begin(), marker_ranges_end(): no lock but for ranges of the process that a context has seen begin.
+ * Hot path: marker_ranges_begin(), marker_ranges_end(): no lock but for ranges of the process that
+ * a context has seen begin.
  * Fails:    without memory a range is not shown.
  */
 #include "marker_ranges.h"

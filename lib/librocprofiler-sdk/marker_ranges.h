@@ -5,8 +5,9 @@
 
 #include "sdk.h"
 
-/* HOT: a call of roctx begins, and ends; as the listeners of range.h get them. Calls that a tool makes within a callback of a range are not
- * shown. The library of ROCm 6 has no such ranges: there they do nothing. */
+/* HOT: a call of roctx begins, and ends; as the listeners of range.h get them. Calls that a tool
+ * makes within a callback of a range are not shown. The library of ROCm 6 has no such ranges: there
+ * they do nothing. */
 void marker_ranges_begin(enum range_call call, const char *message, uint64_t number);
 void marker_ranges_end(enum range_call call, uint64_t result);
 

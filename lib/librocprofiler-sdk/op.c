@@ -172,7 +172,8 @@ static void end_callback(void *unneeded)
 	is_in_callback = false;
 }
 
-/* Those of the mask, by `fn`; a tool that does not return ends all of them, but on this library's thread its own one alone. */
+/* Those of the mask, by `fn`; a tool that does not return ends all of them, but on this library's
+ * thread its own one alone. */
 static void call_tools(callout_fn fn, struct calling *k)
 {
 	uint64_t mask = k->mask;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* operations.c - librocprofiler-sdk: agents and queues of GPU operations; the thread that shows their ends
+/* operations.c - librocprofiler-sdk: agents and queues of GPU operations; the thread that shows
+ * their ends
  *
- * Owns:     agents and queues by their numbers in the core's events; the thread, which lives as long as the process.
+ * Owns:     agents and queues by their numbers in the core's events; the thread, which lives as
+ *           long as the process.
  * Threads:  any; operations_keep_agent() and operations_keep_queue() under the core's locks.
  * Hot path: operations_done(): no lock, no allocation.
  */

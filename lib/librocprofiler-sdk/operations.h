@@ -11,9 +11,11 @@
  *	marker_ranges.c ranges of roctx
  *	scratch.c       scratch memory; begins and ends with the runtime's events
  *
- * The core tells of an operation when it is submitted, and by an event when it is over. The first moment may be under a lock of the core's,
- * and the second one is: the tools are called later. An operation's begin is shown on the thread that has submitted it, as soon as no lock is
- * held, a dispatch's enter before it is submitted; its end on a thread of this library. It is over for the tools when all of its parts are done, in whichever order.
+ * The core tells of an operation when it is submitted, and by an event when it is over. The first
+ * moment may be under a lock of the core's, and the second one is: the tools are called later. An
+ * operation's begin is shown on the thread that has submitted it, as soon as no lock is held, a
+ * dispatch's enter before it is submitted; its end on a thread of this library. It is over for the
+ * tools when all of its parts are done, in whichever order.
  */
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
 #define RTL_LIB_LIBROCPROFILER_SDK_OPERATIONS_H
@@ -83,14 +85,15 @@ struct op {
 
 /* ---- op.c ---- */
 
-/* HOT: an operation for the contexts in the masks; `payload` is zeroed. NULL: there is none in them, or no memory: then records
- * of `buffer_kind` are counted as dropped. Any thread. */
+/* HOT: an operation for the contexts in the masks; `payload` is zeroed. NULL: there is none in
+ * them, or no memory: then records of `buffer_kind` are counted as dropped. Any thread. */
 struct op *op_new(uint64_t begin_mask, uint64_t end_mask, uint64_t records, uint32_t buffer_kind);
 /* HOT: the same, but the caller sets the whole payload. */
 struct op *op_new_unset(uint64_t begin_mask, uint64_t end_mask, uint64_t records,
 			uint32_t buffer_kind);
-/* HOT: an operation of which tools get records alone, without ids of their own. Its payload is set when it is over, on the thread that
- * puts the records: the submitting one does not touch that memory. With a launch of a graph, also if there are no records of its own. */
+/* HOT: an operation of which tools get records alone, without ids of their own. Its payload is set
+ * when it is over, on the thread that puts the records: the submitting one does not touch that
+ * memory. With a launch of a graph, also if there are no records of its own. */
 struct op *op_new_plain(uint64_t records, const struct op *launch);
 /* HOT: zeroes the tools' ids of such an operation. */
 void op_clear_ids(struct op *op);
@@ -109,7 +112,8 @@ void op_show_exit(struct op *op);
 void op_show_now(struct op *op);
 /* Whether this thread is in a callback of an operation: those that it submits now are not shown. */
 bool op_is_in_callback(void);
-/* This thread is the library's: a tool's function that ends it by pthread_exit() ends itself alone. */
+/* This thread is the library's: a tool's function that ends it by pthread_exit() ends itself
+ * alone. */
 void op_thread_goes_on(void);
 
 /* Of a queue. */
@@ -148,7 +152,8 @@ static inline void dispatch_info_fill(rocprofiler_kernel_dispatch_info_t *info,
 
 /* ---- operations.c ---- */
 
-/* HOT: the part is done. With the last one, the operation's end will be shown. The caller does not use it any more. */
+/* HOT: the part is done. With the last one, the operation's end will be shown. The caller does not
+ * use it any more. */
 void operations_done(struct op *op, enum op_part part);
 /* HOT: the thread of this library shows its begin, too. */
 void operations_send(struct op *op);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* products.c - what GPUs are sold as, and the families that the display driver puts them into
  *
- * Neither is in the compute driver's files. libdrm's list has a name for each PCI device and revision; AMD's library asks libdrm for it, and
- * the display driver for the family, which follows from the instruction set.
+ * Neither is in the compute driver's files. libdrm's list has a name for each PCI device and
+ * revision; AMD's library asks libdrm for it, and the display driver for the family, which follows
+ * from the instruction set.
  *
  * Threads: that which reads the agents.
  * Fails:   a GPU that the list lacks, or a machine without the list, has an empty name.
@@ -61,7 +62,8 @@ void products_name(struct agent_node *n, uint32_t revision)
 			return;
 }
 
-/* By gfx_target_version, from the first of a family on: the numbers of the display driver's interface. */
+/* By gfx_target_version, from the first of a family on: the numbers of the display driver's
+ * interface. */
 static const struct {
 	uint32_t from, family;
 } families[] = {

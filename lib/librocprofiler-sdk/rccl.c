@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rccl.c - librocprofiler-sdk: the numbers of RCCL's functions, which differ from release to release
+/* rccl.c - librocprofiler-sdk: the numbers of RCCL's functions, which differ from release to
+ * release
  *
- * From ROCm 7.1 on a function stands in the middle of the numbers. Which set of numbers is in use is decided once: by the length of the table
- * that RCCL offers, or by the functions of the library that is in the process. Until then they are those of 7.0, and what tools
- * have configured with them is kept for the same functions.
+ * From ROCm 7.1 on a function stands in the middle of the numbers. Which set of numbers is in use
+ * is decided once: by the length of the table that RCCL offers, or by the functions of the library
+ * that is in the process. Until then they are those of 7.0, and what tools have configured with
+ * them is kept for the same functions.
  *
  * Owns:     the set; the kinds of callbacks and records with their names.
  * Threads:  any.

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* registration.c - librocprofiler-sdk: tools, from the moment that they are found to their end
  *
- * A tool is a function rocprofiler_configure(). Tools are looked for once, at the first use of a runtime: HIP's first call, roctx's
- * first call, the tables of HSA or HIP, or rocprofiler_force_configure(). Not in this library's constructor, which runs before
- * those of the tools.
+ * A tool is a function rocprofiler_configure(). Tools are looked for once, at the first use of a
+ * runtime: HIP's first call, roctx's first call, the tables of HSA or HIP, or
+ * rocprofiler_force_configure(). Not in this library's constructor, which runs before those of the
+ * tools.
  *
  * Owns:     the clients.
- * Threads:  any; one initialises, others that come meanwhile wait. Tools' functions are called one at a time, in the order in which they
- *           were found.
+ * Threads:  any; one initialises, others that come meanwhile wait. Tools' functions are called one
+ *           at a time, in the order in which they were found.
  * Fails:    a tool of ROCP_TOOL_LIBRARIES that can't be loaded is left out with a warning.
  */
 #define LOG_TOPIC "sdk"
@@ -61,7 +62,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct client clients[SDK_MAX_CLIENTS];
 static _Atomic int nr_clients;
 static _Thread_local bool is_initialising;
-/* Looks at libraries; constructors of those that were not reached yet may run, and name their tool themselves. */
+/* Looks at libraries; constructors of those that were not reached yet may run, and name their tool
+ * themselves. */
 static _Thread_local bool is_searching;
 
 static void call_finalize(void *client)
@@ -321,7 +323,8 @@ static void call_tools(void *arg)
 		initialize(s->initialised);
 }
 
-/* A tool did not return. It takes no part, nor do those behind it; other threads wait for this start. */
+/* A tool did not return. It takes no part, nor do those behind it; other threads wait for this
+ * start. */
 static void leave_start(void *arg)
 {
 	const struct start *s = arg;
@@ -345,8 +348,9 @@ static void bring_up(int from)
 	struct start s = { from, from };
 
 	callout(call_tools, leave_start, &s);
-	/* Handlers run in reverse order: before the destructors of the tools' objects, which exist by now, and after those of HIP, which as a
-	 * rule is not in use yet. Where the process ends within a tool's function, the one that start_with() has registered runs. */
+	/* Handlers run in reverse order: before the destructors of the tools' objects, which exist
+	 * by now, and after those of HIP, which as a rule is not in use yet. Where the process ends
+	 * within a tool's function, the one that start_with() has registered runs. */
 	atexit(finalize_all);
 }
 
@@ -406,7 +410,8 @@ static bool has_tools(void)
 	return false;
 }
 
-/* Of a program that has this library: a tool may come later, and is to see what was there before it. */
+/* Of a program that has this library: a tool may come later, and is to see what was there before
+ * it. */
 static bool wants_tables(void)
 {
 	has_tools();
@@ -565,7 +570,8 @@ EXPORT void OnUnload(void);
 EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
 				     void **tables, uint64_t nr_tables);
 
-/* HSA_TOOLS_LIB names this library. true even when nothing is traced: else ROCr would unload it and print a message. */
+/* HSA_TOOLS_LIB names this library. true even when nothing is traced: else ROCr would unload it and
+ * print a message. */
 EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed)
 {

@@ -5,7 +5,8 @@
 
 #include "sdk.h"
 
-/* Connects the library to the core and the runtimes. From its constructor, or a way in that is called before. */
+/* Connects the library to the core and the runtimes. From its constructor, or a way in that is
+ * called before. */
 void registration_attach(void);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* retire.c - librocprofiler-sdk: ids of calls that nothing refers to any more, as records
  *
- * A call holds its id from its begin to its end, and each operation that carries it from its submission to its completion. Contexts that wanted to
- * know when the call began get a record when the last of them lets go.
+ * A call holds its id from its begin to its end, and each operation that carries it from its
+ * submission to its completion. Contexts that wanted to know when the call began get a record when
+ * the last of them lets go.
  *
  * Owns:     the ids that are held; none unless a context wants to know.
  * Threads:  any, under any lock but those behind LOCK_SDK_RETIRE.

@@ -16,13 +16,14 @@ static inline void retire_begin(uint64_t id)
 		retire_begin_for(id, contexts);
 }
 extern RTL_HIDDEN _Atomic uint64_t retire_nr_held;
-/* HOT: whether any id is noted. relaxed: a thread that holds an id has seen it noted, on this thread or by what passed it on */
+/* HOT: whether any id is noted. relaxed: a thread that holds an id has seen it noted, on this
+ * thread or by what passed it on */
 static inline bool retire_any(void)
 {
 	return atomic_load_explicit(&retire_nr_held, memory_order_relaxed) != 0;
 }
-/* HOT: an operation that carries the id of a call in progress is submitted: each retire_hold() has its retire_drop(), on any thread, under any
- * lock. An id that is not noted is ignored. */
+/* HOT: an operation that carries the id of a call in progress is submitted: each retire_hold() has
+ * its retire_drop(), on any thread, under any lock. An id that is not noted is ignored. */
 void retire_hold_noted(uint64_t id);
 static inline void retire_hold(uint64_t id)
 {

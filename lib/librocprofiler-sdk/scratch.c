@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* scratch.c - librocprofiler-sdk: scratch memory that HSA's runtime allocates, frees and takes back for queues
+/* scratch.c - librocprofiler-sdk: scratch memory that HSA's runtime allocates, frees and takes back
+ * for queues
  *
- * Runtimes from ROCm 6.1 on call an entry of their table for tools when each of these begins and when it ends, on the thread that does it. Those
- * before have no such table, and show nothing.
+ * Runtimes from ROCm 6.1 on call an entry of their table for tools when each of these begins and
+ * when it ends, on the thread that does it. Those before have no such table, and show nothing.
  *
  * Owns:     what is in progress on each thread.
  * Threads:  any; the runtime's own.
@@ -18,7 +19,8 @@
 
 #define KIND ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY
 
-/* The begin of each event as hsa_amd_tool.h has it, which ROCm 5 lacks; the others have a part of this. */
+/* The begin of each event as hsa_amd_tool.h has it, which ROCm 5 lacks; the others have a part of
+ * this. */
 struct event_head {
 	int kind; /* hsa_amd_tool_event_kind_t */
 	const hsa_queue_t *queue;

@@ -28,7 +28,8 @@
  *	args.c          arguments of calls, with their texts
  *	tables.h        kinds, operations, arguments, from codegen/models/sdk
  *
- * Files use those of lower layers: tools/check_links.py finds circles. Each source is compiled for either ABI of the library (defines.h). No lock is held while a tool's code runs.
+ * Files use those of lower layers: tools/check_links.py finds circles. Each source is compiled for
+ * either ABI of the library (defines.h). No lock is held while a tool's code runs.
  */
 #ifndef RTL_LIB_LIBROCPROFILER_SDK_SDK_H
 #define RTL_LIB_LIBROCPROFILER_SDK_SDK_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* shown.c - librocprofiler-sdk: calls that tools have seen begin, or get records of
  *
- * The payload and each tool's user data live from a call's begin to its end, and until the thread's next call at that depth: a tool may read
- * arguments later. A call that is left by longjmp() leaves its block to the next one with the same owner.
+ * The payload and each tool's user data live from a call's begin to its end, and until the thread's
+ * next call at that depth: a tool may read arguments later. A call that is left by longjmp() leaves
+ * its block to the next one with the same owner.
  *
  * Owns:     the thread's blocks, freed when it ends.
  * Threads:  each its own.
@@ -58,8 +59,9 @@ struct shown_call *shown_call_make(const void *owner)
 
 typedef rocprofiler_callback_tracing_record_t record_t;
 
-/* By value, as the tool gets it. Its words were stored just now: with general registers they are copied as they were stored, while a
- * load of a vector would wait until two of them have left the store buffer, which takes longer than all the rest. */
+/* By value, as the tool gets it. Its words were stored just now: with general registers they are
+ * copied as they were stored, while a load of a vector would wait until two of them have left the
+ * store buffer, which takes longer than all the rest. */
 RTL_NO_VECTORS static RTL_NOINLINE void
 call_tool(const record_t *record, rocprofiler_user_data_t *user, const struct service *service)
 {

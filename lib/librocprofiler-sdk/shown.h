@@ -15,7 +15,8 @@ static inline bool shown_wish_any(const struct shown_wish *w)
 	return (w->callbacks | w->recorded | w->with_arguments) != 0;
 }
 
-/* HOT: of one reading of the active contexts: one that wants callbacks and records gets both or neither. */
+/* HOT: of one reading of the active contexts: one that wants callbacks and records gets both or
+ * neither. */
 static inline struct shown_wish shown_wish_of(uint32_t kind, uint32_t operation)
 {
 	/* acquire, all: pair with activation.c, buffered.c: the services */
@@ -81,7 +82,8 @@ static inline void shown_call_is(struct shown_call *s, uint32_t kind, uint32_t o
 
 	memcpy(&s->kind_and_operation, both, sizeof(both));
 }
-/* HOT: this thread's block for `owner`, a call in progress: the one that it had before, or another one. NULL: no memory. */
+/* HOT: this thread's block for `owner`, a call in progress: the one that it had before, or another
+ * one. NULL: no memory. */
 static inline struct shown_call *shown_call_get(const void *owner)
 {
 	struct shown_call *s = shown_call_find(owner);

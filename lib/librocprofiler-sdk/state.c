@@ -69,7 +69,8 @@ bool state_has_tool(void)
 	return false;
 }
 
-/* What a tool would see of the GPU comes by HSA's tables, which the runtime passes on once, when it starts. */
+/* What a tool would see of the GPU comes by HSA's tables, which the runtime passes on once, when it
+ * starts. */
 bool state_is_too_late(void)
 {
 	static _Atomic bool is_said;

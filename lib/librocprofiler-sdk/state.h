@@ -5,7 +5,8 @@
 
 #include "sdk.h"
 
-/* NULL: librtl is of another build, and nothing is traced. The first time it makes the library's lock guard, log and settings ready. */
+/* NULL: librtl is of another build, and nothing is traced. The first time it makes the library's
+ * lock guard, log and settings ready. */
 const struct rtl_core *state_core(void);
 /* It takes no more subscribers: nothing is traced. */
 void state_drop_core(void);
@@ -35,7 +36,8 @@ static inline bool state_is_in_runtime(void)
 {
 	return state_in_runtime;
 }
-/* Whether HSA's runtime was started before librtl could get its tables; the first time a message says so. */
+/* Whether HSA's runtime was started before librtl could get its tables; the first time a message
+ * says so. */
 bool state_is_too_late(void);
 
 extern RTL_HIDDEN _Atomic bool state_is_done;

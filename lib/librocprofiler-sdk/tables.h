@@ -40,7 +40,8 @@ struct tables_route {
 };
 extern const struct tables_route tables_hip[HIP_OP_NR], tables_hsa[HSA_OP_NR];
 
-/* The numbers of RCCL's functions: up to ROCm 7.0, with one function more, from 7.1 on, where one was put into the middle. */
+/* The numbers of RCCL's functions: up to ROCm 7.0, with one function more, from 7.1 on, where one
+ * was put into the middle. */
 enum { TABLES_RCCL, TABLES_RCCL_BIAS, TABLES_RCCL_NEWEST, TABLES_RCCL_NR };
 extern const struct tables_kind tables_rccl_kinds[TABLES_RCCL_NR];
 extern const struct tables_route tables_rccl[TABLES_RCCL_NR][RCCL_OP_NR];

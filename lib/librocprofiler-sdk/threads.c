@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* threads.c - librocprofiler-sdk: the threads that call tools' functions for buffers
  *
- * Owns:     the threads, which live until the process ends; the functions that are called when one is made.
+ * Owns:     the threads, which live until the process ends; the functions that are called when one
+ *           is made.
  * Threads:  any.
  */
 #include "threads.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* topology.c - librocprofiler-sdk: agents as the kernel driver describes them, in files of "name number" lines
+/* topology.c - librocprofiler-sdk: agents as the kernel driver describes them, in files of "name
+ * number" lines
  *
  * Owns:     nothing; what it fills is the caller's.
  * Threads:  any.
- * Fails:    without memory an agent lacks its caches, links or memory banks; a file that lacks a line leaves its member 0.
+ * Fails:    without memory an agent lacks its caches, links or memory banks; a file that lacks a
+ *           line leaves its member 0.
  */
 #include <stddef.h>
 #include <stdio.h>

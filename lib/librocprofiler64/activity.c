@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* activity.c - hooks for roctracer up to 5.2, which looks them up: PC samples
  *
- * Samples of the program counter are not there: InitActivityCallback() refuses, with a text. Those of events are in hsa_calls.c.
+ * Samples of the program counter are not there: InitActivityCallback() refuses, with a text. Those
+ * of events are in hsa_calls.c.
  */
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* context.c - contexts that are open: groups, data, metrics
  *
- * The features of a group are counters: those that the caller asked for, and the context's own ones that derived metrics need.
+ * The features of a group are counters: those that the caller asked for, and the context's own ones
+ * that derived metrics need.
  *
  * Threads:  a context is on one thread at a time.
  */

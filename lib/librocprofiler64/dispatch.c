@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c - dispatches that are intercepted: their callbacks, records, groups
  *
- * The core asks before it submits a dispatch (client.h): the client's callback runs then. What is over comes to this library's thread, which
- * completes the record and calls the handler of the context.
+ * The core asks before it submits a dispatch (client.h): the client's callback runs then. What is
+ * over comes to this library's thread, which completes the record and calls the handler of the
+ * context.
  *
  *	counted:      values and times come from the core's client interface
  *	not counted:  the times come with the dispatch's event

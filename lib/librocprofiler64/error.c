@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* error.c - the text and the status of each thread's last error
  *
- * A text is "function(), step(), what is wrong" and a newline, as AMD's library has them. Success leaves both as they are.
+ * A text is "function(), step(), what is wrong" and a newline, as AMD's library has them. Success
+ * leaves both as they are.
  *
  * Threads:  any; each its own.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_calls.c - callbacks of HSA's calls: those of the client, and those of roctracer's domain HSA_EVT
+/* hsa_calls.c - callbacks of HSA's calls: those of the client, and those of roctracer's domain
+ * HSA_EVT
  *
  * Owns:     both kinds of callbacks.
  * Threads:  any.
@@ -43,7 +44,8 @@ static void report(uint32_t event, const void *data)
 	event_fn fn;
 	void *arg;
 
-	/* kernels are reported for their names, too. relaxed: a call that runs meanwhile may be seen */
+	/* kernels are reported for their names, too. relaxed: a call that runs meanwhile may be
+	 * seen */
 	if (runtime_is_quiet() ||
 	    !(atomic_load_explicit(&enabled, memory_order_relaxed) & 1u << event))
 		return;

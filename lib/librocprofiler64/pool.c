@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* pool.c - contexts that are used again
  *
- * Entries in use are a list in the order in which they were fetched; those at its front that are complete are given to the handler,
- * by one thread at a time. A dispatch callback must not wait for another dispatch: where all entries are in use it gets one more.
+ * Entries in use are a list in the order in which they were fetched; those at its front that are
+ * complete are given to the handler, by one thread at a time. A dispatch callback must not wait for
+ * another dispatch: where all entries are in use it gets one more.
  *
  * Owns:     pools with their entries.
  * Threads:  any. No lock is held while the handler runs.

@@ -2,7 +2,8 @@
 /* queues.c - queues of the program, the callbacks of the client
  *
  * Owns:     the queues, which are never freed; the callbacks.
- * Threads:  any. Callbacks are read under a sequence count (face/slot.h's way), changed under `lock`.
+ * Threads:  any. Callbacks are read under a sequence count (face/slot.h's way), changed under
+ *           `lock`.
  */
 #include "base/alloc.h"
 #include "queues.h"

@@ -42,9 +42,11 @@ void dispatch_switch(bool on);
 void dispatch_log_copies(void);
 /* dispatch_handle() will be called for the context, or will not. */
 void dispatch_expect(struct context *c, bool on);
-/* One completion of the group, which was expected: context_done(). The handler may close the context. */
+/* One completion of the group, which was expected: context_done(). The handler may close the
+ * context. */
 void dispatch_handle(struct group *g);
-/* What is in flight forgets the context; no other thread is in its handler any more. False: one is, for a second already. */
+/* What is in flight forgets the context; no other thread is in its handler any more. False: one is,
+ * for a second already. */
 bool dispatch_close(struct context *c);
 /* This thread is in a dispatch callback. */
 bool dispatch_is_in_callback(void);

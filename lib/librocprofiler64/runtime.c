@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* runtime.c - HSA's functions, the GPUs
  *
- * The library does not need HSA's runtime to be loaded. Its functions are found when they are first needed, and called as
- * the program calls them.
+ * The library does not need HSA's runtime to be loaded. Its functions are found when they are first
+ * needed, and called as the program calls them.
  *
  * Owns:     the agents.
  * Threads:  any; agents are read again under `lock`, entries stay.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sample.c - standalone contexts: start, read, stop, get_data
  *
- * Counters are started, read and stopped by packets in the context's queue, and count what all queues of the GPU do meanwhile.
- * The signal of a group has the number of its packets that have not completed. The counters of a GPU are one group's at a time.
+ * Counters are started, read and stopped by packets in the context's queue, and count what all
+ * queues of the GPU do meanwhile. The signal of a group has the number of its packets that have not
+ * completed. The counters of a GPU are one group's at a time.
  *
  * Owns:     which group counts on each GPU.
  * Threads:  any; a context is on one thread at a time.
@@ -11,7 +12,8 @@
 #include "queues.h"
 
 #define SLICE_NS UINT64_C(100000000)
-/* How long a start and a stop wait for their packet: behind a kernel of the program in the same queue it comes later. */
+/* How long a start and a stop wait for their packet: behind a kernel of the program in the same
+ * queue it comes later. */
 #define SETTLE_NS UINT64_C(1000000000)
 #define CLOSE_NS UINT64_C(10000000000)
 

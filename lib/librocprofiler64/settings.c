@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* settings.c - the settings of the environment
  *
- *	ROCP_HSA_INTERCEPT	0: dispatches are not intercepted; 1: they are; 2: with records of their times
+ *	ROCP_HSA_INTERCEPT	0: dispatches are not intercepted; 1: they are; 2: with records of
+ *				their times
  *	ROCP_TOOL_LIB		tool.c
  *	ROCP_METRICS		dictionary.c
  *

@@ -67,7 +67,8 @@ __attribute__((constructor)) static void start(void)
 
 EXPORT hsa_status_t hsa_init(void);
 
-/* In front of the runtime's for programs that are linked with this library: runtime_ready() and the core's hsa_init() say why. */
+/* In front of the runtime's for programs that are linked with this library: runtime_ready() and the
+ * core's hsa_init() say why. */
 EXPORT hsa_status_t hsa_init(void)
 {
 	static _Thread_local bool is_within;

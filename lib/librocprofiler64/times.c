@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* times.c - HSA's times as times of other clocks
  *
- * The distance of two clocks is measured once: the clock is read between two readings of HSA's, many times, and the
- * reading whose two neighbours are nearest to each other is taken. It is off by half of their distance at most.
+ * The distance of two clocks is measured once: the clock is read between two readings of HSA's,
+ * many times, and the reading whose two neighbours are nearest to each other is taken. It is off by
+ * half of their distance at most.
  *
  * Threads:  any.
  */

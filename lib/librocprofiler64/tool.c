@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tool.c - the plug-in that ROCP_TOOL_LIB names: a library with OnLoadTool() or OnLoadToolProp(), and OnUnloadTool()
+/* tool.c - the plug-in that ROCP_TOOL_LIB names: a library with OnLoadTool() or OnLoadToolProp(),
+ * and OnUnloadTool()
  *
  * A plug-in that can't be used is left out with a message, and the program goes on.
  *

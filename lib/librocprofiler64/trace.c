@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - features of kind TRACE: thread traces of a context, by AQLprofile
  *
- * All features of the kind are one profile, with their parameters. It belongs to group 0, starts and stops with it, and its data is there
- * after the stop. In a context for intercepted dispatches its packets enclose those of the counters, and its memory is the profile's: a
- * dispatch may be in flight when the context is closed.
+ * All features of the kind are one profile, with their parameters. It belongs to group 0, starts
+ * and stops with it, and its data is there after the stop. In a context for intercepted dispatches
+ * its packets enclose those of the counters, and its memory is the profile's: a dispatch may be in
+ * flight when the context is closed.
  *
  * Threads:  a context is on one thread at a time.
  */
@@ -21,7 +22,8 @@
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |             \
 		   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
 
-/* AQLprofile's command buffer: after a record of sizes, what the GPU says of each shader engine's trace */
+/* AQLprofile's command buffer: after a record of sizes, what the GPU says of each shader engine's
+ * trace */
 #define CONTROL_AT 24u
 #define CONTROL_SIZE 32u
 #define STATUS_FULL (UINT32_C(1) << 31)

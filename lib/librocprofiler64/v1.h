@@ -99,8 +99,8 @@ struct gpu {
 	uint32_t units, simds, engines, dies, wave;
 };
 
-/* HSA's runtime is there and up, and the GPUs are known; initialises it if need be. Not HSA_STATUS_SUCCESS: the error is set, as
- * one of `api`. Any thread. */
+/* HSA's runtime is there and up, and the GPUs are known; initialises it if need be. Not
+ * HSA_STATUS_SUCCESS: the error is set, as one of `api`. Any thread. */
 hsa_status_t runtime_ready(const char *api);
 uint32_t runtime_nr_gpus(void);
 const struct gpu *runtime_gpu_at(uint32_t index);
@@ -125,9 +125,11 @@ void settings_read(void);
 bool settings_intercepts(void);
 
 /* ---- dictionary.c ---- */
-/* The counters and metrics of a GPU: those of ROCP_METRICS, or ours. NULL: `error`, of METRIC_ERROR_SIZE bytes, says why. */
+/* The counters and metrics of a GPU: those of ROCP_METRICS, or ours. NULL: `error`, of
+ * METRIC_ERROR_SIZE bytes, says why. */
 const struct counter_gpu *dictionary_get(const struct gpu *gpu, char *error);
-/* metric_find(), with the rules of AMD's library for names that are events: BLOCK:EVENT, BLOCK[INSTANCE]:EVENT. */
+/* metric_find(), with the rules of AMD's library for names that are events: BLOCK:EVENT,
+ * BLOCK[INSTANCE]:EVENT. */
 bool dictionary_find(const struct counter_gpu *of, const char *name, struct metric *m, char *error);
 /* For struct metric_values: a constant of a GPU. */
 bool dictionary_constant(const struct gpu *gpu, const char *name, double *value);
@@ -211,8 +213,9 @@ void context_done(struct group *g);
 void context_store(struct group *g);
 
 /* ---- put.c ---- */
-/* Puts a packet into a queue that others may write to, too. `done`: its value is one more until the packet has completed; handle 0:
- * none. False: the queue stays full for longer than settings.timeout. */
+/* Puts a packet into a queue that others may write to, too. `done`: its value is one more until the
+ * packet has completed; handle 0: none. False: the queue stays full for longer than
+ * settings.timeout. */
 bool put_packet(hsa_queue_t *q, const union packet *p, hsa_signal_t done);
 /* Waits a moment. Whether settings.timeout is over; `waited_ns`: 0 at first. */
 bool put_is_over(uint64_t *waited_ns);
@@ -236,7 +239,8 @@ hsa_status_t trace_store(struct context *c, const char *api);
 void trace_close(struct context *c);
 
 /* ---- open.c ---- */
-/* rocprofiler_open() of `api`. It writes nothing to the features: another context of a pool may have its results there. */
+/* rocprofiler_open() of `api`. It writes nothing to the features: another context of a pool may
+ * have its results there. */
 hsa_status_t open_context(const char *api, hsa_agent_t agent, rocprofiler_feature_t *features,
 			  uint32_t nr, uint32_t mode, rocprofiler_properties_t *properties,
 			  struct context **out);

@@ -66,7 +66,8 @@ static void on_return(struct live_call *call)
 	activity_rtapi_callback_t fn;
 	uint32_t domain, id;
 
-	/* a call that began before the client wanted it, or while it was stopped, has no end either */
+	/* a call that began before the client wanted it, or while it was stopped, has no end
+	 * either */
 	if (record_is_stopped() || !call->own[index_of])
 		return;
 	domain = domain_of(call, &id);

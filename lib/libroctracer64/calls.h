@@ -13,7 +13,8 @@ struct rtl_core;
 
 /* Subscribes to the core's calls. -ENOSPC: there are too many subscribers. */
 int calls_start(const struct rtl_core *core);
-/* Subscribes to what is registered for a function's calls now. ACTIVITY_DOMAIN_HIP_API and _HSA_API. */
+/* Subscribes to what is registered for a function's calls now. ACTIVITY_DOMAIN_HIP_API and
+ * _HSA_API. */
 void calls_want(uint32_t domain, uint32_t id);
 /* The client gets no calls that begin from now on, or gets them again. After calls_start(). */
 void calls_pause(bool paused);

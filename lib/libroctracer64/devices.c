@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* devices.c - HIP's index of a device and the KFD's number of its node
  *
- * HIP from 5.4 on reports the node in an operation's record; up to 5.3 the index, which the program chooses with
- * HIP_VISIBLE_DEVICES. Clients of a generation expect the one or the other, whatever the process's HIP reports. Both
- * runtimes report a device's PCI address.
+ * HIP from 5.4 on reports the node in an operation's record; up to 5.3 the index, which the program
+ * chooses with HIP_VISIBLE_DEVICES. Clients of a generation expect the one or the other, whatever
+ * the process's HIP reports. Both runtimes report a device's PCI address.
  *
  * Owns:     the table, made when the first operation ends: by then both runtimes are initialised.
  * Threads:  any.
@@ -52,8 +52,8 @@ static uint32_t list_agents(struct agent agents[AGENTS_MAX])
 	return nr;
 }
 
-/* The node of the GPU at a PCI address. -1: HIP's device is none of these. Partitions of a GPU have one address: each is
- * taken once, in their order. */
+/* The node of the GPU at a PCI address. -1: HIP's device is none of these. Partitions of a GPU have
+ * one address: each is taken once, in their order. */
 static int take_node(struct agent *agents, uint32_t nr, const char *address)
 {
 	unsigned domain, bus, device, function = 0;

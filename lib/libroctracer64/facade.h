@@ -102,25 +102,29 @@ static inline struct buffer *registry_get_pool(uint32_t domain, uint32_t op)
 }
 
 /* ---- devices.c ---- */
-/* The device of HIP's record as this generation's clients expect it: node (4) or index (1). Once HIP and HSA are
- * initialised. */
+/* The device of HIP's record as this generation's clients expect it: node (4) or index (1). Once
+ * HIP and HSA are initialised. */
 int devices_id(int given);
 
 /* ---- kernel_names.c ---- */
 /* HIP reports no names of kernels in graphs. */
 bool kernel_names_are_needed(void);
-/* From now on kernels of packets are kept, for records of HIP's operations; kernel_names_add() has those that are loaded. Called once. */
+/* From now on kernels of packets are kept, for records of HIP's operations; kernel_names_add() has
+ * those that are loaded. Called once. */
 void kernel_names_start(void);
 /* A kernel was loaded. `name` stays. */
 void kernel_names_add(uint64_t object, const char *name);
-/* HOT: the name of the kernel for which HSA's runtime gave this thread these times; NULL: unknown. */
+/* HOT: the name of the kernel for which HSA's runtime gave this thread these times; NULL:
+ * unknown. */
 const char *kernel_names_find(uint64_t begin_ns, uint64_t end_ns);
 
 /* ---- hsa_ops.c ---- */
-/* Subscribes to kernels, agents and queues, before they are made, so that records can name them. May be called again.
+/* Subscribes to kernels, agents and queues, before they are made, so that records can name them.
+ * May be called again.
  * false: the core has no free sink. */
 bool hsa_ops_listen(void);
-/* HSA's runtime has loaded this library as a tool: enabled records are written from now on. Under ROCr's init lock. */
+/* HSA's runtime has loaded this library as a tool: enabled records are written from now on. Under
+ * ROCr's init lock. */
 void hsa_ops_start(void);
 /* Whether records of any operation are enabled. */
 bool hsa_ops_any(void);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_ops.c - records of HSA's operations, from the events of the core
  *
- * Copies have records wherever they are enabled. Kernels have them in programs without HIP: else they are in
- * ACTIVITY_DOMAIN_HIP_OPS, as with AMD's libraries.
+ * Copies have records wherever they are enabled. Kernels have them in programs without HIP: else
+ * they are in ACTIVITY_DOMAIN_HIP_OPS, as with AMD's libraries.
  *
  * Owns:     names of kernels and devices of queues, by the ids of events. Never freed.
  * Threads:  any.
  * Hot path: on_event(), of a dispatch or a copy: no lock but the pool's.
- * Fails:    without memory, and for ids beyond ID_MAP_MAX, a kernel has no name and a queue no device.
+ * Fails:    without memory, and for ids beyond ID_MAP_MAX, a kernel has no name and a queue no
+ *           device.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -146,8 +147,9 @@ bool hsa_ops_listen(void)
 
 void hsa_ops_start(void)
 {
-	/* HIP is loaded before it initialises HSA. An event cannot look for it: the loader's lock may be held by a thread
-	 * that waits for the event's. relaxed, both: before the program uses HSA */
+	/* HIP is loaded before it initialises HSA. An event cannot look for it: the loader's lock
+	 * may be held by a thread that waits for the event's. relaxed, both: before the program
+	 * uses HSA */
 	if (link_core()->hip_find("hipApiName"))
 		atomic_store_explicit(&has_hip, true, memory_order_relaxed);
 	atomic_store_explicit(&is_started, true, memory_order_relaxed);

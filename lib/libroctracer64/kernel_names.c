@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_names.c - names of kernels that HIP up to 5.3 does not report with its operations: those of graphs
+/* kernel_names.c - names of kernels that HIP up to 5.3 does not report with its operations: those
+ * of graphs
  *
- * HIP submits a packet with a signal, later gets the signal's times from HSA's runtime, and reports the operation with
- * these times on the same thread. So a packet's kernel is kept by its signal, then by its times, until its record. Where
- * two kernels have the same times on a thread, neither record has a name. Later releases report names.
+ * HIP submits a packet with a signal, later gets the signal's times from HSA's runtime, and reports
+ * the operation with these times on the same thread. So a packet's kernel is kept by its signal,
+ * then by its times, until its record. Where two kernels have the same times on a thread, neither
+ * record has a name. Later releases report names.
  *
- * Owns:     three tables, of which the last two overwrite old entries: kernels by object, names by signal, names by
- *           times.
+ * Owns:     three tables, of which the last two overwrite old entries: kernels by object, names by
+ *           signal, names by times.
  * Threads:  any.
  * Hot path: on_packet(): no lock, no allocation.
- * Fails:    a kernel whose entry was overwritten has no name. None has one without HSA's tables, in a program into which
- *           HSA's runtime loads no tool.
+ * Fails:    a kernel whose entry was overwritten has no name. None has one without HSA's tables, in
+ *           a program into which HSA's runtime loads no tool.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +98,8 @@ static void on_packet(const hsa_queue_t *queue, const void *packet, uint64_t ind
 	if ((p->header >> HSA_PACKET_HEADER_TYPE & 0xff) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
 	    !p->completion_signal.handle)
 		return;
-	/* relaxed: the program orders reading a signal's times after the submission of its packet */
+	/* relaxed: the program orders reading a signal's times after the submission of its
+	 * packet */
 	if (atomic_exchange_explicit(&s->signal, BUSY, memory_order_relaxed) == BUSY)
 		return;
 	atomic_store_explicit(&s->name, name_of(p->kernel_object), memory_order_release);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - operations by name and by number
  *
- * HIP's numbers and names are the runtime's that is in the process; only without one are they those of
- * the headers that this was built with.
+ * HIP's numbers and names are the runtime's that is in the process; only without one are they those
+ * of the headers that this was built with.
  *
  * Threads:  any.
  */
@@ -181,7 +181,8 @@ static uint32_t hip_code(const char *name)
 	return 0;
 }
 
-/* The operation as which HIP reports a command of that kind: up to 5.3 all but kernels are copies. */
+/* The operation as which HIP reports a command of that kind: up to 5.3 all but kernels are
+ * copies. */
 static uint32_t op_of_command(uint32_t kind)
 {
 	const char *name = command_name(kind);

@@ -34,7 +34,8 @@ static void fill_call(activity_record_t *r, uint32_t domain, uint32_t op,
 {
 	uint64_t begin_ns = call->begin_ns;
 
-	/* loaded alone: a load together with its neighbour would wait for the store of a moment ago */
+	/* loaded alone: a load together with its neighbour would wait for the store of a moment
+	 * ago */
 	RTL_AS_ONE(begin_ns);
 	*r = (activity_record_t){ .domain = domain, .op = op };
 	r->correlation_id = call->correlation;

@@ -26,7 +26,8 @@ static inline bool record_is_stopped(void)
 
 /* Once, before the first record. */
 void record_start(void);
-/* HOT: writes the record of a call of this thread, after one with the thread's external id. Preserves errno. */
+/* HOT: writes the record of a call of this thread, after one with the thread's external id.
+ * Preserves errno. */
 void record_write_call(struct buffer *pool, uint32_t domain, uint32_t op,
 		       const struct live_call *call);
 /* HOT: writes the record of an operation, with a copy of its kernel's name. */

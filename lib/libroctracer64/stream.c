@@ -28,8 +28,8 @@ static int live_index = -1; /* calls_start()'s */
 static _Atomic bool are_ranges_stopped;
 static _Atomic bool is_hip_wanted, is_hsa_wanted; /* by any subscription so far */
 
-/* Up to 5.3 a stop ends callbacks of roctx as well. 5.3's library has the soname of the later ones; its HIP is the last
- * that has this function. */
+/* Up to 5.3 a stop ends callbacks of roctx as well. 5.3's library has the soname of the later ones;
+ * its HIP is the last that has this function. */
 static bool is_stop_for_ranges(void)
 {
 #if ROCTRACER64_GENERATION == 1
@@ -180,7 +180,8 @@ static bool connect_core(const struct rtl_core *core)
 	const struct hsa_events_user user = {
 		.core = core,
 		.report = on_hsa_event,
-		/* 5.2's library; a tool of its time gets OnUnload() at the runtime's end, this library does not */
+		/* 5.2's library; a tool of its time gets OnUnload() at the runtime's end, this
+		 * library does not */
 		.numbers_by_index = ROCTRACER64_GENERATION == 1,
 		.reports_code_memory = ROCTRACER64_GENERATION == 1,
 		.ends_runtime = ROCTRACER64_GENERATION == 1,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* roctx.c - libroctx64: its version, and callbacks of clients
  *
- * Callbacks are called by the core, so that each call has one, whichever library's function the program calls.
+ * Callbacks are called by the core, so that each call has one, whichever library's function the
+ * program calls.
  *
  * Owns:     the callbacks.
  * Threads:  any. Registering takes a lock; a call that runs meanwhile sees the old pair or the new.

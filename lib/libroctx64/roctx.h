@@ -8,8 +8,8 @@ struct rtl_core;
 /* NULL: librtl is of another build. Any thread. */
 const struct rtl_core *roctx_core(void);
 
-/* From the constructor. libroctx64.so.1 keeps messages of open ranges for RangeStackIterate(); in .so.4 this does
- * nothing. `core` may be NULL. */
+/* From the constructor. libroctx64.so.1 keeps messages of open ranges for RangeStackIterate(); in
+ * .so.4 this does nothing. `core` may be NULL. */
 void ranges_start(const struct rtl_core *core);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* boot.c - connects sources, sinks and the layers of HSA's tables, and reads the environment: once, before anything else
+/* boot.c - connects sources, sinks and the layers of HSA's tables, and reads the environment: once,
+ * before anything else
  *
- * Threads:  any; the constructor's as a rule. A constructor of another library may call a function of librtl's before ours has run.
+ * Threads:  any; the constructor's as a rule. A constructor of another library may call a function
+ *           of librtl's before ours has run.
  */
 #include "boot.h"
 
@@ -38,7 +40,8 @@ static const struct source *const sources[] = { &harvest_source, &range_source, 
 						&hsa_past_source, NULL };
 static const struct sink *const sinks[] = { &recorder_sink, NULL };
 
-/* HSA's runtime is loaded by HIP's first call: now is the time to turn HIP's activity callbacks on. */
+/* HSA's runtime is loaded by HIP's first call: now is the time to turn HIP's activity callbacks
+ * on. */
 static bool install_quirks(const struct hsa_mirror_root *root)
 {
 	if (life_start() && callback_on_runtime())
@@ -61,9 +64,9 @@ bool boot_wrap_hsa(void)
 	return table_add_layer(&call_layer);
 }
 
-/* HSA's tables are patched in this order: each layer stands in front of those before it, the first in front of the
- * runtime's functions, those of table_add_layer() in front of all. The quirks layer has to see HIP's own handlers of
- * signals, which the core layer replaces. */
+/* HSA's tables are patched in this order: each layer stands in front of those before it, the first
+ * in front of the runtime's functions, those of table_add_layer() in front of all. The quirks layer
+ * has to see HIP's own handlers of signals, which the core layer replaces. */
 static const struct table_layer *const layers[] = { &core_layer, &quirk_layer, NULL };
 
 static const struct service_host host = {

@@ -5,9 +5,11 @@
 
 #include <stdbool.h>
 
-/* Before anything else; only the first call does something, others wait for it. Any thread. hip_boot() of source/hip/frame.h is the same. */
+/* Before anything else; only the first call does something, others wait for it. Any thread.
+ * hip_boot() of source/hip/frame.h is the same. */
 void boot(void);
-/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers. May be called again. Any thread. */
+/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers. May be
+ * called again. Any thread. */
 bool boot_wrap_hsa(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* core.h - the table that librtl.so gives to the faces, which link to it
  *
- * One exported function returns it, so that the core is in the process once. It is private to the libraries of one
+ * One exported function returns it, so that the core is in the process once. It is private to the
+ * libraries of one
  * build: librtl gives it for its own version only.
  */
 #ifndef RTL_LIB_LIBRTL_CORE_H
@@ -26,8 +27,8 @@
 #include "source/mpi/mpi_calls.h"
 #include "source/roctx/range.h"
 
-/* The libraries on top of the core that one process may hold: both generations of each. A library that is added raises a
- * number here, and what has become too small is found at compile time. */
+/* The libraries on top of the core that one process may hold: both generations of each. A library
+ * that is added raises a number here, and what has become too small is found at compile time. */
 #define CORE_NR_ROCTRACERS 2
 #define CORE_NR_ROCTXS 2
 #define CORE_NR_SDK_ROCTXS 2
@@ -51,8 +52,8 @@ _Static_assert(CORE_NR_SDKS <= COPY_MAX_LISTENERS, "a slot for each");
 _Static_assert(CORE_NR_SDKS <= HOST_FUNCTION_LISTENERS, "a slot for each");
 /* those that count */
 _Static_assert(CORE_NR_SDKS + CORE_NR_ROCPROFILERS <= CLIENT_MAX, "a number for each client");
-/* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations; librocprofiler64: one for kernels, one for
- * dispatches */
+/* beside the recorder's; librocprofiler-sdk: one for code objects, one for operations;
+ * librocprofiler64: one for kernels, one for dispatches */
 _Static_assert(1 + CORE_NR_ROCTRACERS + 2 * CORE_NR_SDKS + 2 * CORE_NR_ROCPROFILERS <=
 		       BUS_MAX_SINKS,
 	       "a slot for each sink");
@@ -137,17 +138,19 @@ struct rtl_core {
 	int (*live_subscribe)(const struct live_subscriber *s);
 	void (*live_want)(int index, enum api_domain domain, uint32_t operation, unsigned int what);
 	void (*live_pause)(int index, bool paused);
-	/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers. May be called again */
+	/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers.
+	 * May be called again */
 	bool (*hsa_wrap)(void);
 	void *(*hsa_real)(uint32_t op);	 /* hsa_wrap_real() */
 	void *(*rccl_real)(uint32_t op); /* rccl.h */
 
-	/* hsa_init.c: the program's hsa_init() asks `wants`, on its thread, and if that is so gives librtl the tables, though
-	 * HSA_TOOLS_LIB does not name it */
+	/* hsa_init.c: the program's hsa_init() asks `wants`, on its thread, and if that is so gives
+	 * librtl the tables, though HSA_TOOLS_LIB does not name it */
 	void (*hsa_init_as_tool)(hsa_init_wants_fn wants);
 	/* librtl's hsa_init(), for a library that the loader searches before the runtime */
 	hsa_status_t (*hsa_init)(void);
-	/* Whether HSA's runtime has been initialised before librtl could get its tables. Not within hsa_init() */
+	/* Whether HSA's runtime has been initialised before librtl could get its tables. Not within
+	 * hsa_init() */
 	bool (*hsa_is_past)(void);
 	/* register.c: the tables of HIP or HSA were offered to the face */
 	int (*set_api_table)(const char *name, uint64_t version, uint64_t instance, void **tables,
@@ -186,8 +189,9 @@ struct rtl_core {
 	void (*mpi_rank)(int64_t rank, int64_t size);
 };
 
-/* NULL: `version` is not this librtl's RTL_CORE_VERSION: the caller is of another build, whose table may have another
- * layout. A process with a face is recorded only where LD_PRELOAD or HSA_TOOLS_LIB names librtl itself. */
+/* NULL: `version` is not this librtl's RTL_CORE_VERSION: the caller is of another build, whose
+ * table may have another layout. A process with a face is recorded only where LD_PRELOAD or
+ * HSA_TOOLS_LIB names librtl itself. */
 const struct rtl_core *rtl_core_get(uint32_t version);
 
 #endif

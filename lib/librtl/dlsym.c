@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* dlsym.c - dlsym() in front of the C library's, for programs that look HIP's functions up
  *
- * The meaning of RTLD_NEXT and RTLD_DEFAULT depends on the caller, whom the C library finds by the return address. Such
- * calls jump to the C library's function with the stack unchanged. Exception: functions of HIP that librtl has only
- * for other releases; the program must find that its runtime lacks them. Handles of dlopen() do not depend on the caller
- * and go through early_lookup().
+ * The meaning of RTLD_NEXT and RTLD_DEFAULT depends on the caller, whom the C library finds by the
+ * return address. Such calls jump to the C library's function with the stack unchanged. Exception:
+ * functions of HIP that librtl has only for other releases; the program must find that its runtime
+ * lacks them. Handles of dlopen() do not depend on the caller and go through early_lookup().
  *
  * Only x86-64, as ROCm's runtimes; elsewhere there is no such symbol.
  */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* entry.c - librtl.so: its entry points
  *
- * ROCr loads it (HSA_TOOLS_LIB), or the loader (LD_PRELOAD), or both: one library and one core. The constructor only
- * reads the environment: a process that uses neither a GPU nor roctx writes nothing. A constructor of another library
- * may call our functions before ours has run; each of them calls boot() first.
+ * ROCr loads it (HSA_TOOLS_LIB), or the loader (LD_PRELOAD), or both: one library and one core. The
+ * constructor only reads the environment: a process that uses neither a GPU nor roctx writes
+ * nothing. A constructor of another library may call our functions before ours has run; each of
+ * them calls boot() first.
  */
 #include "entry.h"
 
@@ -101,8 +102,8 @@ EXPORT int roctxNameHipStream(const char *name, const void *stream);
 EXPORT int roctxRangePush(const char *message);
 EXPORT uint64_t roctxRangeStart(const char *message);
 
-/* A forked child's copy of librtl records the marker as well. What the program gets is this copy's answer: the child goes on with the
- * ranges that were open in its parent. */
+/* A forked child's copy of librtl records the marker as well. What the program gets is this copy's
+ * answer: the child goes on with the ranges that were open in its parent. */
 static void mark_in_copy(const char *name, const char *message)
 {
 	void (*mark)(const char *message) = NULL;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* exec.c - the exec functions in front of the C library's: the trace says that the process has executed another program
+/* exec.c - the exec functions in front of the C library's: the trace says that the process has
+ * executed another program
  *
- * After a successful exec nothing of librtl is left, and once the other program has ended, too, no trace of the exec is either: an observer
- * would have to look at the right moment. So the process itself says so in the header of its trace, before the call, and takes it back where
- * the call fails. A program that makes the system call itself is found by `rtl trace` only while the other program runs.
+ * After a successful exec nothing of librtl is left, and once the other program has ended, too, no
+ * trace of the exec is either: an observer would have to look at the right moment. So the process
+ * itself says so in the header of its trace, before the call, and takes it back where the call
+ * fails. A program that makes the system call itself is found by `rtl trace` only while the other
+ * program runs.
  *
- * Threads:  any; also in a signal handler, and in a child of vfork(), which shares the memory and is not this process.
- *           No lock, no allocation, and no call of the loader after exec_init().
+ * Threads:  any; also in a signal handler, and in a child of vfork(), which shares the memory and
+ *           is not this process. No lock, no allocation, and no call of the loader after
+ *           exec_init().
  * Fails:    a function that the C library lacks: ENOSYS.
  */
 #include "exec.h"
@@ -151,8 +155,8 @@ static void collect(char **argv, size_t nr, const char *first, va_list list)
 		argv[i] = va_arg(list, char *);
 }
 
-/* The arguments behind `first`, as an array on the caller's stack, where the C library has them, too: in a child of vfork() nothing may be
- * allocated. `list` is left behind the NULL. */
+/* The arguments behind `first`, as an array on the caller's stack, where the C library has them,
+ * too: in a child of vfork() nothing may be allocated. `list` is left behind the NULL. */
 #define ARRAY_OF(argv, first, list)                                                                \
 	do {                                                                                       \
 		size_t nr_;                                                                        \

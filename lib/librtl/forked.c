@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* forked.c - loads a second copy of librtl into a forked child
  *
- * The loader keeps one copy of a file, by name and by inode: the copy is a file in memory, with a name that has the child's pid. It is
- * loaded with local scope; the calls of the program go on to this copy's symbols, which find the other's behind them.
+ * The loader keeps one copy of a file, by name and by inode: the copy is a file in memory, with a
+ * name that has the child's pid. It is loaded with local scope; the calls of the program go on to
+ * this copy's symbols, which find the other's behind them.
  *
  * Threads:  any of the child; the first makes the copy, the others wait for it.
- * Fails:    no file in memory, or the loader refuses it: the child is not traced, as rtl trace says.
+ * Fails:    no file in memory, or the loader refuses it: the child is not traced, as rtl trace
+ *           says.
  */
 #define LOG_TOPIC "fork"
 #include "forked.h"
@@ -41,10 +43,12 @@
 typedef bool (*load_fn)(void *table, uint64_t version, uint64_t nr, const char *const *failed);
 typedef const struct rtl_core *(*core_fn)(uint32_t version);
 
-/* The process that `copy` is of; negative while a thread of it makes the copy. A child inherits its parent's. */
+/* The process that `copy` is of; negative while a thread of it makes the copy. A child inherits its
+ * parent's. */
 static _Atomic int owner;
 static void *copy;
-/* This is one: in a child of the child the first librtl makes another. From 5.3 on the runtime calls OnLoad() of both. */
+/* This is one: in a child of the child the first librtl makes another. From 5.3 on the runtime
+ * calls OnLoad() of both. */
 static bool is_copy;
 
 void forked_be_copy(const char *path)

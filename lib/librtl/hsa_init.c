@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_init.c - hsa_init() in front of the runtime's, for programs that have librtl by LD_PRELOAD alone, have cleared their
- * environment, are linked with librtl, or have it for a face
+/* hsa_init.c - hsa_init() in front of the runtime's, for programs that have librtl by LD_PRELOAD
+ * alone, have cleared their environment, are linked with librtl, or have it for a face
  *
- * ROCr before 5.3 gives its tables only to the libraries that HSA_TOOLS_LIB names; without them a trace would have the HIP calls
- * and none of their operations. The runtime reads the variable within hsa_init(): so the environment names librtl
- * for that time (startenv.h), and is the program's own again when the call returns. A process that another thread starts in that time
- * gets the variable, as it gets LD_PRELOAD.
+ * ROCr before 5.3 gives its tables only to the libraries that HSA_TOOLS_LIB names; without them a
+ * trace would have the HIP calls and none of their operations. The runtime reads the variable
+ * within hsa_init(): so the environment names librtl for that time (startenv.h), and is the
+ * program's own again when the call returns. A process that another thread starts in that time gets
+ * the variable, as it gets LD_PRELOAD.
  *
- * Where another way to the runtime passes by this function (RTLD_DEEPBIND), its operations are missing, and the trace says so: hsa_past.c,
- * and in the reader (store/verdict.c).
+ * Where another way to the runtime passes by this function (RTLD_DEEPBIND), its operations are
+ * missing, and the trace says so: hsa_past.c, and in the reader (store/verdict.c).
  *
  * Threads:  any; the first of several at once changes the environment.
  */

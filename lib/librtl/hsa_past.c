@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_past.c - whether HSA's runtime was initialised before librtl could get its tables: then no operation is seen, and the trace says so
+/* hsa_past.c - whether HSA's runtime was initialised before librtl could get its tables: then no
+ * operation is seen, and the trace says so
  *
  * Threads:  any.
  */

@@ -11,9 +11,11 @@
 extern const struct source hsa_past_source;
 /* Whether the runtime was initialised, and librtl has no tables of it. Any thread. */
 bool hsa_past_is(void);
-/* At the process's end: says to rtl trace if the process has no trace because its runtime was initialised without librtl. */
+/* At the process's end: says to rtl trace if the process has no trace because its runtime was
+ * initialised without librtl. */
 void hsa_past_conclude(void);
-/* A function of a runtime that is loaded, also as the dependency of a library that was loaded with local scope. NULL: there is none. */
+/* A function of a runtime that is loaded, also as the dependency of a library that was loaded with
+ * local scope. NULL: there is none. */
 void *hsa_past_find(const char *name);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* operations.c - passes operations that have completed to the callbacks of sessions
  *
- * The harvester records an operation under the locks of its queue, where no function of the program may run. So the sink
- * puts it into a ring, and a thread of librtl's takes it out, or one that flushes.
+ * The harvester records an operation under the locks of its queue, where no function of the program
+ * may run. So the sink puts it into a ring, and a thread of librtl's takes it out, or one that
+ * flushes.
  *
  * Owns:     the ring, the texts and kernels that operations refer to, the thread "rtl-deliver".
  * Threads:  event() any; the thread ends when no operations are wanted.
  * Locks:    LOCK_DELIVERY around callbacks; LOCK_OPERATION_NAMES around texts.
  * Hot path: put(): no lock, no allocation.
- * Fails:    a full ring: the operation is dropped and counted. Without memory for a text, the name is "".
+ * Fails:    a full ring: the operation is dropped and counted. Without memory for a text, the name
+ *           is "".
  */
 #include "operations.h"
 
@@ -215,7 +217,8 @@ RTL_NO_TSA static void on_left(void *arg)
 	lock_drop(&delivery_lock);
 }
 
-/* A callback need not return: on librtl's own thread the next operation follows, others are gone. */
+/* A callback need not return: on librtl's own thread the next operation follows, others are
+ * gone. */
 RTL_REQUIRES(delivery_lock) static void deliver(const struct event *ev)
 {
 	rtl_operation_t op = {

@@ -8,10 +8,12 @@
 
 #include <rtl/rtl.h>
 
-/* Calls `fn` with each operation from now on, in a callback under the lock of deliveries. Once: it lives for ever. */
+/* Calls `fn` with each operation from now on, in a callback under the lock of deliveries. Once: it
+ * lives for ever. */
 typedef void (*operations_fn)(const rtl_operation_t *operation);
 
-/* Operations are wanted from now on, or no longer. 0, or -errno: no memory or no thread. One thread at a time. */
+/* Operations are wanted from now on, or no longer. 0, or -errno: no memory or no thread. One thread
+ * at a time. */
 int operations_want(bool on, operations_fn fn);
 
 /* Passes on what was recorded before the call. Not in a callback. Any thread. */

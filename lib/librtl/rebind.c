@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* rebind.c - makes references that the loader has bound past librtl refer to librtl's functions
  *
- * A reference is a slot of memory: of the global offset table (each object has its own), or of its data. One that is bound has the address of
- * the runtime's function. One that will be bound at its first call points into its own object; then the first object that has the name
- * tells where the loader would bind it.
+ * A reference is a slot of memory: of the global offset table (each object has its own), or of its
+ * data. One that is bound has the address of the runtime's function. One that will be bound at its
+ * first call points into its own object; then the first object that has the name tells where the
+ * loader would bind it.
  *
- * A reference to a function of anyone else's stays as it is: the program's own, an interposer's, that of a library which needs librtl.
+ * A reference to a function of anyone else's stays as it is: the program's own, an interposer's,
+ * that of a library which needs librtl.
  *
  * Threads:  the one that runs the constructor; others may call through the slots meanwhile.
  * Locks:    the loader's, in which the objects can't go away.
- * Fails:    without memory, or where pages can't be made writable: references stay as they are, with a message.
- * Not here: references of objects that are loaded later. Those of a program that has librtl from its start find it first.
+ * Fails:    without memory, or where pages can't be made writable: references stay as they are,
+ *           with a message.
+ * Not here: references of objects that are loaded later. Those of a program that has librtl from
+ * its start find it first.
  */
 #define LOG_TOPIC "entry"
 #include "rebind.h"
@@ -244,7 +248,8 @@ static bool is_within(const struct object *o, uintptr_t address)
 	return address >= o->first && address < o->last;
 }
 
-/* Whether the address is one of a runtime's. What a runtime calls of its own is not the program's. */
+/* Whether the address is one of a runtime's. What a runtime calls of its own is not the
+ * program's. */
 static bool is_runtimes(const struct objects *all, const struct object *o, uintptr_t address)
 {
 	for (size_t i = 0; i < all->nr_runtimes; i++)
@@ -275,7 +280,8 @@ static int make_writable(struct object *o, uintptr_t address)
 	return 0;
 }
 
-/* Large libraries have references by the 100 000, few of them to a runtime: their values are looked at first. */
+/* Large libraries have references by the 100 000, few of them to a runtime: their values are looked
+ * at first. */
 static void rebind_slot(struct objects *all, struct object *o, const Elf64_Rela *r)
 {
 	const Elf64_Sym *s = &o->symbols[ELF64_R_SYM(r->r_info)];
@@ -358,7 +364,8 @@ static void rebind_objects(struct objects *all)
 /* Called once, for the program itself: the loader keeps its lock until this returns. */
 static int rebind_locked(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	/* how many objects had been loaded, ever, at the last time; of one thread, by the loader's lock */
+	/* how many objects had been loaded, ever, at the last time; of one thread, by the loader's
+	 * lock */
 	static unsigned long long nr_seen;
 	struct objects *all = arg;
 

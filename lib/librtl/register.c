@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* register.c - the way in through rocprofiler-register
  *
- * From 6.1 on ROCr and HIP offer their tables to that library, which gives them to AMD's SDK, or to the library
- * that ROCPROFILER_REGISTER_LIBRARY names: that one's rocprofiler_set_api_table(). HSA's table may come
- * beside OnLoad(), before or after it; it is taken over once.
+ * From 6.1 on ROCr and HIP offer their tables to that library, which gives them to AMD's SDK, or to
+ * the library that ROCPROFILER_REGISTER_LIBRARY names: that one's rocprofiler_set_api_table().
+ * HSA's table may come beside OnLoad(), before or after it; it is taken over once.
  *
- * Loaded by LD_PRELOAD our symbol may be found where the SDK's is looked for. What comes to us is therefore
- * passed on to the next function of that name, so that AMD's library gets its tables, too.
+ * Loaded by LD_PRELOAD our symbol may be found where the SDK's is looked for. What comes to us is
+ * therefore passed on to the next function of that name, so that AMD's library gets its tables,
+ * too.
  *
- * Threads:  the one that initialises the runtime: HSA's under its init lock, HIP's within its first call.
+ * Threads:  the one that initialises the runtime: HSA's under its init lock, HIP's within its first
+ *           call.
  */
 #include "register.h"
 
@@ -90,7 +92,8 @@ static void leave_offer(void *unneeded)
 	is_taking = false;
 }
 
-/* A face has this function, too, and passes on what it gets. Whichever of the two comes first, the tables are taken once. */
+/* A face has this function, too, and passes on what it gets. Whichever of the two comes first, the
+ * tables are taken once. */
 int register_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			   uint64_t nr_tables)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* sanitizer.c - what the run-time of a sanitizer in the program asks librtl
  *
- * gcc's run-times, and clang's where they are shared, look for these functions in all libraries and have empty ones themselves. A program's own come
- * first, and so do those of a run-time that is linked into it: rtl trace says the same by variables.
+ * gcc's run-times, and clang's where they are shared, look for these functions in all libraries and
+ * have empty ones themselves. A program's own come first, and so do those of a run-time that is
+ * linked into it: rtl trace says the same by variables.
  *
- * Threads:  any, before librtl's constructor and before its relocation: nothing but addresses relative to the instruction.
+ * Threads:  any, before librtl's constructor and before its relocation: nothing but addresses
+ *           relative to the instruction.
  */
 #include "base/compiler.h"
 
@@ -13,7 +15,8 @@
 EXPORT const char *__asan_default_options(void);
 EXPORT const char *__tsan_default_suppressions(void);
 
-/* The run-time ends a program in which it is not the first library. librtl is in front of none of its functions. */
+/* The run-time ends a program in which it is not the first library. librtl is in front of none of
+ * its functions. */
 EXPORT const char *__asan_default_options(void)
 {
 	return "verify_asan_link_order=0";

@@ -84,7 +84,8 @@ static rtl_status_t check_caller(void)
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
-/* The session may be used by a callback until leave(). `even_stopped`: what the callback gets began before the stop. */
+/* The session may be used by a callback until leave(). `even_stopped`: what the callback gets began
+ * before the stop. */
 static bool enter(struct session *s, bool even_stopped)
 {
 	/* seq_cst: pairs with wait_for_callbacks() */
@@ -231,9 +232,10 @@ RTL_REQUIRES(lock) static rtl_status_t want_calls(void)
 	return RTL_OK;
 }
 
-/* ---- the process ------------------------------------------------------------------------------ */
+/* ---- the process ----------------------------------------------------------------------------- */
 
-/* Whether the program's calls of `name` reach librtl, by the loader's order or by new references; true if there is no such function. */
+/* Whether the program's calls of `name` reach librtl, by the loader's order or by new references;
+ * true if there is no such function. */
 static bool is_in_front(const char *name)
 {
 	void *fn;
@@ -277,7 +279,7 @@ EXPORT rtl_status_t rtl_prepare(void)
 	return prepare();
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 /* Absolute: the program may change its directory. */
 static bool make_absolute(char *out, const char *path, const char *suffix)
@@ -477,7 +479,7 @@ EXPORT rtl_status_t rtl_session_close(rtl_session_t session)
 	return status;
 }
 
-/* ---- what is done with an open session -------------------------------------------------------- */
+/* ---- what is done with an open session ------------------------------------------------------- */
 
 static rtl_status_t stop(rtl_session_t session, bool is_stopped)
 {
@@ -591,7 +593,7 @@ EXPORT rtl_status_t rtl_session_on_operations(rtl_session_t session, rtl_operati
 	return err ? RTL_ERROR_MEMORY : RTL_OK;
 }
 
-/* ---- figures ----------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name, *text;

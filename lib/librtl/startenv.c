@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* startenv.c - the environment that the process started with, as far as it concerns librtl
  *
- * Owns:     copies of these variables: a program may overwrite the memory of its environment (setproctitle()).
- * Threads:  startenv_init() in the constructor; loans on any thread, one at a time (hsa_init.c, forked.c).
+ * Owns:     copies of these variables: a program may overwrite the memory of its environment
+ *           (setproctitle()).
+ * Threads:  startenv_init() in the constructor; loans on any thread, one at a time (hsa_init.c,
+ *           forked.c).
  * Fails:    no memory: the variables of the start are those of the present environment.
  */
 #include "startenv.h"
@@ -137,7 +139,8 @@ static bool is_there(char **from, const char *var)
 	return false;
 }
 
-/* By its soname, which is loaded: the path may contain blanks, which the runtime takes for separators. */
+/* By its soname, which is loaded: the path may contain blanks, which the runtime takes for
+ * separators. */
 static bool name_as_tool(void)
 {
 	const char *old = getenv("HSA_TOOLS_LIB");
@@ -202,7 +205,8 @@ static char *entry_before(char **before, const char *var)
 	return NULL;
 }
 
-/* Another thread has made an environment of its own meanwhile, with what was in ours: the program's entries replace ours. */
+/* Another thread has made an environment of its own meanwhile, with what was in ours: the program's
+ * entries replace ours. */
 static void take_out(char **before)
 {
 	char **to = environ;

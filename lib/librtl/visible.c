@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* visible.c - other libraries find librtl's symbols of HIP, RCCL and HSA, and librtlmpi's of MPI, only where a library has the real ones
+/* visible.c - other libraries find librtl's symbols of HIP, RCCL and HSA, and librtlmpi's of MPI,
+ * only where a library has the real ones
  *
- * librtl has wrappers for the functions of all releases, in front of the program's libraries. A program that asks by a weak reference whether
- * its HIP has a function must find what it would find untraced; so must one without HIP. The loader gives no say in that but by the symbol table:
- * so librtl changes its own, in memory. When librtl is relocated
+ * librtl has wrappers for the functions of all releases, in front of the program's libraries. A
+ * program that asks by a weak reference whether its HIP has a function must find what it would find
+ * untraced; so must one without HIP. The loader gives no say in that but by the symbol table: so
+ * librtl changes its own, in memory. When librtl is relocated
  *
- *   - the libraries that the program starts with are there. A name that none of them has, while they have others of its group, gets the value
- *     0, with which the loader passes it over;
- *   - where a group is not there yet (HIP may be loaded by dlopen()), its names become indirect functions: the loader asks for the address
- *     when it binds a reference, and then all libraries of that dlopen() are there. 0: there is none, as the loader itself has it for
- *     a weak reference that it does not find. The first name that is there settles the rest of its group as above;
- *   - weak references in libraries that were relocated before librtl, which the order of relocation leaves to chance, are taken back.
+ *   - the libraries that the program starts with are there. A name that none of them has, while
+ *     they have others of its group, gets the value 0, with which the loader passes it over;
+ *   - where a group is not there yet (HIP may be loaded by dlopen()), its names become indirect
+ *     functions: the loader asks for the address when it binds a reference, and then all libraries
+ *     of that dlopen() are there. 0: there is none, as the loader itself has it for a weak
+ *     reference that it does not find. The first name that is there settles the rest of its group
+ *     as above;
+ *   - weak references in libraries that were relocated before librtl, which the order of relocation
+ *     leaves to chance, are taken back.
  *
- * In librtlmpi the same is done for MPI's. docs/decisions/049 has the reasons. On processors other than x86-64, and in builds with sanitizers, which are not set up yet when this runs, all
- * names are visible.
+ * In librtlmpi the same is done for MPI's. docs/decisions/049 has the reasons. On processors other
+ * than x86-64, and in builds with sanitizers, which are not set up yet when this runs, all names
+ * are visible.
  *
- * Threads:  the one that loads librtl, in the loader, before any constructor; later any that the loader binds a reference on.
- *           The loader's look-ups in other threads see each symbol before or after a change, never between.
+ * Threads:  the one that loads librtl, in the loader, before any constructor; later any that the
+ *           loader binds a reference on. The loader's look-ups in other threads see each symbol
+ *           before or after a change, never between.
  * Fails:    where memory can't be made writable all names stay visible.
  * Before:   visible_start() has run nothing here calls the C library (source/hip/early.c says why).
  */
@@ -139,7 +146,8 @@ static bool is_defined(const struct object *o, uint32_t at, const char *name)
 	       (type == STT_FUNC || type == STT_NOTYPE) && is_same(o->names + s->st_name, name);
 }
 
-/* The layout is that of the loader's own look-up: a filter, buckets, chains whose last entry is odd. */
+/* The layout is that of the loader's own look-up: a filter, buckets, chains whose last entry is
+ * odd. */
 static bool has(const struct object *o, const char *name, uint32_t hash)
 {
 	const uint64_t *filter;
@@ -197,7 +205,8 @@ static int look_at_phdr(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* Before the start the loader's list is read as debuggers do: one thread runs, and dl_iterate_phdr() may be a sanitizer's. */
+/* Before the start the loader's list is read as debuggers do: one thread runs, and
+ * dl_iterate_phdr() may be a sanitizer's. */
 static void walk(struct wanted *w)
 {
 	/* relaxed: either way is right on the thread that sets it */
@@ -315,7 +324,8 @@ static void make_indirect(enum group group, uint32_t nr)
 	}
 }
 
-/* 16 bytes each: the symbol's index, then the common part, which the loader called without arguments */
+/* 16 bytes each: the symbol's index, then the common part, which the loader called without
+ * arguments */
 __asm__(".pushsection .text\n"
 	".balign 16\n"
 	"visible_thunks:\n"
@@ -353,8 +363,8 @@ __attribute__((used)) void *visible_resolve(uint32_t index)
 
 /* ---- references of libraries that were relocated before librtl ---- */
 
-/* A library's relocated references may be in memory that has been made read-only. The kernel tells, without a fault: it writes the thread's
- * signal mask there, as long as a reference. */
+/* A library's relocated references may be in memory that has been made read-only. The kernel tells,
+ * without a fault: it writes the thread's signal mask there, as long as a reference. */
 static void clear_reference(uintptr_t *slot)
 {
 	if (call(SYS_rt_sigprocmask, 0, 0, (uintptr_t)slot, sizeof(*slot)) == 0) {
@@ -365,7 +375,8 @@ static void clear_reference(uintptr_t *slot)
 	}
 }
 
-/* In one table of relocations: references by address to symbol `index`, that are bound to librtl. */
+/* In one table of relocations: references by address to symbol `index`, that are bound to
+ * librtl. */
 static void clear_in_table(const struct object *o, const ElfW(Rela) * r, size_t bytes,
 			   uint32_t index)
 {
@@ -467,7 +478,8 @@ static void note_start(void)
 	atomic_store_explicit(&is_started, true, memory_order_relaxed);
 }
 
-/* The loader calls this, as the last of librtl's relocations, for the address of the function below. */
+/* The loader calls this, as the last of librtl's relocations, for the address of the function
+ * below. */
 __attribute__((used)) static void (*resolve_start(void))(void)
 {
 	take_over();

@@ -3,7 +3,8 @@
  *
  * Owns:     the functions behind the wrappers; this library's core.
  * Threads:  any.
- * Fails:    with a librtl of another build, or before librtl is set up, calls go through and have no record.
+ * Fails:    with a librtl of another build, or before librtl is set up, calls go through and have
+ *           no record.
  */
 #include <errno.h>
 #include <pthread.h>

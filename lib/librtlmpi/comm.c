@@ -2,8 +2,10 @@
 /* comm.c - librtlmpi: communicators by numbers that all ranks agree on
  *
  * Owns:     a table from handles to communicators, and how many were made of each kind.
- * Threads:  any. A look-up takes no lock; what changes the table does. MPI is asked outside of the lock.
- * Fails:    with more than TABLE_SIZE communicators at a time, or kinds in all, the rest have the number 0.
+ * Threads:  any. A look-up takes no lock; what changes the table does. MPI is asked outside of the
+ *           lock.
+ * Fails:    with more than TABLE_SIZE communicators at a time, or kinds in all, the rest have the
+ *           number 0.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -84,7 +86,8 @@ static RTL_INLINE bool look_up(uintptr_t handle, struct mpi_comm *out)
 
 RTL_REQUIRES(lock) static void set(struct entry *e, uintptr_t handle, const struct mpi_comm *comm)
 {
-	/* relaxed: the lock orders writers; the fence: an odd version is seen before what follows */
+	/* relaxed: the lock orders writers; the fence: an odd version is seen before what
+	 * follows */
 	uint32_t version = atomic_load_explicit(&e->version, memory_order_relaxed);
 
 	atomic_store_explicit(&e->version, version + 1, memory_order_relaxed);
@@ -275,7 +278,8 @@ struct mpi_comm mpi_comm_copy(bool ok, const struct mpi_comm *parent, const void
 	if (count_one(mix(mix(4, parent->id), c.members), &before))
 		c.id = mix(mix(mix(5, parent->id), c.members), before) >> (64 - ID_BITS) |
 		       UINT64_C(1) << (ID_BITS - 1);
-	/* a call that does not wait may not have set the handle yet: what is there may be anything */
+	/* a call that does not wait may not have set the handle yet: what is there may be
+	 * anything */
 	if (c.id && handle && handle != a->comm_null && !look_up(handle, &there))
 		put(handle, &c);
 	lock_drop(&lock);

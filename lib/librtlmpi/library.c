@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* library.c - librtlmpi: the library of MPI that is loaded, its functions and its binary interface
  *
- * There are three: Open MPI's, whose handles are addresses of its objects; MPICH's, whose handles are ints, which Intel's and Cray's share; the standard
- * one of MPI 5, whose library is libmpi_abi. What is loaded decides, at the first call.
+ * There are three: Open MPI's, whose handles are addresses of its objects; MPICH's, whose handles
+ * are ints, which Intel's and Cray's share; the standard one of MPI 5, whose library is libmpi_abi.
+ * What is loaded decides, at the first call.
  *
  * Owns:     what the library is.
  * Threads:  any.
- * Fails:    a function that is not found is NULL; without those of MPI 3 calls have no arguments that depend on them.
+ * Fails:    a function that is not found is NULL; without those of MPI 3 calls have no arguments
+ *           that depend on them.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,7 +50,8 @@ static int find_path(struct dl_phdr_info *info, size_t size, void *path)
 	return 1;
 }
 
-/* In a library that is loaded with local scope, and what it needs: a module of Python brings MPI so. */
+/* In a library that is loaded with local scope, and what it needs: a module of Python brings MPI
+ * so. */
 static void *find_local(const char *name)
 {
 	char path[PATH_SIZE];

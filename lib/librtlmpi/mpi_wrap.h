@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* mpi_wrap.h - librtlmpi: calls of MPI, as its wrappers record them
  *
- * The library is preloaded behind librtl, for rtl trace --mpi alone, and stands in front of MPI_X and PMPI_X. MPI_X is what programs in C call,
- * and MPICH's bindings for Fortran; PMPI_X is what Open MPI's bindings for Fortran call, of each kind (mpif.h, use mpi, use mpi_f08). A call
- * within a call has no record, so that both count once. Each wrapper (mpi_wrap_gen.c) does
+ * The library is preloaded behind librtl, for rtl trace --mpi alone, and stands in front of MPI_X
+ * and PMPI_X. MPI_X is what programs in C call, and MPICH's bindings for Fortran; PMPI_X is what
+ * Open MPI's bindings for Fortran call, of each kind (mpif.h, use mpi, use mpi_f08). A call within
+ * a call has no record, so that both count once. Each wrapper (mpi_wrap_gen.c) does
  *
  *	if (!mpi_begin(op, &call, RTL_FRAME())) {
  *		ret = real(arguments);
@@ -12,10 +13,11 @@
  *	}
  *	ret = real(arguments);
  *	end = mpi_now();
- *	... the words, of a call that succeeded also what MPI says of its arguments, which are known to be valid by then ...
- *	mpi_end(op, &call, end, ret, words, nr_words);
+ *	... the words, of a call that succeeded also what MPI says of its arguments, which are known
+ *	to be valid by then ... mpi_end(op, &call, end, ret, words, nr_words);
  *
- * real is the next function of that name behind this library: MPI's, or that of another tool with wrappers.
+ * real is the next function of that name behind this library: MPI's, or that of another tool with
+ * wrappers.
  *
  * All functions: any thread; they preserve errno. None fails visibly: what can't be found out is 0.
  */
@@ -34,7 +36,8 @@
 /* A handle as it is passed: of MPICH only the lower half is set. */
 typedef uintptr_t mpi_handle;
 
-/* What a wrapper returns without a library behind it: MPI_ERR_OTHER of Open MPI and of the standard ABI. */
+/* What a wrapper returns without a library behind it: MPI_ERR_OTHER of Open MPI and of the standard
+ * ABI. */
 #define MPI_NOT_LOADED 16
 
 /* In records: other values than ranks and tags, the same for all libraries. */
@@ -142,9 +145,11 @@ struct mpi_from mpi_received(bool has, const void *status);
 
 /* ---- comm.c ---- */
 
-/* A communicator. Its number is the same on all ranks of a job: 1 is MPI_COMM_WORLD, 2 MPI_COMM_SELF; those of others are made of the ranks in
- * MPI_COMM_WORLD that it has, the number of the one that it was made from, and how many of the same it has made before: a call that makes one is
- * made by all of its ranks, in the same order. Numbers are this process's own where MPI_COMM_WORLD has not all of its ranks. */
+/* A communicator. Its number is the same on all ranks of a job: 1 is MPI_COMM_WORLD, 2
+ * MPI_COMM_SELF; those of others are made of the ranks in MPI_COMM_WORLD that it has, the number of
+ * the one that it was made from, and how many of the same it has made before: a call that makes one
+ * is made by all of its ranks, in the same order. Numbers are this process's own where
+ * MPI_COMM_WORLD has not all of its ranks. */
 struct mpi_comm {
 	uint64_t id;	  /* 0: none, or not known */
 	uint64_t members; /* a hash of them */
@@ -153,11 +158,12 @@ struct mpi_comm {
 };
 /* HOT */
 struct mpi_comm mpi_comm_of(bool ok, mpi_handle comm);
-/* A call on `parent` (NULL: on none) has made `*comm`; the second form: with the same ranks, and it may not be there yet. */
+/* A call on `parent` (NULL: on none) has made `*comm`; the second form: with the same ranks, and it
+ * may not be there yet. */
 struct mpi_comm mpi_comm_new(bool ok, const struct mpi_comm *parent, const void *comm);
 struct mpi_comm mpi_comm_copy(bool ok, const struct mpi_comm *parent, const void *comm);
-/* The program frees it: its handle may mean another one from now on. The call has failed, if not `ok`: it stays. `comm` points to the handle
- * in the first one. */
+/* The program frees it: its handle may mean another one from now on. The call has failed, if not
+ * `ok`: it stays. `comm` points to the handle in the first one. */
 struct mpi_comm mpi_comm_take(const void *comm, uint64_t *handle);
 void mpi_comm_gone(bool ok, uint64_t handle, const struct mpi_comm *taken);
 
@@ -166,7 +172,8 @@ int64_t mpi_count(const void *counts, int rank, bool large);
 int64_t mpi_sum(const void *counts, const struct mpi_comm *at, bool large);
 uint64_t mpi_bytes_of_types(const void *counts, const void *types, const struct mpi_comm *at,
 			    bool large);
-/* Whether this process is the root of a call with one, or takes no part in it though it calls it. */
+/* Whether this process is the root of a call with one, or takes no part in it though it calls
+ * it. */
 bool mpi_is_root(const struct mpi_comm *at, int root);
 bool mpi_is_idle(const struct mpi_comm *at, int root);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* clock_align.c - lines between the bounds that collectives give
  *
- * A pair of clocks has pieces of at most PIECE_NR collectives and PIECE_NS. In a piece the offset is a line, below all
- * upper bounds and above all lower ones. Only the hulls of the bounds matter. The slopes that leave a line are an
- * interval, found by bisection of a concave function; so are the extremes at a time. A piece whose bounds leave no line
- * is cut in two.
+ * A pair of clocks has pieces of at most PIECE_NR collectives and PIECE_NS. In a piece the offset
+ * is a line, below all upper bounds and above all lower ones. Only the hulls of the bounds matter.
+ * The slopes that leave a line are an interval, found by bisection of a concave function; so are
+ * the extremes at a time. A piece whose bounds leave no line is cut in two.
  */
 #include "analysis/clock_align.h"
 
@@ -54,7 +54,8 @@ struct hull {
 	size_t nr;
 };
 
-/* The upper hull of the lower bounds, or the lower one of the upper bounds, which is kept with the sign changed. */
+/* The upper hull of the lower bounds, or the lower one of the upper bounds, which is kept with the
+ * sign changed. */
 static void make_hull(struct hull *h, const struct point *points, size_t nr, bool is_upper)
 {
 	h->nr = 0;
@@ -96,8 +97,8 @@ static double most_of(const struct space *s, double slope)
 	return least;
 }
 
-/* What is highest in [low, high], of: the space between the intercepts; the highest line at t; the lowest line, with the sign changed.
- * All are concave. */
+/* What is highest in [low, high], of: the space between the intercepts; the highest line at t; the
+ * lowest line, with the sign changed. All are concave. */
 enum aim { AIM_SPACE, AIM_HIGHEST, AIM_LOWEST };
 
 static double value_of(const struct space *s, enum aim aim, double slope, double t)
@@ -304,7 +305,8 @@ static int end_pair(struct clock_pair *p)
 
 /* ---- clocks that the system knows ---- */
 
-/* When it was sampled, what has to be added for the wall clock, and how far that may be off; false: nothing holds it. */
+/* When it was sampled, what has to be added for the wall clock, and how far that may be off; false:
+ * nothing holds it. */
 struct wall {
 	int64_t time[2], add[2], error;
 };
@@ -414,7 +416,8 @@ static int64_t error_of(const struct clock_pair *p)
 	return most;
 }
 
-/* The pair with the least error of those that have one host connected to the reference and one not. */
+/* The pair with the least error of those that have one host connected to the reference and one
+ * not. */
 static const struct clock_pair *best_pair(const struct clock_align *c)
 {
 	const struct clock_pair *best = NULL;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* clock_align.h - the clocks of several hosts: offset and drift between them, each with a bound of its error
+/* clock_align.h - the clocks of several hosts: offset and drift between them, each with a bound of
+ * its error
  *
- * A clock is what processes of one boot and time namespace share (query.h). Between boots there are only events that
- * happened on both: a collective ends on no rank before its last rank has come, and its ends are apart by no more than
- * the transfer takes, for which the shortest of its kernels stands. Each collective therefore bounds the offset from both
- * sides, and the bounds of many leave little space for a line. Within it the line is chosen by the medians of the ends,
- * which are nearly simultaneous. Where there are too few collectives, samples of the wall clock are taken, if both kernels
- * say that something holds it, with the error that they state. Time namespaces of one boot have a known offset.
- * Times in a trace stay as they are. One thread.
+ * A clock is what processes of one boot and time namespace share (query.h). Between boots there are
+ * only events that happened on both: a collective ends on no rank before its last rank has come,
+ * and its ends are apart by no more than the transfer takes, for which the shortest of its kernels
+ * stands. Each collective therefore bounds the offset from both sides, and the bounds of many leave
+ * little space for a line. Within it the line is chosen by the medians of the ends, which are
+ * nearly simultaneous. Where there are too few collectives, samples of the wall clock are taken, if
+ * both kernels say that something holds it, with the error that they state. Time namespaces of one
+ * boot have a known offset. Times in a trace stay as they are. One thread.
  */
 #ifndef RTL_ANALYSIS_CLOCK_ALIGN_H
 #define RTL_ANALYSIS_CLOCK_ALIGN_H
@@ -53,11 +55,12 @@ struct clock_align {
 
 /* Finds the clocks of a trace's processes, which were read. 0 or -errno with q->res->error. */
 int clock_align_begin(struct query *q, struct clock_align *out);
-/* A collective of clocks a < b: on each the begin of its last rank and its first end, by its own clock, in the order of
- * their end. 0 or -ENOMEM. */
+/* A collective of clocks a < b: on each the begin of its last rank and its first end, by its own
+ * clock, in the order of their end. 0 or -ENOMEM. */
 struct clock_side {
 	int64_t last_begin, first_end;
-	int64_t shortest; /* duration of its kernels: at least the transfer, which is how far ends may be apart */
+	/* duration of its kernels: at least the transfer, which is how far ends may be apart */
+	int64_t shortest;
 };
 int clock_align_add(struct clock_align *c, size_t a, const struct clock_side *at_a, size_t b,
 		    const struct clock_side *at_b);

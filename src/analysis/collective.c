@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* collective.c - matches collectives between lanes
  *
- * From the channels of all lanes come the sets of channels that belong together; then each channel's collectives are counted, in the
- * order of their begin, and completed one by one.
+ * From the channels of all lanes come the sets of channels that belong together; then each
+ * channel's collectives are counted, in the order of their begin, and completed one by one.
  *
  * Not here: what the lanes did (collective_ops.c), what RCCL's calls say (collective_calls.c).
  */
@@ -58,7 +58,8 @@ struct reader {
 	int64_t *sorted;
 	size_t max_members;
 	bool is_apart,
-		is_measuring; /* is_apart: a set is; measuring: the clocks are compared, nothing else */
+		/* is_apart: a set is; measuring: the clocks are compared, nothing else */
+		is_measuring;
 };
 
 /* ---- sets: channels that belong together ---- */
@@ -73,8 +74,8 @@ static bool overlap(const struct collective_channel *a, const struct collective_
 	return nr && together * 2 >= nr;
 }
 
-/* Numbers the members of `all` by sets of channels that overlap; 0: they make no equal sets. `size`: of each set, 0: any but 1. Returns the
- * number of sets. */
+/* Numbers the members of `all` by sets of channels that overlap; 0: they make no equal sets.
+ * `size`: of each set, 0: any but 1. Returns the number of sets. */
 static size_t split(const struct reader *r, const size_t *all, size_t nr, size_t size, size_t *part)
 {
 	size_t nr_parts = 0;
@@ -314,8 +315,8 @@ static double idle_of(const struct collective_event *e, int64_t done)
 	return ns > 0 ? (double)ns : 0;
 }
 
-/* What the last one has more than the mean of the others, if that explains half of how late it is. `done`: when all lanes had the
- * collective before. */
+/* What the last one has more than the mean of the others, if that explains half of how late it is.
+ * `done`: when all lanes had the collective before. */
 static enum collective_cause cause_of(const struct collective_event *events, size_t nr, size_t last,
 				      int64_t late_ns, int64_t done)
 {
@@ -598,7 +599,8 @@ static int arrive(struct reader *r, struct collective_channel *c, const struct c
 	if (++set->nr_arrived[number % set->cap] < set->nr)
 		return 0;
 	ret = complete(r, set, number);
-	/* they complete in any order where lanes overtake each other; the ring ends at the oldest that is open */
+	/* they complete in any order where lanes overtake each other; the ring ends at the oldest
+	 * that is open */
 	while (!ret && set->first < set->until && set->nr_arrived[set->first % set->cap] == set->nr)
 		drop_first(set);
 	return ret;
@@ -619,7 +621,8 @@ static void free_groups(struct collectives *c)
 
 /* ---- results ---- */
 
-/* The chance that one of `nr` lanes comes last at least `last` times of `of`, were each as likely. */
+/* The chance that one of `nr` lanes comes last at least `last` times of `of`, were each as
+ * likely. */
 static double chance(uint64_t last, uint64_t of, size_t nr)
 {
 	double p = 1.0 / (double)nr, sum = 0;

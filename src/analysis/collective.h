@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.h - collectives of several GPUs: the same one is found on all ranks, with who came last, by how much and why
+/* collective.h - collectives of several GPUs: the same one is found on all ranks, with who came
+ * last, by how much and why
  *
- * A lane is a GPU of a process: a rank of a job, or one of the GPUs of one process. A collective is a kernel whose name is in a table
- * (query/collectives.h), or matches a pattern of the user's. Its channel on the lane is the communicator of RCCL's call that
- * launched it, if RCCL's calls are in the trace, else its queue. Communicators of several processes that have the same id, by the calls that
- * made them, belong together. Of others and of queues, the n-th collective of the k-th channel of a lane is the n-th of the k-th channel of
- * the others: communicators and queues count in the order of their first use. The lanes of a channel
- * are those of RCCL's communicator if its size says so; else channels whose kernels run at the same time, if those make equal sets; else all.
+ * A lane is a GPU of a process: a rank of a job, or one of the GPUs of one process. A collective is
+ * a kernel whose name is in a table (query/collectives.h), or matches a pattern of the user's. Its
+ * channel on the lane is the communicator of RCCL's call that launched it, if RCCL's calls are in
+ * the trace, else its queue. Communicators of several processes that have the same id, by the calls
+ * that made them, belong together. Of others and of queues, the n-th collective of the k-th channel
+ * of a lane is the n-th of the k-th channel of the others: communicators and queues count in the
+ * order of their first use. The lanes of a channel are those of RCCL's communicator if its size
+ * says so; else channels whose kernels run at the same time, if those make equal sets; else all.
  *
- * The last lane to arrive does not wait: the duration of its kernel is the transfer. The others wait from their begin to that
- * of the last one. Reads the operations once, and keeps the collectives in a file beyond a MiB; memory grows with lanes, names and the
- * collectives that not all lanes have reached. One thread.
+ * The last lane to arrive does not wait: the duration of its kernel is the transfer. The others
+ * wait from their begin to that of the last one. Reads the operations once, and keeps the
+ * collectives in a file beyond a MiB; memory grows with lanes, names and the collectives that not
+ * all lanes have reached. One thread.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_H
 #define RTL_ANALYSIS_COLLECTIVE_H
@@ -24,8 +28,9 @@ enum collective_class {
 	COLLECTIVE_TRANSFER, /* transfer is at least twice the skew */
 	COLLECTIVE_SKEW,     /* the other way round */
 	COLLECTIVE_MIXED,
-	COLLECTIVE_INCONCLUSIVE, /* another name on another lane, times that are missing, or clocks of hosts that differ by an unknown time or by one
-				   whose error is too large for any of these */
+	/* another name on another lane, times that are missing, or clocks of hosts that differ by
+	 * an unknown time or by one whose error is too large for any of these */
+	COLLECTIVE_INCONCLUSIVE,
 	COLLECTIVE_NR_CLASSES
 };
 extern const char *const collective_classes[COLLECTIVE_NR_CLASSES];
@@ -37,7 +42,8 @@ enum collective_cause {
 	COLLECTIVE_COPY,
 	COLLECTIVE_HOST,  /* the GPU waited until the host launched */
 	COLLECTIVE_GRAPH, /* the same; it launched a graph */
-	COLLECTIVE_IDLE, /* the GPU had nothing to do; whether the host was late is not known without calls */
+	/* the GPU had nothing to do; whether the host was late is not known without calls */
+	COLLECTIVE_IDLE,
 	COLLECTIVE_NR_CAUSES
 };
 extern const char *const collective_causes[COLLECTIVE_NR_CAUSES];
@@ -53,12 +59,15 @@ struct collective_member {
 	size_t lane;
 	uint64_t wait_ns; /* for later lanes, in all */
 	uint64_t
-		nr_last; /* times that it came last by more than the transfer or as much: those of class skew */
+		/* times that it came last by more than the transfer or as much: those of class
+		 * skew */
+		nr_last;
 	uint64_t late_ns; /* of these: behind the median of the others, in all */
 	uint64_t causes[COLLECTIVE_NR_CAUSES];
 	uint64_t worst_ns; /* of late_ns, and in that one: */
 	int64_t worst_begin, worst_kernel,
-		worst_marker; /* ids of the longest kernel before it and of the range of its launch; 0: none */
+		/* ids of the longest kernel before it and of the range of its launch; 0: none */
+		worst_marker;
 	bool is_late; /* comes last more often than chance explains */
 };
 
@@ -100,7 +109,8 @@ struct collectives {
 struct collective_arrival {
 	size_t lane;
 	int64_t begin, end; /* ns, as in the trace */
-	int64_t error; /* ns, of the lane's clock against that of the first host; 0: it is that one */
+	/* ns, of the lane's clock against that of the first host; 0: it is that one */
+	int64_t error;
 	uint64_t bytes;
 };
 struct collective_one {
@@ -117,8 +127,8 @@ typedef int (*collective_fn)(void *arg, const struct collective_one *one);
 
 /* Whether the trace has a kernel with a collective's name: false without reading operations. */
 bool collective_may_be(struct query *q);
-/* `more`: names of kernels that are collectives, too, and `each`: gets each one; both may be NULL. 0 or -errno with q->res->error, or
- * what `each` returned. */
+/* `more`: names of kernels that are collectives, too, and `each`: gets each one; both may be NULL.
+ * 0 or -errno with q->res->error, or what `each` returned. */
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
 		    struct collectives *out);
 void collective_fini(struct collectives *c);

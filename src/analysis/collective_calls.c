@@ -62,7 +62,9 @@ struct made {
 	int64_t pid, begin;
 	uint64_t comm, parent; /* handles in the process; parent 0: of an id */
 	uint64_t
-		id; /* the same on all its ranks; of a split, until it is resolved, its colour; 0: not known */
+		/* the same on all its ranks; of a split, until it is resolved, its colour; 0: not
+		 * known */
+		id;
 	size_t before; /* of the same handle, SIZE_MAX: none */
 };
 
@@ -476,8 +478,8 @@ static int get_item(struct collective_calls *c, struct thread *t, uint64_t i,
 	return ret ? query_fail(c->q, ret, "calls of RCCL: %s", strerror(-ret)) : 0;
 }
 
-/* Moves t->at to the first item of the last flush that began by `time`; t->nr: there is none. Kernels come in the order of
- * their launches, nearly. */
+/* Moves t->at to the first item of the last flush that began by `time`; t->nr: there is none.
+ * Kernels come in the order of their launches, nearly. */
 static int seek(struct collective_calls *c, struct thread *t, int64_t time)
 {
 	const struct item *item;
@@ -558,7 +560,8 @@ static int stream_of(struct collective_calls *c, struct thread *t, int64_t call,
 	return 0;
 }
 
-/* The items of a flush on a stream that are of the nr-th communicator there; its last one has all kernels behind it. */
+/* The items of a flush on a stream that are of the nr-th communicator there; its last one has all
+ * kernels behind it. */
 static int choose(struct collective_calls *c, struct thread *t, uint64_t stream, size_t nr,
 		  struct collective_launch *out)
 {

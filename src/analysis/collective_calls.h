@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* collective_calls.h - which call of RCCL launched a kernel: communicator, bytes, function
  *
- * RCCL launches in the call of a collective, or in the ncclGroupEnd that ends the outermost group, on the calling thread. Both
- * are kept by thread and time, beyond a MiB in a file, so that memory does not grow with them. A trace without calls of RCCL has none.
- * One thread.
+ * RCCL launches in the call of a collective, or in the ncclGroupEnd that ends the outermost group,
+ * on the calling thread. Both are kept by thread and time, beyond a MiB in a file, so that memory
+ * does not grow with them. A trace without calls of RCCL has none. One thread.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_CALLS_H
 #define RTL_ANALYSIS_COLLECTIVE_CALLS_H
@@ -17,11 +17,17 @@ struct collective_launch {
 	bool is_point_to_point; /* sends and receives: no collective */
 	uint64_t comm; /* handle in its process; 0: not launched by a call of RCCL in the trace */
 	uint64_t
-		id; /* of the communicator: the same on all its ranks, also of other processes; 0: unknown */
+		/* of the communicator: the same on all its ranks, also of other processes; 0:
+		 * unknown */
+		id;
 	uint64_t
-		bytes; /* that the call names: of an all-gather, a reduce-scatter and an all-to-all, one lane's share; 0: unknown */
+		/* that the call names: of an all-gather, a reduce-scatter and an all-to-all, one
+		 * lane's share; 0: unknown */
+		bytes;
 	const char *
-		name; /* RCCL's function, "ncclGroupEnd" if it launched different ones; NULL: unknown. Lives as long as the process */
+		/* RCCL's function, "ncclGroupEnd" if it launched different ones; NULL: unknown.
+		 * Lives as long as the process */
+		name;
 };
 
 /* Reads the calls of RCCL. 0 or -errno with q->res->error. */
@@ -31,7 +37,8 @@ struct collective_call {
 	int64_t id;		       /* in rocpd_api; 0: unknown */
 	int64_t pid, tid, begin, name; /* name: in rocpd_string */
 };
-/* Of a kernel on a lane, in the order of the lane's kernels; `out` is zeroed. 0 or -errno with q->res->error. */
+/* Of a kernel on a lane, in the order of the lane's kernels; `out` is zeroed. 0 or -errno with
+ * q->res->error. */
 int collective_calls_find(struct collective_calls *c, const struct collective_call *call,
 			  size_t lane, struct collective_launch *out);
 /* Kernels begin again. */
@@ -39,8 +46,8 @@ void collective_calls_restart(struct collective_calls *c);
 /* The sizes of communicators that the trace has, if it has all of them; 0: they are not known. */
 size_t collective_calls_nr_sizes(const struct collective_calls *c);
 bool collective_calls_has_size(const struct collective_calls *c, size_t size);
-/* Bytes on a link of the ring for each byte that the call names, of one function among `nr` lanes: what RCCL's tests call bus bandwidth. Functions that
- * are not known count once. */
+/* Bytes on a link of the ring for each byte that the call names, of one function among `nr` lanes:
+ * what RCCL's tests call bus bandwidth. Functions that are not known count once. */
 double collective_calls_bus_factor(const char *name, size_t nr);
 /* Accepts NULL. */
 void collective_calls_close(struct collective_calls *c);

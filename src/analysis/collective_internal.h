@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* collective_internal.h - what the files of collective.h share: the collectives of each lane, in the order of their begin
+/* collective_internal.h - what the files of collective.h share: the collectives of each lane, in
+ * the order of their begin
  *
- * collective_ops.c makes them of the operations, in one pass over the trace; collective.c matches them, in as many passes as it
- * needs. They are kept in a file beyond a MiB.
+ * collective_ops.c makes them of the operations, in one pass over the trace; collective.c matches
+ * them, in as many passes as it needs. They are kept in a file beyond a MiB.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_INTERNAL_H
 #define RTL_ANALYSIS_COLLECTIVE_INTERNAL_H
@@ -21,7 +22,8 @@ struct collective_event {
 	int64_t since;	 /* end of the lane's collective before */
 	int64_t longest, marker;
 	uint64_t bytes;
-	/* The times above are by the reference clock: raw ones have this more. error: how far they may be off. */
+	/* The times above are by the reference clock: raw ones have this more. error: how far they
+	 * may be off. */
 	int64_t ahead, error;
 	uint32_t name;					   /* of collective_ops.names */
 	uint32_t channel;				   /* of collective_ops.channels */
@@ -46,7 +48,8 @@ struct collective_ops {
 	struct collective_calls *calls; /* of RCCL, with the sizes of communicators */
 };
 
-/* Reads all operations; `lanes` is an array to be freed. 0 or -errno with q->res->error; collective_ops_fini() in both cases. */
+/* Reads all operations; `lanes` is an array to be freed. 0 or -errno with q->res->error;
+ * collective_ops_fini() in both cases. */
 int collective_ops_read(struct query *q, const regex_t *more, struct collective_ops *out,
 			struct collective_lane **lanes, size_t *nr_lanes);
 void collective_ops_fini(struct collective_ops *ops);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* collective_ops.c - the collectives of each lane, and what the lane did before each: one pass over the operations
+/* collective_ops.c - the collectives of each lane, and what the lane did before each: one pass over
+ * the operations
  *
- * RCCL's calls are read before, by the thread and the time in which they launch (collective_calls.c).
+ * RCCL's calls are read before, by the thread and the time in which they launch
+ * (collective_calls.c).
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -329,7 +331,8 @@ static void restart(void *arg)
 
 static int read_ops(struct reader *r)
 {
-	/* the rows of markers and threads have the ids of no call, but those of another program's file may */
+	/* the rows of markers and threads have the ids of no call, but those of another program's
+	 * file may */
 	static const struct timeline_rows ours = {
 		.columns =
 			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, "

@@ -66,8 +66,9 @@ static double median_of(const double *sorted, size_t nr)
 	return sorted[(nr - 1) / 2];
 }
 
-/* The median of a resample of the same size. Its rank among the values is that of an order statistic of uniform numbers,
- * which has a beta distribution: no resample need be drawn, however many values there are. */
+/* The median of a resample of the same size. Its rank among the values is that of an order
+ * statistic of uniform numbers, which has a beta distribution: no resample need be drawn, however
+ * many values there are. */
 static double resampled_median(const double *sorted, size_t nr, uint64_t *state)
 {
 	double k = (double)((nr + 1) / 2), below = random_gamma(state, k);
@@ -110,7 +111,8 @@ static int exact_tail(size_t nr_a, size_t nr_b, size_t u, double *p)
 		return -ENOMEM;
 	for (size_t i = 0; i <= nr_a; i++)
 		ways[i * (most + 1)] = 1;
-	/* f(i, j, v) = f(i, j - 1, v) + f(i - 1, j, v - j): the largest value is one of a or of b */
+	/* f(i, j, v) = f(i, j - 1, v) + f(i - 1, j, v - j): the largest value is one of a or of
+	 * b */
 	for (size_t j = 1; j <= nr_b; j++)
 		for (size_t i = 1; i <= nr_a; i++)
 			for (size_t v = j; v <= most; v++)
@@ -125,7 +127,8 @@ static int exact_tail(size_t nr_a, size_t nr_b, size_t u, double *p)
 	return 0;
 }
 
-/* U of b: pairs in which b is larger, equal ones half. *ties: sum of t^3 - t over groups of t equal values. */
+/* U of b: pairs in which b is larger, equal ones half. *ties: sum of t^3 - t over groups of t equal
+ * values. */
 static double count_larger(const double *a, size_t nr_a, const double *b, size_t nr_b, double *ties)
 {
 	size_t i = 0, j = 0;

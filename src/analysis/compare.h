@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* compare.h - whether two sets of times differ by more than their noise
  *
- * No assumption about how times are distributed: the test is that of Mann and Whitney (exact for few values, else its normal
- * approximation with the correction for equal values), the interval of the change a bootstrap of medians. Results depend on
- * the values and the seed alone.
+ * No assumption about how times are distributed: the test is that of Mann and Whitney (exact for
+ * few values, else its normal approximation with the correction for equal values), the interval of
+ * the change a bootstrap of medians. Results depend on the values and the seed alone.
  */
 #ifndef RTL_ANALYSIS_COMPARE_H
 #define RTL_ANALYSIS_COMPARE_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Chance of a false alarm in a whole comparison, at most. Half of the 5 % that rtl promises: times of a run depend on each other a
- * little, which the test does not know. */
+/* Chance of a false alarm in a whole comparison, at most. Half of the 5 % that rtl promises: times
+ * of a run depend on each other a little, which the test does not know. */
 #define COMPARE_ALPHA 0.025
 #define COMPARE_INTERVAL_MIN 6 /* values of a side from which on an interval means something */
 
@@ -22,7 +22,8 @@ struct compare_result {
 	double change;	  /* b / a - 1; 0 if both are 0, infinite if only a is */
 	double low, high; /* in this range the change is with 95 % */
 	double p;	  /* chance of at least such a difference without a cause */
-	double effect; /* share of pairs in which the value of b is larger, equal ones half: 0.5 is none */
+	/* share of pairs in which the value of b is larger, equal ones half: 0.5 is none */
+	double effect;
 };
 
 /* Compares two sets, each of at least one value; sorts both. 0 or -ENOMEM. */
@@ -32,11 +33,13 @@ int compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t see
 double compare_least_p(size_t nr_a, size_t nr_b);
 /* The smallest number of values on each side with which p can be `alpha` or less. */
 size_t compare_values_needed(double alpha);
-/* Holm's correction: significant[i] says whether p[i] is, so that the chance of any false alarm among all is `alpha` at most. 0 or
+/* Holm's correction: significant[i] says whether p[i] is, so that the chance of any false alarm
+ * among all is `alpha` at most. 0 or
  * -ENOMEM. */
 int compare_holm(const double *p, size_t nr, double alpha, bool *significant);
 
-/* Whether a significant difference is one of the medians, too: the interval of the change does not have 0 in it. */
+/* Whether a significant difference is one of the medians, too: the interval of the change does not
+ * have 0 in it. */
 bool compare_differs(const struct compare_result *r, bool significant);
 
 /* A generator of random numbers (splitmix64): its state is the seed. */

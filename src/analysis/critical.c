@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* critical.c - follows the critical path of a trace
  *
- * Three steps: operations and calls are read into arrays; a sweep over launches, records of events and waits for them, in the order of
- * time, finds what each operation depends on; a walk from the end to the begin chooses what came last at each point.
+ * Three steps: operations and calls are read into arrays; a sweep over launches, records of events
+ * and waits for them, in the order of time, finds what each operation depends on; a walk from the
+ * end to the begin chooses what came last at each point.
  */
 #include "analysis/critical.h"
 
@@ -40,7 +41,9 @@ enum call_kind {
 struct call {
 	int64_t begin, end, name, pid, tid;
 	uint64_t stream,
-		event; /* keys of the arguments, 0: none; of CALL_WAITS_EVENT after sweep_call(): its operation + 1 */
+		/* keys of the arguments, 0: none; of CALL_WAITS_EVENT after sweep_call(): its
+		 * operation + 1 */
+		event;
 	enum call_kind kind;
 };
 
@@ -130,7 +133,8 @@ static int add_call(void *arg, const int64_t *row)
 	struct call *c, *last = p->nr_calls ? &p->calls[p->nr_calls - 1] : NULL;
 	uint64_t known, block = (uint64_t)row[CALL_ID] >> 32;
 
-	/* rows of a thread come by their begin, the longest first: inner calls are within the last outer one */
+	/* rows of a thread come by their begin, the longest first: inner calls are within the last
+	 * outer one */
 	if (row[CALL_MARKER] || row[CALL_END] < row[CALL_START])
 		return 0;
 	if (last && last->pid == row[CALL_PID] && last->tid == row[CALL_TID] &&
@@ -426,7 +430,8 @@ static uint32_t released_by(const struct path *p, const struct call *c, int64_t 
 		if (o->end >= below ||
 		    (launch && (launch->pid != c->pid || launch->begin > c->begin)))
 			continue;
-		/* a call that is not for waiting may wait for what it launched itself: copies of pageable memory */
+		/* a call that is not for waiting may wait for what it launched itself: copies of
+		 * pageable memory */
 		if (c->kind < CALL_WAITS && launch != c)
 			continue;
 		if (c->kind == CALL_WAITS_STREAM && o->stream && o->stream != c->stream)
@@ -436,7 +441,8 @@ static uint32_t released_by(const struct path *p, const struct call *c, int64_t 
 	return NONE;
 }
 
-/* What an operation waited for last: an operation that had ended when it began, and after it was launched; NONE: its launch. */
+/* What an operation waited for last: an operation that had ended when it began, and after it was
+ * launched; NONE: its launch. */
 static uint32_t waited_for(const struct path *p, const struct op *o)
 {
 	int64_t launched = o->call == NONE ? INT64_MIN : p->calls[o->call].begin;
@@ -451,10 +457,12 @@ static uint32_t waited_for(const struct path *p, const struct op *o)
 
 struct walk {
 	int64_t now, pid, tid;
-	int64_t below; /* operations that let a call return end before: those of no length are there once */
+	/* operations that let a call return end before: those of no length are there once */
+	int64_t below;
 	uint32_t op; /* NONE: on the host */
 	uint32_t
-		call; /* the last one on the path: one that waits for its own operation is there twice */
+		/* the last one on the path: one that waits for its own operation is there twice */
+		call;
 	bool done;
 };
 
@@ -558,7 +566,8 @@ static int walk_path(struct path *p)
 
 	find_end(p, &w);
 	p->out->end = w.now;
-	/* times only fall; operations without length may stay at one time, but each is there once */
+	/* times only fall; operations without length may stay at one time, but each is there
+	 * once */
 	for (uint64_t steps = 0;
 	     ret == 0 && !w.done && w.now > p->from && steps <= 2 * (p->nr_ops + p->nr_calls) + 2;
 	     steps++)

@@ -98,7 +98,8 @@ static double sum_of(const struct diff *d, const struct diff_row *like, enum dif
 	return sum;
 }
 
-/* A run in which a name does not occur has it 0 times, for 0 ns. A side in which no run has it stays without values. */
+/* A run in which a name does not occur has it 0 times, for 0 ns. A side in which no run has it
+ * stays without values. */
 static int complete_row(struct diff *d, struct diff_row *row)
 {
 	for (int s = 0; s < 2; s++) {
@@ -175,7 +176,8 @@ static enum diff_verdict judge_row(const struct diff_row *row, bool is_significa
 		       DIFF_NOISE;
 }
 
-/* Rows with too few values even for a test of their own can't give a false alarm: they are not of the family. */
+/* Rows with too few values even for a test of their own can't give a false alarm: they are not of
+ * the family. */
 int diff_judge(const struct diff *d, const size_t *rows, size_t nr, enum diff_verdict *verdicts,
 	       size_t *needed)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* diff.h - two sides of runs compared: how long, how often, and the runs as a whole
  *
- * A row is one measure of one name: the median of its durations, their total in a run, their number in a run; or a measure of whole
- * runs. Its values are those of the runs of each side. Where a side has one run, medians are replaced by all durations (`pooled`).
- * Numbers of operations that are the same in all runs of each side are no samples of anything random: they are equal or differ, with
- * any number of runs. All else is decided by compare.h. One thread; errors are -errno, nothing is printed.
+ * A row is one measure of one name: the median of its durations, their total in a run, their number
+ * in a run; or a measure of whole runs. Its values are those of the runs of each side. Where a side
+ * has one run, medians are replaced by all durations (`pooled`). Numbers of operations that are the
+ * same in all runs of each side are no samples of anything random: they are equal or differ, with
+ * any number of runs. All else is decided by compare.h. One thread; errors are -errno, nothing is
+ * printed.
  */
 #ifndef RTL_ANALYSIS_DIFF_H
 #define RTL_ANALYSIS_DIFF_H
@@ -20,8 +22,9 @@ enum diff_kind { DIFF_KERNEL, DIFF_CALL, DIFF_COPY, DIFF_RANGE, DIFF_RUN, DIFF_N
 #define DIFF_KINDS "kernel|call|copy|range|run" /* in the order of enum diff_kind */
 extern const char *const diff_kinds[DIFF_NR_KINDS];
 
-/* MEDIAN is of names; WALL and BUSY are of runs: the wall time, and the time in which a GPU worked; TOTAL and COUNT are of both, those
- * of a run of its operations on GPUs. All but COUNT are in ns. */
+/* MEDIAN is of names; WALL and BUSY are of runs: the wall time, and the time in which a GPU worked;
+ * TOTAL and COUNT are of both, those of a run of its operations on GPUs. All but COUNT are in
+ * ns. */
 enum diff_measure { DIFF_MEDIAN, DIFF_TOTAL, DIFF_COUNT, DIFF_WALL, DIFF_BUSY, DIFF_NR_MEASURES };
 extern const char *const diff_measures[DIFF_NR_MEASURES];
 
@@ -66,11 +69,12 @@ struct diff {
 	size_t runs_needed; /* on each side, to find a difference among all rows */
 };
 
-/* Begins with a zeroed structure of which pooled and nr_runs are set. Adds values of a run to a side (0: A, 1: B). 0 or -ENOMEM. */
+/* Begins with a zeroed structure of which pooled and nr_runs are set. Adds values of a run to a
+ * side (0: A, 1: B). 0 or -ENOMEM. */
 int diff_add(struct diff *d, int side, enum diff_kind kind, enum diff_measure measure,
 	     const char *name, const int64_t *values, size_t nr);
-/* After all runs were added: compares, decides, and sorts the rows: what differs first, then what takes longest. `seed`: of the
- * intervals. 0 or -ENOMEM. */
+/* After all runs were added: compares, decides, and sorts the rows: what differs first, then what
+ * takes longest. `seed`: of the intervals. 0 or -ENOMEM. */
 int diff_compare(struct diff *d, uint64_t seed);
 void diff_fini(struct diff *d);
 
@@ -80,11 +84,13 @@ bool diff_is_compared(const struct diff_row *row);
 bool diff_has_interval(const struct diff_row *row);
 /* Whether a verdict is a difference of values. */
 bool diff_is_change(enum diff_verdict verdict);
-/* Whether the row tells a reader something: totals and numbers that don't differ are left out of what is read by people. */
+/* Whether the row tells a reader something: totals and numbers that don't differ are left out of
+ * what is read by people. */
 bool diff_is_news(const struct diff_row *row);
 
-/* The verdicts of some rows (indices in `rows`), as one family of tests of which any gives a false alarm in 5 % at most. A family of few
- * rows needs fewer runs than all. *needed: runs on each side that suffice to find a difference in any of them. 0 or -ENOMEM. */
+/* The verdicts of some rows (indices in `rows`), as one family of tests of which any gives a false
+ * alarm in 5 % at most. A family of few rows needs fewer runs than all. *needed: runs on each side
+ * that suffice to find a difference in any of them. 0 or -ENOMEM. */
 int diff_judge(const struct diff *d, const size_t *rows, size_t nr, enum diff_verdict *verdicts,
 	       size_t *needed);
 

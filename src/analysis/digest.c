@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* digest.c - busy and idle time of GPUs, sums of their operations
  *
- * Fails:    out of memory and errors of the file end the reading: -errno, and a message in q->res->error.
+ * Fails:    out of memory and errors of the file end the reading: -errno, and a message in
+ *           q->res->error.
  */
 #include "analysis/digest.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* digest.h - what a trace amounts to: busy and idle time of GPUs, what the host did meanwhile, sums by name
+/* digest.h - what a trace amounts to: busy and idle time of GPUs, what the host did meanwhile, sums
+ * by name
  *
- * Reads operations and calls once each, in the order of their begin. Memory grows with names and GPUs, not with events: of
- * gaps without work, the longest are kept.
+ * Reads operations and calls once each, in the order of their begin. Memory grows with names and
+ * GPUs, not with events: of gaps without work, the longest are kept.
  *
  *	digest.c	operations: sums, busy time, gaps
  *	digest_host.c	calls: sums, errors, what the host did in gaps; copies, streams, launches
@@ -26,8 +27,10 @@ struct digest_sum {
 	uint64_t calls, ns, bytes, errors;
 	uint64_t untimed;
 	uint64_t
-		idle_ns; /* of a function: the time in which it ran and no GPU worked; what threads did at once counts once */
-	uint64_t max_ns; /* of a function */
+		/* of a function: the time in which it ran and no GPU worked; what threads did at
+		 * once counts once */
+		idle_ns;
+	uint64_t max_ns;   /* of a function */
 	uint64_t nr_waits; /* of a function: GPUs worked meanwhile, and none when it returned */
 	uint64_t wait_ns;  /* of these calls, the same */
 	int64_t idle_until, wait_until; /* private: what is counted so far */
@@ -85,7 +88,8 @@ struct digest_error {
 enum { DIGEST_RECENT = 512 };
 
 struct digest {
-	/* of the caller, before digest_read(): busy time of each GPU in so many parts of `bin_ns` from `bins_begin` on; 0: none */
+	/* of the caller, before digest_read(): busy time of each GPU in so many parts of `bin_ns`
+	 * from `bins_begin` on; 0: none */
 	size_t nr_bins;
 	int64_t bins_begin, bin_ns;
 
@@ -140,19 +144,21 @@ struct digest {
 
 #define DIGEST_SMALL_NS 10000
 
-/* Reads the trace, or the part of it that slice_apply() left; `filter` is in use until digest_fini(). The whole digest is in the caller's
- * zeroed structure. 0 or -errno with q->res->error; digest_fini() in both cases. One thread. */
+/* Reads the trace, or the part of it that slice_apply() left; `filter` is in use until
+ * digest_fini(). The whole digest is in the caller's zeroed structure. 0 or -errno with
+ * q->res->error; digest_fini() in both cases. One thread. */
 int digest_read(struct digest *d, struct query *q, const struct slice *filter);
 void digest_fini(struct digest *d);
 /* Of the name; made if it does not exist. NULL: out of memory. */
 struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key);
 /* The longest total first. */
 void digest_sort(struct digest_sums *s);
-/* Joins sums of the same name: kernels of all GPUs and processes. The result's names are borrowed. 0 or -ENOMEM. */
+/* Joins sums of the same name: kernels of all GPUs and processes. The result's names are borrowed.
+ * 0 or -ENOMEM. */
 int digest_join(const struct digest_sums *s, struct digest_sums *out);
 void digest_free_sums(struct digest_sums *s, bool names);
-/* What the host did in the listed gaps of a lane: the `nr` longest ones, which become the first ones. 0 or -errno with
- * the job's error. */
+/* What the host did in the listed gaps of a lane: the `nr` longest ones, which become the first
+ * ones. 0 or -errno with the job's error. */
 int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr);
 /* The text of rocpd_string, "" if id is below 0. Valid until the next call; NULL: out of memory. */
 const char *digest_name(struct digest *d, int64_t id);

@@ -159,7 +159,8 @@ static int on_call(void *arg, const int64_t *row)
 					idle_until(all, end) - idle_until(all, sum->idle_until);
 		sum->idle_until = end;
 	}
-	/* GPUs worked for a part of the call that is no accident, and had nothing left to do when it returned */
+	/* GPUs worked for a part of the call that is no accident, and had nothing left to do when
+	 * it returned */
 	if (all->nr_kept && idle < (uint64_t)(end - begin) / 20 * 19 && is_idle_at(all, end)) {
 		sum->nr_waits++;
 		/* the first copy may wait for the start-up, too */

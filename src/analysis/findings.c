@@ -272,7 +272,8 @@ static void find_tiny_launches(struct search *f)
 	if (calls < 100 || all->kernels < 100)
 		return;
 	mean_ns = all->kernel_ns / all->kernels;
-	/* the GPU waits for the next launch: it is idle for most of the time in which it is used at all */
+	/* the GPU waits for the next launch: it is idle for most of the time in which it is used at
+	 * all */
 	if (mean_ns > 50000 || mean_ns > 4 * (ns / calls) || share_of(all->busy_ns, used) > 0.5 ||
 	    calls < all->kernels / 2)
 		return;
@@ -575,7 +576,8 @@ static unsigned int find_lacks(const struct search *f)
 	return lacking;
 }
 
-/* "Not looked for: idle-gpu, critical-path. They need all calls of HIP, which the trace does not have." */
+/* "Not looked for: idle-gpu, critical-path. They need all calls of HIP, which the trace does not
+ * have." */
 static void say_missing(struct search *f, unsigned int lacking)
 {
 	unsigned int needed = 0;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* findings.h - what is wrong with a program: an id, a sentence, its numbers, and what to look at
  *
- * Ids are stable; docs/findings.md says of each what it means and what to do. A finding is there where its cost is at least a twentieth of
- * the time after the start-up (wall.h), of which its shares are. One whose needs the recording lacks is left out, and named.
+ * Ids are stable; docs/findings.md says of each what it means and what to do. A finding is there
+ * where its cost is at least a twentieth of the time after the start-up (wall.h), of which its
+ * shares are. One whose needs the recording lacks is left out, and named.
  */
 #ifndef RTL_ANALYSIS_FINDINGS_H
 #define RTL_ANALYSIS_FINDINGS_H
 
 #include "analysis/digest.h"
 
-/* By the share of the time that it concerns: a half, a fifth, less. NOTE: where the time goes, which need not be a fault. */
+/* By the share of the time that it concerns: a half, a fifth, less. NOTE: where the time goes,
+ * which need not be a fault. */
 enum findings_severity { FINDINGS_HIGH, FINDINGS_MEDIUM, FINDINGS_LOW, FINDINGS_NOTE };
 const char *findings_severity_name(enum findings_severity severity);
 
@@ -34,11 +36,13 @@ struct finding {
 struct findings {
 	struct finding list[FINDINGS_MAX];
 	size_t nr;
-	char *missing; /* a sentence: which were not looked for, and what they need; NULL: all were */
+	/* a sentence: which were not looked for, and what they need; NULL: all were */
+	char *missing;
 };
 
-/* Reads them from a digest. The result is in the caller's zeroed structure. 0 or -errno with q->res->error; findings_fini() in both cases.
- * The critical path takes all operations and calls into memory, and is left out above 400,000 of them. */
+/* Reads them from a digest. The result is in the caller's zeroed structure. 0 or -errno with
+ * q->res->error; findings_fini() in both cases. The critical path takes all operations and calls
+ * into memory, and is left out above 400,000 of them. */
 int findings_read(struct query *q, struct digest *d, struct findings *out);
 void findings_fini(struct findings *f);
 

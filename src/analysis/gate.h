@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* gate.h - conditions on a comparison: "kernel:gemm.* > +5%; kernel.count:gemm.* > 0%; wall > +3%"
  *
- * A condition fails if one of the rows that it names differs, in its direction and beyond its limit. The rows of all conditions
- * are a family of tests of their own, so that a gate on one name needs few runs. A condition of which no row could be decided is
+ * A condition fails if one of the rows that it names differs, in its direction and beyond its
+ * limit. The rows of all conditions are a family of tests of their own, so that a gate on one name
+ * needs few runs. A condition of which no row could be decided is
  * undecided: it has neither passed nor failed. One thread.
  */
 #ifndef RTL_ANALYSIS_GATE_H
@@ -34,7 +35,8 @@ struct gate {
 	size_t runs_needed; /* on each side, so that each row can be decided */
 };
 
-/* 0, or -EINVAL or -ENOMEM with a message in `error`; *out is NULL then. The caller frees with gate_free(). */
+/* 0, or -EINVAL or -ENOMEM with a message in `error`; *out is NULL then. The caller frees with
+ * gate_free(). */
 int gate_parse(const char *text, struct gate **out, char error[GATE_ERROR_SIZE]);
 /* Fills gate->results, after diff_compare(). 0 or -ENOMEM. */
 int gate_check(struct gate *gate, const struct diff *d);

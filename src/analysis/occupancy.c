@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* occupancy.c - which resource limits the waves that a kernel can have at a time
  *
- * From the registers and LDS in the kernel's code object and the workgroups of its dispatches, by the sizes of AMD's ISA documents:
- *	gfx8, gfx9	  256 VGPRs of 64 lanes for a SIMD (512 with gfx90a and gfx94x, in units of 8), 800 SGPRs, 64 KiB LDS
- *			  for a CU of 4 SIMDs
- *	gfx10		  1024 VGPRs of 32 lanes for a SIMD, in units of 8; a wave has all its SGPRs; 64 KiB LDS for a CU of
- *			  2 SIMDs
+ * From the registers and LDS in the kernel's code object and the workgroups of its dispatches, by
+ * the sizes of AMD's ISA documents:
+ *	gfx8, gfx9	  256 VGPRs of 64 lanes for a SIMD (512 with gfx90a and gfx94x, in units of
+ *			  8), 800 SGPRs, 64 KiB LDS for a CU of 4 SIMDs
+ *	gfx10		  1024 VGPRs of 32 lanes for a SIMD, in units of 8; a wave has all its
+ *			  SGPRs; 64 KiB LDS for a CU of 2 SIMDs
  *	gfx11, gfx12	  1536 VGPRs, in units of 24
  */
 #include "analysis/occupancy.h"

@@ -10,7 +10,8 @@ struct occupancy {
 	const char *limit;	       /* "VGPRs", "SGPRs", "LDS", "workgroup size", or "" */
 };
 
-/* Of the first shape of the kernel, by its name. *stmt is NULL at first, and the caller's to finalize. 0 or -errno with the job's error. */
+/* Of the first shape of the kernel, by its name. *stmt is NULL at first, and the caller's to
+ * finalize. 0 or -errno with the job's error. */
 int occupancy_read(struct query *q, sqlite3_stmt **stmt, const char *kernel, struct occupancy *o);
 
 #endif

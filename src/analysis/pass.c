@@ -161,7 +161,8 @@ static int read_rows(struct pass *p, bool ordered)
 
 	if (!ordered)
 		return query_scan(p->q, rows->columns, rows->from, take_any, p);
-	/* a part of a trace, and what cause_make() found, are temporary: only this connection has them */
+	/* a part of a trace, and what cause_make() found, are temporary: only this connection has
+	 * them */
 	is_part = p->calls || query_number(p->q->db,
 					   "SELECT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE "
 					   "name = 'rocpd_op')",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pass.h - one pass over the operations of a trace for all the tables that are made of them
  *
- * One thread calls the readers; two others may read the file meanwhile, so that readers may not use q->db.
+ * One thread calls the readers; two others may read the file meanwhile, so that readers may not use
+ * q->db.
  */
 #ifndef RTL_ANALYSIS_PASS_H
 #define RTL_ANALYSIS_PASS_H

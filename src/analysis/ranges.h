@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ranges.h - roctx ranges as a tree, with the GPU time of what was launched in them
  *
- * A node is a message under a message: all ranges of that name under that one, of all threads. An operation belongs to the innermost
- * range of push and pop that was open on the thread that launched it, and to all ranges around that. It also belongs to each range of
- * start and stop during which it was launched, by any thread of the process. Files of RPD do not say which range an
- * operation belongs to.
+ * A node is a message under a message: all ranges of that name under that one, of all threads. An
+ * operation belongs to the innermost range of push and pop that was open on the thread that
+ * launched it, and to all ranges around that. It also belongs to each range of start and stop
+ * during which it was launched, by any thread of the process. Files of RPD do not say which range
+ * an operation belongs to.
  */
 #ifndef RTL_ANALYSIS_RANGES_H
 #define RTL_ANALYSIS_RANGES_H
@@ -33,7 +34,8 @@ struct ranges_node {
 struct ranges {
 	struct ranges_node *nodes;
 	size_t nr, max;
-	size_t *order; /* of a tree: each node behind the one that it is in, the most GPU time first */
+	/* of a tree: each node behind the one that it is in, the most GPU time first */
+	size_t *order;
 
 	/* private, while reading */
 	struct query *q;
@@ -45,7 +47,8 @@ struct ranges {
 	struct map by_name; /* of a node and a message: the node within */
 };
 
-/* Reads the ranges. part() says to which of the nr_parts parts a row belongs, NULL: there is one. 0 or -errno with q->res->error. */
+/* Reads the ranges. part() says to which of the nr_parts parts a row belongs, NULL: there is one. 0
+ * or -errno with q->res->error. */
 int ranges_begin(struct ranges *r, struct query *q, uint32_t nr_parts,
 		 uint32_t (*part)(void *arg, int64_t id), void *arg);
 /* Adds operations to the innermost range in which they were launched. HOT. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sheet.h - a table: described columns and typed rows, which an analysis fills and every output draws
+/* sheet.h - a table: described columns and typed rows, which an analysis fills and every output
+ * draws
  *
- * The terminal, CSV, JSON and the screens of rtl tui draw the same table (cli/grid.h). Texts are copied. Where memory runs out the table
- * remembers it, and further rows are left out: sheet_check() at the end says so. One thread at a time.
+ * The terminal, CSV, JSON and the screens of rtl tui draw the same table (cli/grid.h). Texts are
+ * copied. Where memory runs out the table remembers it, and further rows are left out:
+ * sheet_check() at the end says so. One thread at a time.
  */
 #ifndef RTL_ANALYSIS_SHEET_H
 #define RTL_ANALYSIS_SHEET_H
@@ -31,7 +33,8 @@ struct sheet_column {
 	const char *key;   /* in CSV and JSON, stable: "total_ns" */
 	const char *title; /* on a screen: "TOTAL"; NULL: not there */
 	enum sheet_unit unit;
-	/* On a screen that is too narrow the column with the highest number is left out first; 0: never. */
+	/* On a screen that is too narrow the column with the highest number is left out first; 0:
+	 * never. */
 	unsigned char drop;
 	bool symbol;   /* SHEET_NAME: names of kernels, which may be shortened */
 	bool is_typed; /* SHEET_NAME: users give it to other commands; others are cut first */
@@ -77,11 +80,12 @@ void sheet_missing(struct sheet *t, const char *fmt, ...) __attribute__((format(
 int sheet_check(const struct sheet *t);
 void sheet_fini(struct sheet *t);
 
-/* < 0: the cell x is in front of y in a sorted column: the largest number or the first name; cells without a value are last. */
+/* < 0: the cell x is in front of y in a sorted column: the largest number or the first name; cells
+ * without a value are last. */
 int sheet_compare(const struct sheet_column *column, const struct sheet_cell *x,
 		  const struct sheet_cell *y);
-/* Sorts the rows by a column. `column` is its key, the key's begin up to a '_', or its title, in any case. false: there is none of that
- * name. */
+/* Sorts the rows by a column. `column` is its key, the key's begin up to a '_', or its title, in
+ * any case. false: there is none of that name. */
 bool sheet_sort(struct sheet *t, const char *column);
 /* Keeps the first `nr` rows. */
 void sheet_limit(struct sheet *t, size_t nr);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sums.c - durations grouped by name
  *
- * When the limit of values in memory is exceeded, all of them move to a temporary file without a name: a sorted run for each series.
- * A quantile is found by counting, in each run of its series, the values up to a limit that is halved.
+ * When the limit of values in memory is exceeded, all of them move to a temporary file without a
+ * name: a sorted run for each series. A quantile is found by counting, in each run of its series,
+ * the values up to a limit that is halved.
  */
 #include "analysis/sums.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sums.h - durations by name: count, sum, extremes and exact quantiles
  *
- * Every value is kept, so that quantiles are exact: up to a limit in memory (8 bytes each), beyond it in a temporary file. What can't be
- * kept, for want of memory or disk space, is remembered: sums_check() at the end says so, and the sums are wrong then. One thread at a time.
+ * Every value is kept, so that quantiles are exact: up to a limit in memory (8 bytes each), beyond
+ * it in a temporary file. What can't be kept, for want of memory or disk space, is remembered:
+ * sums_check() at the end says so, and the sums are wrong then. One thread at a time.
  */
 #ifndef RTL_ANALYSIS_SUMS_H
 #define RTL_ANALYSIS_SUMS_H
@@ -13,8 +14,8 @@
 
 #include "query/query.h"
 
-/* Series of values: the duration; for kernels also the time from the begin (LAUNCH) and from the end (DELAY) of their
- * call to their own begin. */
+/* Series of values: the duration; for kernels also the time from the begin (LAUNCH) and from the
+ * end (DELAY) of their call to their own begin. */
 enum sums_series { SUMS_TIME, SUMS_LAUNCH, SUMS_DELAY, SUMS_NR };
 
 struct sums_values {
@@ -43,7 +44,8 @@ struct sums_group {
 
 struct sums;
 
-/* max_kept: limit of values in memory, all groups together; 0: 2 Mi, which is 16 MiB. NULL: out of memory. */
+/* max_kept: limit of values in memory, all groups together; 0: 2 Mi, which is 16 MiB. NULL: out of
+ * memory. */
 struct sums *sums_create(size_t max_kept);
 /* NULL is ignored. */
 void sums_destroy(struct sums *sums);
@@ -51,10 +53,12 @@ void sums_destroy(struct sums *sums);
 int sums_check(const struct sums *sums, struct query *q);
 /* The group of that name and part; created if it does not exist. Valid until sums_destroy(). */
 struct sums_group *sums_group(struct sums *sums, const char *name, uint32_t part);
-/* The same by a number that stands for the name, which sums_name() sets later. HOT where the last number comes again. */
+/* The same by a number that stands for the name, which sums_name() sets later. HOT where the last
+ * number comes again. */
 struct sums_group *sums_group_of(struct sums *sums, uint64_t key, uint32_t part);
-/* Names the groups that were made by numbers, and joins those of the same name and part. The numbers mean nothing more: others may
- * follow. name() returns a text that is valid until it is called again. */
+/* Names the groups that were made by numbers, and joins those of the same name and part. The
+ * numbers mean nothing more: others may follow. name() returns a text that is valid until it is
+ * called again. */
 void sums_name(struct sums *sums, const char *(*name)(void *arg, uint64_t key), void *arg);
 /* Forgets all groups and values. */
 void sums_clear(struct sums *sums);
@@ -69,14 +73,15 @@ void sums_add_value(struct sums *sums, struct sums_group *group, enum sums_serie
 /* The smallest value that at least `share` (0..1) of the values do not exceed; 0 without values. */
 int64_t sums_quantile(struct sums *sums, struct sums_group *group, enum sums_series series,
 		      double share);
-/* The values of a series, sorted; *nr is their number. NULL: there are none, or they are not in memory (see sums_create()). Valid
- * until the next value is added. */
+/* The values of a series, sorted; *nr is their number. NULL: there are none, or they are not in
+ * memory (see sums_create()). Valid until the next value is added. */
 const int64_t *sums_values(struct sums *sums, struct sums_group *group, enum sums_series series,
 			   size_t *nr);
 /* Rounded to the nearest integer; 0 without values. */
 int64_t sums_mean(const struct sums_group *group, enum sums_series series);
 
-/* Groups by their total, the longest first; equal ones by calls, then by name. No group can be added any more. */
+/* Groups by their total, the longest first; equal ones by calls, then by name. No group can be
+ * added any more. */
 struct sums_group **sums_sorted(struct sums *sums, size_t *nr);
 /* "0,2-5" of bits. */
 const char *sums_gpus(char *buf, size_t size, uint64_t gpus);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* table_clocks.c - the clocks of the hosts of a trace: how far each is ahead of another one, and how well that is known */
+/* table_clocks.c - the clocks of the hosts of a trace: how far each is ahead of another one, and
+ * how well that is known */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -137,7 +137,8 @@ static void add_row(struct sheet *out, const struct collectives *c, const struct
 	sheet_row(out, cells);
 }
 
-/* What made the worst one late, as far as the trace names it: ", in range step"; "" otherwise. The caller's to free. */
+/* What made the worst one late, as far as the trace names it: ", in range step"; "" otherwise. The
+ * caller's to free. */
 static char *detail_of(struct query *q, const struct collective_member *m)
 {
 	bool kernel = m->worst_kernel != 0, range = !kernel && m->worst_marker && q->ours;

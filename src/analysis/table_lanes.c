@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* table_lanes.c - GPUs and streams: how long each was busy with kernels and copies
  *
- * Busy is the time with at least one operation: overlapping operations count once. Its share is that of the time after the start-up
- * (wall.h). Operations come by their begin: those of GPUs from the pass, those of streams from a query, which sorts them.
+ * Busy is the time with at least one operation: overlapping operations count once. Its share is
+ * that of the time after the start-up (wall.h). Operations come by their begin: those of GPUs from
+ * the pass, those of streams from a query, which sorts them.
  */
 #include <errno.h>
 #include <stdio.h>

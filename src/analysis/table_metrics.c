@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* table_metrics.c - how near each kernel came to what its GPU can do: --metrics compute, memory, roofline
+/* table_metrics.c - how near each kernel came to what its GPU can do: --metrics compute, memory,
+ * roofline
  *
- * Rates are of the dispatches that were counted. The clock and the number of units are the agent's in the trace; operations in a
- * cycle and the bandwidth of memory, which a trace does not have, are those of src/counter/data/peaks.csv.
+ * Rates are of the dispatches that were counted. The clock and the number of units are the agent's
+ * in the trace; operations in a cycle and the bandwidth of memory, which a trace does not have, are
+ * those of src/counter/data/peaks.csv.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* table_names.c - a row for each kernel, call, kind of copy or marker
  *
- * Operations without valid times (unfinished, none written, inverted) are counted, but not in the times.
+ * Operations without valid times (unfinished, none written, inverted) are counted, but not in the
+ * times.
  */
 #include <errno.h>
 #include <stdio.h>

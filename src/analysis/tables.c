@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - the tables that a trace amounts to: which file makes each, and the pass over the operations that they share */
+/* tables.c - the tables that a trace amounts to: which file makes each, and the pass over the
+ * operations that they share */
 #include "analysis/tables_internal.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tables.h - the tables that a trace amounts to: what rtl summary, rtl tui and rtl diff show
  *
- * Tables that are asked for together are made in one pass over the operations. Prints nothing, ends no process; one thread at a time.
+ * Tables that are asked for together are made in one pass over the operations. Prints nothing, ends
+ * no process; one thread at a time.
  *
  *	tables.c	    which there are, and the pass
  *	table_names.c	    kernels, calls, copies and markers, by name
@@ -61,8 +62,10 @@ struct tables {
 	bool mangled;	     /* names of kernels */
 	const char *metrics; /* of TABLES_METRICS: a view of counter/view.h */
 	const char *
-		collectives; /* a regular expression: kernels that are collectives, too; NULL: none */
-	/* Rows of a table that are kept, 0: all. is_sorted: all are kept, since the caller sorts them. */
+		/* a regular expression: kernels that are collectives, too; NULL: none */
+		collectives;
+	/* Rows of a table that are kept, 0: all. is_sorted: all are kept, since the caller sorts
+	 * them. */
 	uint64_t most;
 	bool is_sorted;
 
@@ -81,13 +84,15 @@ struct tables_want {
 	enum tables_split split;
 };
 
-/* Makes the tables, in the zeroed structures `out`; sheet_fini() of each, in all cases. 0 or -errno with q->res->error. */
+/* Makes the tables, in the zeroed structures `out`; sheet_fini() of each, in all cases. 0 or -errno
+ * with q->res->error. */
 int tables_read(struct tables *t, const struct tables_want *want, size_t nr, struct sheet *out);
-/* All values of kernels, calls, copies or markers by their name, in memory. 0 or -errno with q->res->error; sums_destroy() in both
- * cases. */
+/* All values of kernels, calls, copies or markers by their name, in memory. 0 or -errno with
+ * q->res->error; sums_destroy() in both cases. */
 int table_names_sums(struct tables *t, enum tables_kind kind, struct sums **out);
 
-/* The digest and the findings of the trace, read when they are first asked for. 0 or -errno with q->res->error. */
+/* The digest and the findings of the trace, read when they are first asked for. 0 or -errno with
+ * q->res->error. */
 int tables_digest(struct tables *t, struct digest **out);
 int tables_findings(struct tables *t, const struct findings **out);
 

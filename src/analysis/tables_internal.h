@@ -26,7 +26,8 @@ struct tables_job {
 	size_t nr_jobs;		   /* of the call: values in memory are divided among them */
 };
 
-/* Of each file: begin() sets job->state and job->reader; end() makes the rows; done() frees the state, in all cases. */
+/* Of each file: begin() sets job->state and job->reader; end() makes the rows; done() frees the
+ * state, in all cases. */
 int table_names_begin(struct tables_job *job);
 int table_names_end(struct tables_job *job);
 void table_names_done(struct tables_job *job);
@@ -46,7 +47,8 @@ int table_more_graphs(struct tables_job *job);
 int table_more_errors(struct tables_job *job);
 int table_more_gaps(struct tables_job *job);
 
-/* The collectives of the trace; collective_fini() in all cases. 0, or -errno with q->res->error or -ENOMEM without. */
+/* The collectives of the trace; collective_fini() in all cases. 0, or -errno with q->res->error or
+ * -ENOMEM without. */
 int table_collectives_read(struct tables *t, struct collectives *out);
 /* Lines about the clocks of several hosts. */
 void table_clocks_notes(struct sheet *out, const struct clock_align *clocks);
@@ -55,10 +57,12 @@ void table_clocks_notes(struct sheet *out, const struct clock_align *clocks);
 uint32_t tables_part(const struct tables_job *job, uint32_t process);
 uint32_t tables_part_of(const struct tables_job *job, int64_t id);
 
-/* The columns of a divided table: the rank or pid, the row's time of the mean of its name, the most of the mean, and who has it. */
+/* The columns of a divided table: the rank or pid, the row's time of the mean of its name, the most
+ * of the mean, and who has it. */
 #define TABLES_PART_COLUMNS 4
 void tables_part_columns(struct tables_job *job);
-/* The cells of a row: `own` is its part and time, `all` are the times of its name in each part, of which `has` says which have it. */
+/* The cells of a row: `own` is its part and time, `all` are the times of its name in each part, of
+ * which `has` says which have it. */
 void tables_part_cells(const struct tables_job *job, uint32_t part, const uint64_t *all,
 		       const bool *has, struct sheet_cell cells[TABLES_PART_COLUMNS]);
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* wall.h - the time that a trace is about: what "wall", "start-up" and shares of time mean in every output
+/* wall.h - the time that a trace is about: what "wall", "start-up" and shares of time mean in every
+ * output
  *
- *	wall	  from the begin of the process that began first to the end of the one that ended last, or of its last event if it was
- *		  killed. Of a trace that is a part of its program (recording was paused, a flight recorder kept the last records), and
- *		  in files of RPD: from the first record to the last. Of a window of time or of ranges: those.
- *	start-up  from the begin of the wall time to the begin of the first operation of a GPU whose times are measured: the program
- *		  and its runtime start. None where no operation has times, where the trace is a part, and of a part of a trace.
- *	work	  the wall time without the start-up. Shares of time (how long GPUs were busy, findings) are shares of it.
+ *	wall	  from the begin of the process that began first to the end of the one that ended
+ *		  last, or of its last event if it was killed. Of a trace that is a part of its
+ *		  program (recording was paused, a flight recorder kept the last records), and in
+ *		  files of RPD: from the first record to the last. Of a window of time or of ranges:
+ *		  those.
+ *	start-up  from the begin of the wall time to the begin of the first operation of a GPU whose
+ *		  times are measured: the program and its runtime start. None where no operation has
+ *		  times, where the trace is a part, and of a part of a trace.
+ *	work	  the wall time without the start-up. Shares of time (how long GPUs were busy,
+ *		  findings) are shares of it.
  */
 #ifndef RTL_ANALYSIS_WALL_H
 #define RTL_ANALYSIS_WALL_H

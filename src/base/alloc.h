@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* alloc.h - memory whose Nth allocation a test can make fail
  *
- * librtl uses only alloc_pages(): the program's own malloc may be instrumented, interposed, or running when a signal
- * handler interrupts it. The libraries with AMD's names use the heap, as AMD's do, since clients free some of their results; so do counter,
- * store, query, analysis and export. tools/check_banned.py refuses direct calls in these; the command line itself, which ends with a message when memory
- * runs out, makes some. Tests use alloc_fail_at().
+ * librtl uses only alloc_pages(): the program's own malloc may be instrumented, interposed, or
+ * running when a signal handler interrupts it. The libraries with AMD's names use the heap, as
+ * AMD's do, since clients free some of their results; so do counter, store, query, analysis and
+ * export. tools/check_banned.py refuses direct calls in these; the command line itself, which ends
+ * with a message when memory runs out, makes some. Tests use alloc_fail_at().
  */
 #ifndef RTL_BASE_ALLOC_H
 #define RTL_BASE_ALLOC_H
@@ -21,8 +22,8 @@ void *alloc_heap(size_t size);
 void *alloc_zero(size_t nr, size_t size);
 /* As realloc: on failure NULL, and `p` is unchanged. */
 void *alloc_resize(void *p, size_t nr, size_t size);
-/* For an array of nr items with space for *cap: makes space for one more (`first` items at first). Returns the array, which may
- * have moved; on failure NULL, and `array` stays as it was. */
+/* For an array of nr items with space for *cap: makes space for one more (`first` items at first).
+ * Returns the array, which may have moved; on failure NULL, and `array` stays as it was. */
 void *alloc_grow(void *array, size_t nr, size_t *cap, size_t first, size_t size);
 char *alloc_string(const char *text);
 /* Of at most `size` bytes of it. */

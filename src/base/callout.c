@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* callout.c - calls a function of the program while something is held
  *
- * A personality routine does the work of what C++ has destructors for: -fexceptions would do it too, and make each library need libgcc_s.
- * That routine needs nothing of the unwinder, so that it is right with any.
+ * A personality routine does the work of what C++ has destructors for: -fexceptions would do it
+ * too, and make each library need libgcc_s. That routine needs nothing of the unwinder, so that it
+ * is right with any.
  *
  * Owns:     each thread's list of the calls that run, in their stack frames.
  * Threads:  any.
@@ -28,8 +29,8 @@ struct running {
 
 static _Thread_local struct running *innermost;
 
-/* glibc's clean-ups of before NPTL, which it keeps for programs of that time. Of its two lists this is the one that longjmp() walks; the header
- * has the structure alone. */
+/* glibc's clean-ups of before NPTL, which it keeps for programs of that time. Of its two lists this
+ * is the one that longjmp() walks; the header has the structure alone. */
 void _pthread_cleanup_push(struct _pthread_cleanup_buffer *b, void (*fn)(void *), void *arg);
 void _pthread_cleanup_pop(struct _pthread_cleanup_buffer *b, int execute);
 
@@ -55,7 +56,8 @@ RTL_HIDDEN _Unwind_Reason_Code callout_personality(int version, _Unwind_Action a
 						   struct _Unwind_Exception *exception,
 						   struct _Unwind_Context *context);
 
-/* Of callout_call()'s frame. Frames are left from the innermost on, so it is the innermost call's. */
+/* Of callout_call()'s frame. Frames are left from the innermost on, so it is the innermost
+ * call's. */
 _Unwind_Reason_Code callout_personality(int version, _Unwind_Action actions,
 					_Unwind_Exception_Class class,
 					struct _Unwind_Exception *exception,
@@ -130,7 +132,8 @@ static void run_outlived(void *arg)
 	o->fn(o->arg);
 }
 
-/* glibc has nothing to give back for a thread that has begun to end but what it has on its stack. */
+/* glibc has nothing to give back for a thread that has begun to end but what it has on its
+ * stack. */
 static void go_on(void *arg)
 {
 	struct outlived *o = arg;

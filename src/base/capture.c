@@ -67,7 +67,8 @@ static const struct unit sizes[] = { { "K", 1 << 10 },
 				     { "T", UINT64_C(1) << 40 },
 				     { NULL, 0 } };
 
-/* Billionths of a number with digits behind the point, times the unit's size. false: it does not fit. */
+/* Billionths of a number with digits behind the point, times the unit's size. false: it does not
+ * fit. */
 static bool scale(uint64_t billionths, uint64_t size, uint64_t most, uint64_t *out)
 {
 	if (billionths / NS_PER_S > most / size)

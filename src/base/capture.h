@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* capture.h - the values of the options that choose what is recorded: --period, --range, --gpus and so on
+/* capture.h - the values of the options that choose what is recorded: --period, --range, --gpus and
+ * so on
  *
- * `rtl trace` checks them before the program starts, librtl reads them in the program. A parser returns 0, or
+ * `rtl trace` checks them before the program starts, librtl reads them in the program. A parser
+ * returns 0, or
  * -EINVAL with a message: what is wrong, where, and what is allowed.
  */
 #ifndef RTL_BASE_CAPTURE_H
@@ -50,7 +52,8 @@ struct capture_range {
 	uint64_t number; /* of the occurrence, from 1; 0: each */
 };
 int capture_range(const char *text, struct capture_range *out, char error[CAPTURE_ERROR_SIZE]);
-/* Whether `name` is like the first `size` bytes of `pattern`: '*' any text, '?' any byte, '\' the next byte itself. */
+/* Whether `name` is like the first `size` bytes of `pattern`: '*' any text, '?' any byte, '\' the
+ * next byte itself. */
 bool capture_like(const char *pattern, size_t size, const char *name);
 
 /* Allocates; the caller calls regfree(). */

@@ -9,8 +9,8 @@
  * Owns:     the lines.
  * Threads:  see the table in clock.h.
  * Hot path: clock_now_ns() - the counter or the vDSO, no system call.
- * Fails:    the kernel's clock source is not the counter, a line is too old, the counter went back: the
- *           kernel's clock is read.
+ * Fails:    the kernel's clock source is not the counter, a line is too old, the counter went back:
+ *           the kernel's clock is read.
  */
 #include "base/clock.h"
 
@@ -79,7 +79,8 @@ uint64_t clock_read_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
 }
 
-/* Whether this process is in the time namespace of its children, whose offsets the kernel shows. It is not after unshare(CLONE_NEWTIME). */
+/* Whether this process is in the time namespace of its children, whose offsets the kernel shows. It
+ * is not after unshare(CLONE_NEWTIME). */
 static bool is_in_shown_namespace(void)
 {
 	struct stat own, shown;
@@ -393,7 +394,8 @@ uint64_t clock_tick(void)
 {
 	uint64_t ns;
 
-	/* acquire, and the release: of two threads the later one finds what the earlier one has measured */
+	/* acquire, and the release: of two threads the later one finds what the earlier one has
+	 * measured */
 	if (atomic_exchange_explicit(&is_ticking, true, memory_order_acquire))
 		return LAST_NS;
 	ns = tick();

@@ -36,12 +36,14 @@ void clock_select(clockid_t id);
 /* ns of a host clock; vDSO, no system call. */
 uint64_t clock_read_ns(clockid_t id);
 
-/* What the time namespace of this process adds to a clock of the boot, CLOCK_BOOTTIME or CLOCK_MONOTONIC (time_namespaces(7)). 0: nothing,
- * or it is not known. Reads files. */
+/* What the time namespace of this process adds to a clock of the boot, CLOCK_BOOTTIME or
+ * CLOCK_MONOTONIC (time_namespaces(7)). 0: nothing, or it is not known. Reads files. */
 int64_t clock_offset_ns(clockid_t id);
-/* CLOCK_BOOTTIME without that: the same for all processes of the boot. The first call reads files. */
+/* CLOCK_BOOTTIME without that: the same for all processes of the boot. The first call reads
+ * files. */
 uint64_t clock_boot_ns(void);
-/* The same for the start of a process in ticks (field 22 of /proc/PID/stat, as this process reads it), rounded down by at most one tick. */
+/* The same for the start of a process in ticks (field 22 of /proc/PID/stat, as this process reads
+ * it), rounded down by at most one tick. */
 uint64_t clock_boot_ticks(uint64_t ticks);
 
 /* clock_now_ns() computes the time from the newest line. A line is constant while `clock_line` is
@@ -115,12 +117,13 @@ static RTL_INLINE struct clock_span clock_span_inline_ns(uint64_t begin, uint64_
 }
 
 /* Compares the counter with the kernel's clock if due. Returns ns until the next time: 10 ms after
- * the first call, up to a second later on; UINT64_MAX if the counter is not usable. Of two threads at
- * once the second returns at once. */
+ * the first call, up to a second later on; UINT64_MAX if the counter is not usable. Of two threads
+ * at once the second returns at once. */
 uint64_t clock_tick(void);
 
-/* The slope of the next line, in ns << CLOCK_SHIFT per tick: that of the kernel's clock, `mult`, bent so that the line meets the clock
- * after `wait_ns`, not 0, if that takes no more than 1/500 of the slope. `off_ns`: how far the clock is ahead. */
+/* The slope of the next line, in ns << CLOCK_SHIFT per tick: that of the kernel's clock, `mult`,
+ * bent so that the line meets the clock after `wait_ns`, not 0, if that takes no more than 1/500 of
+ * the slope. `off_ns`: how far the clock is ahead. */
 uint64_t clock_bent(uint64_t mult, int64_t off_ns, uint64_t wait_ns);
 
 /* Whether clock_now_ns() currently reads the counter. */

@@ -14,7 +14,8 @@
 #define RTL_UNUSED __attribute__((unused))
 /* For functions that run on a stack unknown to the address sanitizer. */
 #define RTL_FOREIGN_STACK __attribute__((no_sanitize_address))
-/* For a function that copies with general registers what was stored with them: a load of a vector can't be forwarded from two stores. */
+/* For a function that copies with general registers what was stored with them: a load of a vector
+ * can't be forwarded from two stores. */
 #if defined(__x86_64__) && !defined(__clang__)
 #define RTL_NO_VECTORS __attribute__((target("general-regs-only")))
 #else

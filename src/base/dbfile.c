@@ -2,7 +2,8 @@
 /* dbfile.c - the files beside an SQLite database, and who has locked it
  *
  * Threads:  any. Not in a traced process.
- * Format:   https://www.sqlite.org/fileformat2.html for journals, lockingv3.html for the bytes that are locked.
+ * Format:   https://www.sqlite.org/fileformat2.html for journals, lockingv3.html for the bytes that
+ *           are locked.
  */
 #include "base/dbfile.h"
 
@@ -37,7 +38,8 @@ static bool is_zero(const unsigned char *p, size_t n)
 	return !n;
 }
 
-/* The magic number is zero until the journal is on the disk, and again when it is of no use any more (journal_mode = PERSIST). */
+/* The magic number is zero until the journal is on the disk, and again when it is of no use any
+ * more (journal_mode = PERSIST). */
 static bool is_journal(const unsigned char *head, size_t n)
 {
 	static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
@@ -154,7 +156,8 @@ int dbfile_lock_for_reading(int fd)
 	return fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* A reader of a file without journals keeps what it has open. One that has a journal, or makes one by the name, does harm. */
+/* A reader of a file without journals keeps what it has open. One that has a journal, or makes one
+ * by the name, does harm. */
 static bool is_held(const char *path, bool has_side, char who[DBFILE_HOLDER_SIZE])
 {
 	static const struct timespec step = { .tv_nsec = WAIT_STEP_MS * 1000000L };
@@ -217,7 +220,8 @@ static bool has_log(const char *path)
 	return stat(name, &st) == 0 && st.st_size > 0;
 }
 
-/* Whether SQLite needs a log beside the database to read it, and can't make one. Looks into the file only where that is so. */
+/* Whether SQLite needs a log beside the database to read it, and can't make one. Looks into the
+ * file only where that is so. */
 static bool needs_log(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -14,12 +14,14 @@
 
 /* Bounds the time; the stack is bounded by itself (itanium.cpp). */
 #define NAME_SIZE 8192u
-/* The parser's tree: 20 to 100 bytes for a byte of the name. Pages that it does not touch cost nothing; less than a huge page. */
+/* The parser's tree: 20 to 100 bytes for a byte of the name. Pages that it does not touch cost
+ * nothing; less than a huge page. */
 #define WORK_SIZE (1u << 20)
 
 #define CLONE " [clone .kd]"
 
-/* C++'s deleting destructors, which itanium.cpp has and never calls, refer to operator delete(void *, size_t). */
+/* C++'s deleting destructors, which itanium.cpp has and never calls, refer to operator delete(void
+ * *, size_t). */
 __attribute__((weak, visibility("hidden"))) void demangle_no_delete(void *p,
 								    size_t size) __asm__("_ZdlPvm");
 void demangle_no_delete(void *p, size_t size)

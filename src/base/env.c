@@ -194,7 +194,8 @@ static void set(int id, const char *value, bool by_user)
 	given[id] = by_user;
 }
 
-/* Processes of ranks that the user does not want are not traced. One without a rank is none of these. */
+/* Processes of ranks that the user does not want are not traced. One without a rank is none of
+ * these. */
 static void leave_out_rank(void)
 {
 	struct rank rank;

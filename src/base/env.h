@@ -13,8 +13,8 @@
 /* The longest value of RTL_PMC and RTL_PMC_METRICS; others have 4095 bytes at most. */
 #define ENV_LONG_VALUE_MAX 65535u
 
-/* X(ID, "NAME", type, "default", "choices or range", "help"). Types: STR, UINT, BOOL, ENUM; SECONDS, PERIODS, RANGE,
- * REGEX, LIST, FLIGHT and TIME, see base/capture.h: empty is as unset. */
+/* X(ID, "NAME", type, "default", "choices or range", "help"). Types: STR, UINT, BOOL, ENUM;
+ * SECONDS, PERIODS, RANGE, REGEX, LIST, FLIGHT and TIME, see base/capture.h: empty is as unset. */
 #define ENV_TABLE(X)                                                                                     \
 	X(MODE, "RTL_MODE", ENUM, "standard", "lite|standard|default|full|hip",                          \
 	  "what is traced: see the modes table; `rtl trace` sets hip where it is unset")                 \
@@ -108,7 +108,8 @@ void env_init(void);
 
 /* The value as text, never NULL; valid for ever. For ENUM the canonical choice in lower case. */
 const char *env_str(enum env_id id);
-/* Another value for an unset text variable; it lives for ever. After env_init(), before it is read. */
+/* Another value for an unset text variable; it lives for ever. After env_init(), before it is
+ * read. */
 void env_set_default(enum env_id id, const char *value);
 uint64_t env_uint(enum env_id id); /* of SECONDS and TIME: nanoseconds */
 bool env_bool(enum env_id id);

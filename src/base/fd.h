@@ -28,7 +28,8 @@ ssize_t fd_read_file(const char *path, void *out, size_t size);
 /* As above: one line of text, always NUL-terminated, without its newline. 0 or -errno. */
 int fd_read_line(const char *path, char *out, size_t size);
 
-/* Whether a file of that name exists and is more than an empty one, which mktemp(1) makes for a program's output. */
+/* Whether a file of that name exists and is more than an empty one, which mktemp(1) makes for a
+ * program's output. */
 bool fd_is_taken(const char *path);
 /* What kind of file a mode means, for messages: "a FIFO". */
 const char *fd_kind(mode_t mode);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* itanium.cpp - LLVM's demangler (third_party/llvm-demangle) without C++'s run-time library
  *
- * A short mangled name can expand to gigabytes (substitutions that double), or to years of printing nothing (packs that are
- * empty). LLVM's headers allocate by malloc() and call abort() without memory. So they are compiled here with an
- * allocator of their own, which takes from the caller's block, and what would be abort() is a longjmp that ends the call.
- * No destructor that is jumped over owns anything: the block is the caller's.
+ * A short mangled name can expand to gigabytes (substitutions that double), or to years of printing
+ * nothing (packs that are empty). LLVM's headers allocate by malloc() and call abort() without
+ * memory. So they are compiled here with an allocator of their own, which takes from the caller's
+ * block, and what would be abort() is a longjmp that ends the call. No destructor that is jumped
+ * over owns anything: the block is the caller's.
  *
  * Threads:  any; the state of a call is on its thread.
  * Fails:    0, see itanium.h.
@@ -30,8 +31,8 @@ namespace
 
 /* Steps of printing: a node each. A kernel's name has hundreds. */
 constexpr size_t max_steps = 1000000;
-/* Bytes of stack from itanium_demangle() on, but for the last step's own: parsing and printing recurse with the depth of the name, on the
- * thread that loads a kernel. */
+/* Bytes of stack from itanium_demangle() on, but for the last step's own: parsing and printing
+ * recurse with the depth of the name, on the thread that loads a kernel. */
 constexpr size_t max_stack = 32 * 1024;
 
 struct state {
@@ -113,8 +114,8 @@ inline void itanium_free(void *)
 #undef free
 #undef abort
 
-/* The one function that LLVM has outside of its headers: behind the number that tells apart what a function declares under one name, `_5`
- * or `__15_`, and `first` where there is none. */
+/* The one function that LLVM has outside of its headers: behind the number that tells apart what a
+ * function declares under one name, `_5` or `__15_`, and `first` where there is none. */
 const char *llvm::itanium_demangle::parse_discriminator(const char *first, const char *last)
 {
 	const char *p = first + 1;

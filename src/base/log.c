@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* log.c - one line, one write(2)
  *
- * Owns:     the thresholds, the name of the log file; no descriptor, since the program may close it.
+ * Owns:     the thresholds, the name of the log file; no descriptor, since the program may close
+ *           it.
  * Threads:  log_write() any; log_init() before threads.
  * Fails:    a line that can't be written is dropped.
  */
@@ -126,7 +127,8 @@ static void put(const char *line, size_t size)
 	int fd = STDERR_FILENO;
 	ssize_t n;
 
-	/* opened for each line: the program may have closed a descriptor kept open; O_NONBLOCK: a FIFO without a reader */
+	/* opened for each line: the program may have closed a descriptor kept open; O_NONBLOCK: a
+	 * FIFO without a reader */
 	if (*file_path) {
 		fd = sys_open(file_path,
 			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,

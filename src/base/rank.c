@@ -13,7 +13,8 @@
 #include "base/compiler.h"
 #include "base/str.h"
 
-/* A launcher; it applies if `rank` and, if named, `needs` are set. `step`: number of the job's step. */
+/* A launcher; it applies if `rank` and, if named, `needs` are set. `step`: number of the job's
+ * step. */
 struct launcher {
 	const char *rank;
 	const char *needs;
@@ -74,8 +75,8 @@ static int64_t number(rank_getenv_fn get, const char *name)
 	return errno || *end ? RANK_NONE : value;
 }
 
-/* Slurm numbers the steps of srun from 0. A batch script and salloc's shell are steps, too, with a PROCID of 0 and numbers from the end of
- * 32 bits, or below 0: they are no rank. */
+/* Slurm numbers the steps of srun from 0. A batch script and salloc's shell are steps, too, with a
+ * PROCID of 0 and numbers from the end of 32 bits, or below 0: they are no rank. */
 static bool is_special_step(rank_getenv_fn get, const char *name)
 {
 	const char *text = name ? get(name) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rank.h - the rank of this process in its job, from the variables of the job's launcher
  *
- * torchrun, Open MPI, MPICH and others with PMI, MVAPICH, Flux, PALS, JAX, Slurm; in that order, since
- * the inner launcher is more exact: torchrun under srun, mpirun in an sbatch script.
+ * torchrun, Open MPI, MPICH and others with PMI, MVAPICH, Flux, PALS, JAX, Slurm; in that order,
+ * since the inner launcher is more exact: torchrun under srun, mpirun in an sbatch script.
  */
 #ifndef RTL_BASE_RANK_H
 #define RTL_BASE_RANK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* regular.c - users' regular expressions
  *
- * Users bring expressions of rocprofv3 (ECMAScript), of Python and Perl. regcomp() takes "\d" as the letter d without a word, so classes
- * are translated before, and what can't be is refused.
+ * Users bring expressions of rocprofv3 (ECMAScript), of Python and Perl. regcomp() takes "\d" as
+ * the letter d without a word, so classes are translated before, and what can't be is refused.
  *
  * Threads:  any; no state.
  * Fails:    with the reason; no memory is one.
@@ -22,8 +22,8 @@
 /* The longest text for two characters: "[^[:alnum:]_]" */
 #define GROWTH 8
 
-/* Copies of characters that repetitions may need: glibc's regcomp() copies what is repeated, a "+" once, "{1,255}" 255 times, and
- * nested ones multiply: 24 "+" in a row would take gigabytes. */
+/* Copies of characters that repetitions may need: glibc's regcomp() copies what is repeated, a "+"
+ * once, "{1,255}" 255 times, and nested ones multiply: 24 "+" in a row would take gigabytes. */
 #define COPIES_MAX 4096
 
 struct translation {
@@ -144,7 +144,8 @@ static uint32_t times_of(const char *at)
 	return most > 1 ? (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX) : 1;
 }
 
-/* Whether the copies of all repetitions are few enough. `open` has space for a number for each "(". */
+/* Whether the copies of all repetitions are few enough. `open` has space for a number for each
+ * "(". */
 static bool is_small(const char *at, uint64_t *open)
 {
 	uint64_t nodes = 0, last = 0, copies = 0, times;

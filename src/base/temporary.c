@@ -2,7 +2,8 @@
 /* temporary.c - files that are not complete yet
  *
  * Owns:     the list of their names.
- * Threads:  one, and signal handlers that interrupt it: an entry is marked as used after its name is complete.
+ * Threads:  one, and signal handlers that interrupt it: an entry is marked as used after its name
+ *           is complete.
  * Fails:    names beyond NR_FILES are not listed; their files stay if a signal ends the process.
  */
 #include "base/temporary.h"
@@ -82,7 +83,8 @@ int temporary_unnamed(const char *prefix)
 	int fd;
 
 	fd = sys_open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
-	/* not every file system has files without a name; kernels before 3.11 take it for a directory */
+	/* not every file system has files without a name; kernels before 3.11 take it for a
+	 * directory */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd < 0 ? -errno : fd;
 	snprintf(name, sizeof(name), "%s/%s-XXXXXX", dir, prefix);
@@ -135,7 +137,8 @@ static int copy_beside(char path[PATH_MAX + 64], const char *out)
 	return err;
 }
 
-/* Locks the empty file, for which other processes may have a trace as well. Bounded: another program may hold it. */
+/* Locks the empty file, for which other processes may have a trace as well. Bounded: another
+ * program may hold it. */
 static int lock_empty(int fd)
 {
 	static const struct timespec step = { .tv_nsec = 1000000 };

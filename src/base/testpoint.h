@@ -2,8 +2,9 @@
 /* testpoint.h - named points between two steps that other threads can observe
  *
  * RTL_TEST_STALL=name[:ms] in a debug build stalls every thread that reaches that point, for ms
- * (default 1000). RTL_TEST_SWALLOW=number,... makes one record of each of these types get lost, the correlation id of one dispatch
- * (31), or the id of each thread but the first (30). Without RTL_DEBUG_CHECKS nothing is compiled in.
+ * (default 1000). RTL_TEST_SWALLOW=number,... makes one record of each of these types get lost, the
+ * correlation id of one dispatch (31), or the id of each thread but the first (30). Without
+ * RTL_DEBUG_CHECKS nothing is compiled in.
  */
 #ifndef RTL_BASE_TESTPOINT_H
 #define RTL_BASE_TESTPOINT_H
@@ -18,11 +19,13 @@ extern _Atomic(const char *) testpoint_name; /* NULL: none */
 void testpoint_hit(const char *name);
 /* The default is RTL_TEST_STALL's; tests may set it. `name` must be static. */
 void testpoint_set(const char *name, uint64_t ms);
-/* The next thread that reaches the point calls `fn` there, once, and is not stalled: what else happens between the two steps. Tests only. */
+/* The next thread that reaches the point calls `fn` there, once, and is not stalled: what else
+ * happens between the two steps. Tests only. */
 void testpoint_run(const char *name, void (*fn)(void));
 void testpoint_init(void);
 
-/* Numbers beyond those of records: a dispatch loses its correlation id; all threads have the id of the first. */
+/* Numbers beyond those of records: a dispatch loses its correlation id; all threads have the id of
+ * the first. */
 #define TESTPOINT_CORRELATION 31u
 #define TESTPOINT_THREADS 30u
 

@@ -44,7 +44,8 @@ struct query *db_open(const char *path)
 	ui_progress_end(&progress);
 	opt.progress = NULL;
 	db_check_job(&res, err);
-	/* commands read tables from the begin to the end, and sort: both need no more, and SQLite takes what it may */
+	/* commands read tables from the begin to the end, and sort: both need no more, and SQLite
+	 * takes what it may */
 	query_run(q, "PRAGMA cache_size = -4096");
 	if (res.warning[0])
 		ui_say("%s", res.warning);

@@ -5,9 +5,11 @@
 
 #include "query/query.h"
 
-/* Opens the trace, with q->second, or ends the process with a message. A raw trace is converted first. */
+/* Opens the trace, with q->second, or ends the process with a message. A raw trace is converted
+ * first. */
 struct query *db_open(const char *path);
-/* A prepared statement; if the SQL does not compile, ends the process with a message that names the file. */
+/* A prepared statement; if the SQL does not compile, ends the process with a message that names the
+ * file. */
 sqlite3_stmt *db_query(struct query *q, const char *sql);
 /* The next row: true, or false at the end; a damaged file ends the process. */
 bool db_step(struct query *q, sqlite3_stmt *stmt);

@@ -192,7 +192,8 @@ static size_t needed_width(const struct sheet *t, const struct grid_style *style
 	texts = texts_of(t, column);
 	need = names_width(texts, t->nr_rows);
 	free(texts);
-	/* names without parts to leave out, as those of Tensile, are cut: half of the line is enough for them */
+	/* names without parts to leave out, as those of Tensile, are cut: half of the line is
+	 * enough for them */
 	if (need > style->width / 2)
 		need = style->width / 2;
 	if (need < MAX_NEED)
@@ -227,7 +228,8 @@ static void drop_columns(const struct sheet *t, struct grid_layout *l, unsigned 
 	}
 }
 
-/* Where the widest name was shortened as far as it goes, further ones are cut. `have`: the width of all. */
+/* Where the widest name was shortened as far as it goes, further ones are cut. `have`: the width of
+ * all. */
 static void cut_others(const struct sheet *t, struct grid_layout *l, unsigned int width,
 		       size_t widest, size_t have)
 {

@@ -218,7 +218,8 @@ static uint64_t find_differences(const struct parts *all, size_t nr, size_t own)
 	return differs;
 }
 
-/* The short forms; those that would be the same get their scope, then their parameters, then all. */
+/* The short forms; those that would be the same get their scope, then their parameters, then
+ * all. */
 static char **short_forms(const char *const *names, const struct parts *all, size_t nr)
 {
 	char **texts = calloc(nr + 1, sizeof(*texts));

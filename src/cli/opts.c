@@ -162,7 +162,8 @@ static const char *suggest_choice(const char *choices, const char *word, char bu
 	return buf;
 }
 
-/* A time with a unit, 10s or 500ms, for an option that counts SECONDS or MS: as many of these, which have to be whole. */
+/* A time with a unit, 10s or 500ms, for an option that counts SECONDS or MS: as many of these,
+ * which have to be whole. */
 static bool is_time(const struct opt *opt, const char *text, uint64_t *num)
 {
 	uint64_t unit = strcmp(opt->arg, "SECONDS") == 0 ? 1000000000u :
@@ -261,7 +262,8 @@ static int fail_unknown(const struct command *cmd, const char *shown, const char
 			  shown, cmd->name);
 }
 
-/* Parses "--name" or "--name=value" at argv[*at]; advances *at if the value is the next argument. */
+/* Parses "--name" or "--name=value" at argv[*at]; advances *at if the value is the next
+ * argument. */
 static int parse_long(const struct command *cmd, int argc, char **argv, int *at,
 		      struct opt_parsed *out, char *error)
 {

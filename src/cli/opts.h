@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* opts.h - one table for each command: its options and their documentation
  *
- * The parser, --help, docs/cli/, docs/man/ and the shell completions read the same table (docgen.c).
+ * The parser, --help, docs/cli/, docs/man/ and the shell completions read the same table
+ * (docgen.c).
  * Rules: --name VALUE, --name=VALUE, -xVALUE, -x VALUE, -xy for flags; names can't be abbreviated;
  * an optional value takes the form --name=VALUE only; the last of several counts; "--" ends the
- * options. In a command of lists an optional value may be the next word, elsewhere an optional number. If a command runs another one (`child`), the first operand ends the options, too, and begins the other
- * command line.
+ * options. In a command of lists an optional value may be the next word, elsewhere an optional
+ * number. If a command runs another one (`child`), the first operand ends the options, too, and
+ * begins the other command line.
  */
 #ifndef RTL_CLI_OPTS_H
 #define RTL_CLI_OPTS_H
@@ -32,7 +34,8 @@ struct opt {
 	const char *choices;
 	const char *help; /* one short clause: fits on a line of --help */
 	const char *more; /* further sentences for the manual, or NULL */
-	/* The message for a value that isn't one of the choices; if NULL, or if it returns NULL, the message lists them. Of
+	/* The message for a value that isn't one of the choices; if NULL, or if it returns NULL,
+	 * the message lists them. Of
 	 * OPT_TEXT: what is wrong with the value, NULL: nothing. */
 	const char *(*why_not)(const char *value);
 	bool in_manual; /* --help lists the name alone, behind the other options */
@@ -40,7 +43,8 @@ struct opt {
 	bool list;	/* in a command of lists: takes several words */
 	/* a letter that means something else now: the message for it names the option; 0: none */
 	char was;
-	bool several; /* OPT_CHOICE: one or more of the choices, separated by commas; `num` is the first one's */
+	/* OPT_CHOICE: one or more of the choices, separated by commas; `num` is the first one's */
+	bool several;
 };
 
 struct opt_value {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* paths.h - the directories of this installation, relative to /proc/self/exe, so that it can be moved */
+/* paths.h - the directories of this installation, relative to /proc/self/exe, so that it can be
+ * moved */
 #ifndef RTL_CLI_PATHS_H
 #define RTL_CLI_PATHS_H
 
@@ -30,7 +31,8 @@ const char *paths_suffix(const char *path);
 /* An absolute path of a file that need not exist; its directory must. 0 or -errno. */
 int paths_absolute(char buf[PATH_MAX], const char *path);
 
-/* Whether a file of that name, and its temporary one, can be written: creates the latter and deletes it. 0 or -errno. */
+/* Whether a file of that name, and its temporary one, can be written: creates the latter and
+ * deletes it. 0 or -errno. */
 int paths_try_output(const char *path);
 
 #endif

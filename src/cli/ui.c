@@ -40,7 +40,8 @@ void ui_hook(const struct ui_hooks *new_hooks)
 	hooks = new_hooks;
 }
 
-/* Prints a message. It may contain names from a trace, so what a terminal would act on becomes '?'. */
+/* Prints a message. It may contain names from a trace, so what a terminal would act on becomes
+ * '?'. */
 static void print_message(const char *fmt, va_list ap)
 {
 	char buf[4096];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ui_text.c - what is printed on stdout: ui_put(), ui_putf()
  *
- * Half of what is printed is text of others: names, arguments, paths. So the argument of each %s is one line of text in which what a
- * terminal would act on becomes '?' (base/text.h), and no caller can forget it. What is in a format is ours: newlines, tabs, colours.
+ * Half of what is printed is text of others: names, arguments, paths. So the argument of each %s is
+ * one line of text in which what a terminal would act on becomes '?' (base/text.h), and no caller
+ * can forget it. What is in a format is ours: newlines, tabs, colours.
  *
  * Fails:    out of memory and write errors end the process.
  */
@@ -72,7 +73,8 @@ static const char *read_spec(struct spec *s, const char *at, va_list *args)
 	return *at ? at + 1 : at;
 }
 
-/* A copy with '?' for what is not safe, but for the characters of `keep`; NULL: the text is safe. */
+/* A copy with '?' for what is not safe, but for the characters of `keep`; NULL: the text is
+ * safe. */
 static char *cleaned(const char *text, size_t size, const char *keep)
 {
 	char *copy;

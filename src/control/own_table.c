@@ -44,8 +44,8 @@ static unsigned int table_size(void)
 	return at ? (unsigned int)strtoul(at + strlen("\nFDSize:"), NULL, 10) : 0;
 }
 
-/* The thread sanitizer knows descriptors by their numbers alone, for all threads: this one gets others than the program, by
- * calls that it does not see. */
+/* The thread sanitizer knows descriptors by their numbers alone, for all threads: this one gets
+ * others than the program, by calls that it does not see. */
 #ifdef RTL_SANITIZE_THREAD
 #define LAST 99
 #else

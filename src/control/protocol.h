@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* protocol.h - what rtl asks a traced process, and what that answers, byte by byte
  *
- * One message each way over a SOCK_SEQPACKET socket of the file system, then the process closes the connection. The kernel
- * keeps messages whole. A message may be longer than its structure here, from a later version, up to CONTROL_MAX_SIZE, or shorter by
- * members at the end, which are zero then; what exists is never changed. Texts end in NUL; a reader does not rely on it. Every message
- * is answered, also one that is none; who is not the process's user or root is answered by the end of the connection.
+ * One message each way over a SOCK_SEQPACKET socket of the file system, then the process closes the
+ * connection. The kernel keeps messages whole. A message may be longer than its structure here,
+ * from a later version, up to CONTROL_MAX_SIZE, or shorter by members at the end, which are zero
+ * then; what exists is never changed. Texts end in NUL; a reader does not rely on it. Every message
+ * is answered, also one that is none; who is not the process's user or root is answered by the end
+ * of the connection.
  */
 #ifndef RTL_CONTROL_PROTOCOL_H
 #define RTL_CONTROL_PROTOCOL_H
@@ -19,7 +21,8 @@
 
 enum control_command {
 	CONTROL_STATUS = 1,
-	CONTROL_START, /* records from now on; an idle process opens a trace in the directory `dir` */
+	/* records from now on; an idle process opens a trace in the directory `dir` */
+	CONTROL_START,
 	CONTROL_STOP,  /* holds recording back; a trace that START opened is closed */
 	CONTROL_FLUSH, /* what has completed is in the spool when the answer comes */
 	CONTROL_NR_COMMANDS,
@@ -45,8 +48,8 @@ struct control_request {
 	uint32_t version;
 	uint32_t size;	  /* of the message */
 	uint32_t command; /* enum control_command */
-	/* of START to an idle process, absolute: where the raw trace goes, and the database that is written if the process ends
-	 * before STOP */
+	/* of START to an idle process, absolute: where the raw trace goes, and the database that is
+	 * written if the process ends before STOP */
 	char dir[CONTROL_PATH_SIZE];
 	char output[CONTROL_PATH_SIZE];
 };

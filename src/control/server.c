@@ -3,7 +3,8 @@
  *
  * Owns:     the listening socket and the clients' connections.
  * Threads:  one for each struct server.
- * Fails:    a client that does anything else than to send one message and to take the answer is dropped.
+ * Fails:    a client that does anything else than to send one message and to take the answer is
+ *           dropped.
  */
 #include "control/server.h"
 
@@ -32,7 +33,8 @@ static uint64_t now_ns(void)
 	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* Binds `fd` to dir/name, by way of the descriptor: what was checked is what is used, however long the path is. */
+/* Binds `fd` to dir/name, by way of the descriptor: what was checked is what is used, however long
+ * the path is. */
 static int bind_in(int fd, int dir_fd, const char *dir, const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -57,7 +59,8 @@ static int bind_in(int fd, int dir_fd, const char *dir, const char *name)
 	return bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : -errno;
 }
 
-/* The socket gets its name when it listens: one that refuses connections is that of a dead process, which rtl removes. */
+/* The socket gets its name when it listens: one that refuses connections is that of a dead process,
+ * which rtl removes. */
 static int publish(int fd, int dir_fd, const char *dir, const char *name)
 {
 	char first[SOCKDIR_NAME_SIZE + sizeof(NEW_SUFFIX)];

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* service.c - a traced process answers rtl: ps, start, stop, status, top, snapshot
  *
- * Owns:     the thread "rtl-control", its socket, and the one job that it may have for the life thread.
- * Threads:  service_init() before threads; ticks on the life thread; stop on the thread that ends the process. A trace is opened
- *           and closed by a thread for that, "rtl-open": the recorder's functions are not for the life thread.
- * Fails:    no directory, no descriptors, no thread: the process can't be reached, as a message says once.
+ * Owns:     the thread "rtl-control", its socket, and the one job that it may have for the life
+ *           thread.
+ * Threads:  service_init() before threads; ticks on the life thread; stop on the thread that ends
+ *           the process. A trace is opened and closed by a thread for that, "rtl-open": the
+ *           recorder's functions are not for the life thread.
+ * Fails:    no directory, no descriptors, no thread: the process can't be reached, as a message
+ *           says once.
  */
 #define LOG_TOPIC "control"
 #include "control/service.h"
@@ -35,7 +38,8 @@
 #include "spool/format.h"
 #include "spool/rest.h"
 
-/* how long the thread waits for a job to begin, and then for its end: opening a trace makes files */
+/* how long the thread waits for a job to begin, and then for its end: opening a trace makes
+ * files */
 #define BEGIN_NS UINT64_C(2000000000)
 #define END_NS UINT64_C(20000000000)
 #define STEP_NS 50000000
@@ -241,7 +245,8 @@ static bool is_ending(void)
 	return !life_on();
 }
 
-/* 0: the job is done. -EBUSY: an earlier one still runs; -ETIMEDOUT: not begun, or not done in time; -ESHUTDOWN. */
+/* 0: the job is done. -EBUSY: an earlier one still runs; -ETIMEDOUT: not begun, or not done in
+ * time; -ESHUTDOWN. */
 static int wait_for_job(void)
 {
 	const struct timespec step = { 0, STEP_NS };
@@ -457,7 +462,8 @@ static void *control_main(void *arg)
 		atomic_store_explicit(&is_settled, true, memory_order_release);
 		return arg;
 	}
-	/* acq_rel: pairs with leave(), which removes the socket if it finds it; else this thread does */
+	/* acq_rel: pairs with leave(), which removes the socket if it finds it; else this thread
+	 * does */
 	if (!atomic_compare_exchange_strong_explicit(&path_state, &none, PATH_MADE,
 						     memory_order_acq_rel, memory_order_acquire))
 		unlink(path);

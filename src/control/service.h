@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* service.h - a traced process answers rtl: ps, start, stop, status, top, snapshot
  *
- * The thread "rtl-control" waits for clients of a socket (server.h); all signals are blocked on it, and its descriptors are its own.
- * What needs the process's descriptors, and what has to be recorded by then, is a job of the life thread.
+ * The thread "rtl-control" waits for clients of a socket (server.h); all signals are blocked on it,
+ * and its descriptors are its own. What needs the process's descriptors, and what has to be
+ * recorded by then, is a job of the life thread.
  */
 #ifndef RTL_CONTROL_SERVICE_H
 #define RTL_CONTROL_SERVICE_H
@@ -31,10 +32,12 @@ struct service_host {
 /* Reads the environment. After env_init(), before threads. `host` is static. */
 void service_init(const struct service_host *host);
 
-/* Carries a request out, which is not trusted, and fills in the answer. Control thread, and tests. */
+/* Carries a request out, which is not trusted, and fills in the answer. Control thread, and
+ * tests. */
 void service_answer(const void *message, size_t size, struct control_reply *reply);
 
-/* Its first tick starts the thread, if something is traced or the process is idle; its stop removes the socket. */
+/* Its first tick starts the thread, if something is traced or the process is idle; its stop removes
+ * the socket. */
 extern const struct source service_source;
 
 #endif

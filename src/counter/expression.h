@@ -5,7 +5,8 @@
  *	product  factor (*|/ factor)*
  *	factor   -factor | number | NAME | NAME[INDEX] | ( sum ) | sum|avr|min|max(NAME,N)
  *
- * Values are doubles. The functions are over NAME[0] to NAME[N-1]. A division by zero makes the value of the whole expression 0.
+ * Values are doubles. The functions are over NAME[0] to NAME[N-1]. A division by zero makes the
+ * value of the whole expression 0.
  */
 #ifndef RTL_COUNTER_EXPRESSION_H
 #define RTL_COUNTER_EXPRESSION_H
@@ -15,8 +16,9 @@
 
 enum expression_rules {
 	EXPRESSION_ORDINARY,
-	/* Of rocprofiler 5.2.3, for users' files that rely on them: what is behind + or - is its right operand as a whole, so that
-	 * 10-3-2 is 9; integers alone, of 32 bits; a missing operand is 0; a ) too many ends the expression, one too few is ignored. */
+	/* Of rocprofiler 5.2.3, for users' files that rely on them: what is behind + or - is its
+	 * right operand as a whole, so that 10-3-2 is 9; integers alone, of 32 bits; a missing
+	 * operand is 0; a ) too many ends the expression, one too few is ignored. */
 	EXPRESSION_V1,
 };
 
@@ -25,11 +27,13 @@ enum expression_rules {
 
 struct expression;
 
-/* NULL: not an expression, or no memory; `error`, of EXPRESSION_ERROR_SIZE bytes, says what and where. */
+/* NULL: not an expression, or no memory; `error`, of EXPRESSION_ERROR_SIZE bytes, says what and
+ * where. */
 struct expression *expression_parse(const char *text, enum expression_rules rules, char *error);
 void expression_free(struct expression *e);
 
-/* Calls `fn` for each name in it, in order; once for each index that a function needs. Stops, and returns false, when `fn` does. */
+/* Calls `fn` for each name in it, in order; once for each index that a function needs. Stops, and
+ * returns false, when `fn` does. */
 typedef bool (*expression_name_fn)(const char *name, int32_t index, void *arg);
 bool expression_names(const struct expression *e, expression_name_fn fn, void *arg);
 

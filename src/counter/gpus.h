@@ -45,7 +45,8 @@ struct counter_gpu {
 extern const struct counter_gpu counter_gpus[];
 extern const uint32_t counter_nr_gpus;
 
-/* The GPU of an agent: "gfx900", "gfx942:sramecc+:xnack-", "gfx1036". NULL: its counters are not known. */
+/* The GPU of an agent: "gfx900", "gfx942:sramecc+:xnack-", "gfx1036". NULL: its counters are not
+ * known. */
 const struct counter_gpu *gpus_find(const char *agent);
 
 #endif

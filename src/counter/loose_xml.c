@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* loose_xml.c - XML as rocprof's files have it: made well-formed line by line, then read by expat
  *
- * An #include becomes a processing instruction, at which the other file is read with a parser of its own and the same handler.
+ * An #include becomes a processing instruction, at which the other file is read with a parser of
+ * its own and the same handler.
  *
  * Not here: what the elements mean.
  */

@@ -2,9 +2,11 @@
 /* loose_xml.h - XML as rocprof's files have it
  *
  * XML without a document type, and besides:
- *	expr=A/B	values of attributes need not be in quotes; in quotes \" is a quote and \\ a backslash
+ *	expr=A/B	values of attributes need not be in quotes; in quotes \" is a quote and \\ a
+ *			backslash
  *	# ...		a comment to the end of the line, outside of quotes
- *	#include "FILE"	at the begin of a line: the elements of FILE, whose path is relative to this file's folder
+ *	#include "FILE"	at the begin of a line: the elements of FILE, whose path is relative to this
+ *			file's folder
  * There may be any number of elements that no other one encloses.
  *
  * Threads:  any; nothing is kept.
@@ -24,7 +26,8 @@ struct loose_xml_at {
 	unsigned int line;
 };
 
-/* False stops the reading, with an error that is already in `error`. Texts live as long as the call. */
+/* False stops the reading, with an error that is already in `error`. Texts live as long as the
+ * call. */
 struct loose_xml_handler {
 	/* attributes: name, value, name, value, ..., NULL */
 	bool (*begin)(void *arg, const char *name, const char **attributes, struct loose_xml_at at);
@@ -38,7 +41,8 @@ bool loose_xml_read(const char *path, const struct loose_xml_handler *h);
 /* The same of a text that is called `name`. */
 bool loose_xml_parse(const char *name, const char *text, size_t size,
 		     const struct loose_xml_handler *h);
-/* Writes ` NAME="TEXT"`, so that it is read as it is. Control characters, which XML can't have, are blanks. */
+/* Writes ` NAME="TEXT"`, so that it is read as it is. Control characters, which XML can't have, are
+ * blanks. */
 void loose_xml_put_attribute(FILE *out, const char *name, const char *text);
 
 #endif

@@ -39,19 +39,21 @@ struct metric_events {
 
 #define METRIC_ERROR_SIZE 320u
 
-/* The metric of that name, by which it is stored in *m: strings are the GPU's and `name`. False: there is none; `error` says
- * why, and names the one that is meant, if one is near. */
+/* The metric of that name, by which it is stored in *m: strings are the GPU's and `name`. False:
+ * there is none; `error` says why, and names the one that is meant, if one is near. */
 bool metric_find(const struct counter_gpu *gpu, const char *name, struct metric *m, char *error);
 
-/* Adds the events that the metric needs. False: a name in its expression is unknown, or no memory. */
+/* Adds the events that the metric needs. False: a name in its expression is unknown, or no
+ * memory. */
 bool metric_add_events(const struct counter_gpu *gpu, const char *name, struct metric_events *to,
 		       char *error);
 /* Adds the events of another list. False: no memory. */
 bool metric_events_add(struct metric_events *to, const struct metric_events *from);
 void metric_events_free(struct metric_events *e);
 
-/* The metric's value. `count` gives that of an event, summed over its samples; `constant` that of a constant of the GPU: CU_NUM,
- * SIMD_NUM, SE_NUM, XCC_NUM, MAX_WAVE_SIZE. False: they don't have one, or there is no such metric. */
+/* The metric's value. `count` gives that of an event, summed over its samples; `constant` that of a
+ * constant of the GPU: CU_NUM, SIMD_NUM, SE_NUM, XCC_NUM, MAX_WAVE_SIZE. False: they don't have
+ * one, or there is no such metric. */
 struct metric_values {
 	bool (*count)(const struct metric_event *event, void *arg, double *value);
 	bool (*constant)(const char *name, void *arg, double *value);

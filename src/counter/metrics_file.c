@@ -342,7 +342,8 @@ void metrics_file_close(struct metrics_file *f)
 
 /* ---- the lists of a GPU ---------------------------------------------------------------------- */
 
-/* The scope of the agent: of its name, of the GPU whose counters it has, or, but for GPUs whose lists differ, of their family: gfx9. */
+/* The scope of the agent: of its name, of the GPU whose counters it has, or, but for GPUs whose
+ * lists differ, of their family: gfx9. */
 static const struct scope *scope_of(struct metrics_file *f, const char *agent, const char *gpu)
 {
 	static const char *const differ[] = { "gfx906", "gfx908", "gfx90a", "gfx94" };
@@ -536,7 +537,8 @@ static bool is_global(struct metrics_file *f, const struct entry *e)
 	return s && find_entry(s, e->name) == e;
 }
 
-/* Checks the file's metrics. Those of <global> that need what this GPU lacks are left out, one after the other. */
+/* Checks the file's metrics. Those of <global> that need what this GPU lacks are left out, one
+ * after the other. */
 static bool check(struct metrics_file *f, struct made *m, char *error)
 {
 	struct lacking l;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.c - passes: which counters can be counted at the same time
  *
- * Metrics are put into passes, largest first, each into the first pass that has counters for it. No plan has fewer passes than
- * the fullest block needs. Where the two differ, the ways to distribute the metrics are tried, up to a bound.
+ * Metrics are put into passes, largest first, each into the first pass that has counters for it. No
+ * plan has fewer passes than the fullest block needs. Where the two differ, the ways to distribute
+ * the metrics are tried, up to a bound.
  */
 #include "base/alloc.h"
 #include "counter/plan.h"
@@ -98,7 +99,8 @@ static bool least_passes(const struct job *j, uint32_t *least)
 	return true;
 }
 
-/* Whether the metrics from order[k] on can be put into `nr` passes, of which the first `used` are in use. */
+/* Whether the metrics from order[k] on can be put into `nr` passes, of which the first `used` are
+ * in use. */
 static bool try(struct job *j, uint32_t k, uint32_t used, uint32_t nr)
 {
 	uint32_t metric;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.h - passes: which counters can be counted at the same time
  *
- * An instance of a block has a few counters. A metric is counted in one pass, so that its parts are of the same kernels. Within a
- * pass events stand in the order in which the metrics were named: SQ_ACCUM_PREV counts what the counter before it counts.
+ * An instance of a block has a few counters. A metric is counted in one pass, so that its parts are
+ * of the same kernels. Within a pass events stand in the order in which the metrics were named:
+ * SQ_ACCUM_PREV counts what the counter before it counts.
  *
  * Threads:  any.
  */
@@ -20,10 +21,13 @@ struct plan_pass {
 struct plan {
 	struct plan_pass *passes;
 	uint32_t nr;
-	bool is_least; /* there is no plan with fewer passes: known for small sets, and where a block's counters demand it */
+	/* there is no plan with fewer passes: known for small sets, and where a block's counters
+	 * demand it */
+	bool is_least;
 };
 
-/* False: a name is unknown, a metric does not fit in a pass of its own, or no memory: `error`, of METRIC_ERROR_SIZE bytes, says so. */
+/* False: a name is unknown, a metric does not fit in a pass of its own, or no memory: `error`, of
+ * METRIC_ERROR_SIZE bytes, says so. */
 bool plan_make(const struct counter_gpu *gpu, const char *const *names, uint32_t nr,
 	       struct plan *plan, char *error);
 void plan_free(struct plan *plan);

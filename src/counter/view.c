@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c - sets of metrics that answer a question about a kernel, each with the most that a GPU can do */
+/* view.c - sets of metrics that answer a question about a kernel, each with the most that a GPU can
+ * do */
 #include "counter/view.h"
 
 #include <string.h>

@@ -4,10 +4,12 @@
  * Owns:     the area, and spool_header.blocks_used of the open trace.
  * Threads:  see block.h.
  * Locks:    LOCK_BLOCKS: appending and moving blocks.
- * Fails:    no address space, or no space in the memory half: blocks are in memory of the process alone.
+ * Fails:    no address space, or no space in the memory half: blocks are in memory of the process
+ *           alone.
  * Not here: what is read from them after the process's end (rest.c).
  *
- * A block at byte `at` of the area is at byte `at` of the blocks of every trace that it is in. A trace maps its blocks
+ * A block at byte `at` of the area is at byte `at` of the blocks of every trace that it is in. A
+ * trace maps its blocks
  * twice: in the area, where sources use them, and behind its slots, where its drainer reads them.
  */
 #include "event/block.h"
@@ -112,7 +114,8 @@ static bool map_range(uint64_t at, uint64_t bytes, bool of_trace)
 		    offset) != MAP_FAILED;
 }
 
-/* A plain copy: an entry that is not held may change meanwhile, and readers check what they read. */
+/* A plain copy: an entry that is not held may change meanwhile, and readers check what they
+ * read. */
 RTL_NO_TSAN static void copy_words(void *to, const void *from, uint64_t bytes)
 {
 	volatile uint64_t *out = to;
@@ -122,7 +125,8 @@ RTL_NO_TSAN static void copy_words(void *to, const void *from, uint64_t bytes)
 		out[i] = in[i];
 }
 
-/* What is in flight was submitted before this trace: it is left out when it completes, and not missed. */
+/* What is in flight was submitted before this trace: it is left out when it completes, and not
+ * missed. */
 static void restart(struct spool_block *b)
 {
 	uint64_t nr = 0;

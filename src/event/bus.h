@@ -27,8 +27,8 @@
 
 struct sink {
 	const char *name;
-	/* Called when the sink is attached: when the trace starts. 0 or -errno; a sink that fails logs why and is not
-	 * attached. */
+	/* Called when the sink is attached: when the trace starts. 0 or -errno; a sink that fails
+	 * logs why and is not attached. */
 	int (*start)(void);
 	/* Kinds for which event() is called: EVENT_BIT()s; 0: all. */
 	uint64_t wants;
@@ -40,10 +40,11 @@ struct sink {
 	void (*loss)(enum spool_reason reason, uint64_t count);
 	/* Upkeep, life thread only, see life.h. Returns ns until its next call. */
 	uint64_t (*tick)(uint64_t now_ns);
-	/* The life thread ends, before stop(): what needs system calls that a filter of the program's may forbid to the thread that ends the
-	 * process. Or NULL. */
+	/* The life thread ends, before stop(): what needs system calls that a filter of the
+	 * program's may forbid to the thread that ends the process. Or NULL. */
 	void (*leave)(void);
-	/* The process ends: no event follows after it has returned (late ones go to loss()). Once. */
+	/* The process ends: no event follows after it has returned (late ones go to loss()).
+	 * Once. */
 	void (*stop)(void);
 	/* Does not want operations submitted while recording is paused (pause.h). */
 	bool pauses;
@@ -58,7 +59,8 @@ void bus_detach(const struct sink *sink);
 void bus_forget_losses(void);
 /* Whether any sink was ever attached. */
 bool bus_is_heard(void);
-/* HOT: whether a sink also wants GPU operations that the user leaves out. It never becomes false again. */
+/* HOT: whether a sink also wants GPU operations that the user leaves out. It never becomes false
+ * again. */
 static inline bool bus_never_pauses(void)
 {
 	return special_any(SPECIAL_NEVER_PAUSED);
@@ -92,8 +94,8 @@ void bus_loss(enum spool_reason reason, uint64_t count);
 /* What is kept of `reason`: no sink has counted it yet. Any thread. */
 uint64_t bus_unheard(enum spool_reason reason);
 
-/* HOT: bus_loss() for the operation with this correlation id: an operation left out by choice is not
- * a loss. */
+/* HOT: bus_loss() for the operation with this correlation id: an operation left out by choice is
+ * not a loss. */
 static inline void bus_loss_of(uint64_t correlation, enum spool_reason reason)
 {
 	if (!(correlation & EVENT_LEFT_OUT))

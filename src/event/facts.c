@@ -105,7 +105,8 @@ static void command(void)
 	info("command", quoted);
 }
 
-/* Whether something holds the wall clock, as chrony, ntpd and PTP's daemons tell the kernel, and how far it may be off. */
+/* Whether something holds the wall clock, as chrony, ntpd and PTP's daemons tell the kernel, and
+ * how far it may be off. */
 static void clock_sync(void)
 {
 	struct timex state = { 0 };

@@ -8,7 +8,8 @@
 /* Emits command, exe, cwd, host, kernel, boot id, version, mode, rank, ... One thread at a time. */
 void facts_emit(void);
 
-/* Emits a rank and a number of ranks that were found out later, unless facts_emit() had a rank. Any thread. */
+/* Emits a rank and a number of ranks that were found out later, unless facts_emit() had a rank. Any
+ * thread. */
 void facts_emit_rank(int64_t rank, int64_t size);
 
 /* Emits "library" for each mapped ROCm library that was not emitted yet. One thread at a time. */

@@ -3,8 +3,8 @@
  *
  * Owns:     the compiled expressions; set in init, constant afterwards.
  * Threads:  any; regexec() takes a lock of the C library's own, per expression.
- * Memory:   the C library's regular expressions use the program's malloc(), when librtl and code objects are loaded, and
- *           only with these options.
+ * Memory:   the C library's regular expressions use the program's malloc(), when librtl and code
+ *           objects are loaded, and only with these options.
  * Fails:    an expression without memory leaves nothing out, with a warning.
  */
 #define LOG_TOPIC "filter"

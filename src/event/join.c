@@ -434,7 +434,8 @@ void join_asked(uint64_t signal, uint64_t begin_ns, uint64_t end_ns)
 
 	if (!life_on() || !p)
 		return;
-	/* acquire: pairs with join_submitted(). Only the first read is of the submitted operation. */
+	/* acquire: pairs with join_submitted(). Only the first read is of the submitted
+	 * operation. */
 	a.correlation = atomic_exchange_explicit(&p->correlation, ASKED, memory_order_acquire);
 	if (a.correlation == ASKED)
 		return;

@@ -64,8 +64,9 @@ static RTL_INLINE bool lane_begin(struct lane *l, uint32_t size)
 	return true;
 }
 
-/* HOT: counts a record of `type` that has been written: a reader misses it if it gets lost after that
- * (store/flow.h). After `committed`, so that a process which dies between the two misses none. Owner thread. */
+/* HOT: counts a record of `type` that has been written: a reader misses it if it gets lost after
+ * that (store/flow.h). After `committed`, so that a process which dies between the two misses none.
+ * Owner thread. */
 static RTL_INLINE void lane_count(struct spool_written *w, enum rec_type type)
 {
 	uint64_t n = atomic_load_explicit(&w->count[type], memory_order_relaxed); /* owner */

@@ -207,8 +207,8 @@ static void sleep_deeply(uint64_t ns)
 		nap(ns);
 }
 
-/* What needs system calls is done before the thread that ends the process goes on: on that, the program may have put a
- * filter. */
+/* What needs system calls is done before the thread that ends the process goes on: on that, the
+ * program may have put a filter. */
 static void leave(void)
 {
 	facts_libraries();
@@ -515,8 +515,8 @@ void life_stop(void)
 	int saved = errno;
 	pid_t self_pid = getpid();
 
-	/* a child made by a plain clone(), where no fork handler ran: the trace is its parent's, and goes on. -1: a filter of system
-	 * calls refuses to answer */
+	/* a child made by a plain clone(), where no fork handler ran: the trace is its parent's,
+	 * and goes on. -1: a filter of system calls refuses to answer */
 	if (atomic_load_explicit(&life_state, memory_order_acquire) == LIFE_ON && self_pid != -1 &&
 	    atomic_load_explicit(&owner, memory_order_relaxed) != self_pid)
 		return;

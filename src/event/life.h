@@ -5,8 +5,8 @@
  * child, permanently. Hooks act only in ON; otherwise they only call the program's real function.
  * Nothing is ever freed: HIP 6.4 sends packets from exit handlers.
  *
- * librtl has one thread for upkeep, "rtl-harvest", with all signals blocked: it calls the sources' and sinks'
- * ticks.
+ * librtl has one thread for upkeep, "rtl-harvest", with all signals blocked: it calls the sources'
+ * and sinks' ticks.
  */
 #ifndef RTL_EVENT_LIFE_H
 #define RTL_EVENT_LIFE_H
@@ -27,10 +27,12 @@ extern RTL_HIDDEN _Atomic int life_state;
 
 struct source {
 	const char *name;
-	/* Upkeep on the life thread. Returns ns until the next call; LIFE_IDLE = only when woken. */
+	/* Upkeep on the life thread. Returns ns until the next call; LIFE_IDLE = only when
+	 * woken. */
 	uint64_t (*tick)(uint64_t now_ns);
-	/* The trace starts: on the thread that starts it. is_ready(): whether what begin() has left to another thread is done: the program goes on
-	 * when it is, so that a filter of system calls which the program installs later does not meet it. Or NULL, both. */
+	/* The trace starts: on the thread that starts it. is_ready(): whether what begin() has left
+	 * to another thread is done: the program goes on when it is, so that a filter of system
+	 * calls which the program installs later does not meet it. Or NULL, both. */
 	void (*begin)(void);
 	bool (*is_ready)(void);
 	/* The life thread ends, before stop(), as struct sink's (bus.h). Or NULL. */
@@ -54,8 +56,8 @@ void life_init(const struct source *const *sources, const struct sink *const *si
  * for sinks that are attached to the bus by others. No effect on a started trace. Any thread. */
 void life_leave_sinks_out(void);
 
-/* As life_leave_sinks_out(), but the sources start without a sink, paused: sinks are attached and detached while the process
- * runs. */
+/* As life_leave_sinks_out(), but the sources start without a sink, paused: sinks are attached and
+ * detached while the process runs. */
 void life_attach_sinks_later(void);
 /* Whether it was called. */
 bool life_sinks_come_later(void);
@@ -63,7 +65,8 @@ bool life_sinks_come_later(void);
 /* A detached thread of librtl's, which inherits the caller's blocked signals: all. 0 or -errno. */
 int life_spawn(void *(*thread_main)(void *arg));
 
-/* The user wants nothing recorded until rtl start (RTL_IDLE): the sinks of life_init() are not attached. */
+/* The user wants nothing recorded until rtl start (RTL_IDLE): the sinks of life_init() are not
+ * attached. */
 bool life_is_idle(void);
 
 /* Starts the trace if it is OFF: sinks, process facts, the thread. Any thread; returns true if the
@@ -75,8 +78,8 @@ bool life_start(void);
  * registered before the first use of the GPU, are counted as `late`. */
 void life_stop(void);
 
-/* clock_tick() on behalf of the process, where there may be no life thread: by threads of faces. Returns ns until the next
- * call is due, UINT64_MAX: none. Any thread. */
+/* clock_tick() on behalf of the process, where there may be no life thread: by threads of faces.
+ * Returns ns until the next call is due, UINT64_MAX: none. Any thread. */
 uint64_t life_keep_clock(void);
 
 static inline bool life_on(void)
@@ -89,7 +92,8 @@ enum life_sleep { LIFE_AWAKE, LIFE_NAP /* under 50 ms */, LIFE_DEEP };
 extern RTL_HIDDEN _Atomic uint32_t life_sleeping; /* enum life_sleep */
 void life_wake_slow(void);
 
-/* Whether the life thread has to be woken, by life_wake_slow(), for what the caller has stored. HOT: one relaxed load. */
+/* Whether the life thread has to be woken, by life_wake_slow(), for what the caller has stored.
+ * HOT: one relaxed load. */
 static inline bool life_sleeps(void)
 {
 	/* Pairs with membarrier() in life.c, which is between announcing the sleep and running the
@@ -136,7 +140,8 @@ static inline void life_leave(struct thread *t)
 	t->in_hook = false;
 }
 
-/* callout() within a hook: if fn(arg) is left, so are the hooks of this thread that were entered since the program was called last. */
+/* callout() within a hook: if fn(arg) is left, so are the hooks of this thread that were entered
+ * since the program was called last. */
 void life_callout(callout_fn fn, callout_fn left, void *arg);
 
 #endif

@@ -34,8 +34,8 @@ void pause_init(void)
 	}
 }
 
-/* The word has changed. Of concurrent threads the last one to set the bit has seen the last change: each checks after its
- * own. */
+/* The word has changed. Of concurrent threads the last one to set the bit has seen the last change:
+ * each checks after its own. */
 static void announce(void)
 {
 	bool paused;
@@ -125,7 +125,8 @@ uint64_t pause_tick(void)
 	if (RTL_LIKELY(!window_is_used()))
 		return WINDOW_NO_EDGE;
 	held = !window_at(clock_read_ns(CLOCK_MONOTONIC) - start_ns, &edge_ns);
-	/* written only on a change: all threads read it. relaxed: threads that call this agree on the time */
+	/* written only on a change: all threads read it. relaxed: threads that call this agree on
+	 * the time */
 	if (held != !!(atomic_load_explicit(&pause_causes, memory_order_relaxed) & PAUSE_WINDOW))
 		pause_hold(PAUSE_WINDOW, held);
 	return edge_ns;

@@ -35,21 +35,21 @@ enum pause_cause {
 	PAUSE_CAUSES = 127
 };
 
-/* Bits of enum pause_cause; above them, in units of PAUSE_RANGE_OPEN, how many ranges of --range are open: one word, so
- * that no thread sees its range open and recording held back. Atomic; read by every call and operation, hardly ever
- * written. */
+/* Bits of enum pause_cause; above them, in units of PAUSE_RANGE_OPEN, how many ranges of --range
+ * are open: one word, so that no thread sees its range open and recording held back. Atomic; read
+ * by every call and operation, hardly ever written. */
 #define PAUSE_RANGE_OPEN (PAUSE_CAUSES + 1u)
 extern RTL_HIDDEN _Atomic uint32_t pause_causes;
 
 /* Reads RTL_TRACE_START and the windows of time. After env_init(), before threads. */
 void pause_init(void);
 
-/* The program starts (true) or pauses recording by the functions that profilers within programs call all the time. No
- * effect unless the user requested that librtl follow the program. */
+/* The program starts (true) or pauses recording by the functions that profilers within programs
+ * call all the time. No effect unless the user requested that librtl follow the program. */
 void pause_switch(bool recording);
 
-/* The same by roctxProfilerResume() and roctxProfilerPause(), which exist for this. No effect if the user refused any
- * influence of the program (`always`). */
+/* The same by roctxProfilerResume() and roctxProfilerPause(), which exist for this. No effect if
+ * the user refused any influence of the program (`always`). */
 void pause_ask(bool recording);
 
 /* Whether the user refused any influence of the program. */
@@ -76,7 +76,8 @@ uint64_t pause_since_ns(void);
 /* pause_hold() for the program's cause. */
 void pause_set(bool paused);
 
-/* Opens and closes the windows of time. Returns ns until the next call is due, UINT64_MAX: never. Any thread. */
+/* Opens and closes the windows of time. Returns ns until the next call is due, UINT64_MAX: never.
+ * Any thread. */
 uint64_t pause_tick(void);
 
 /* HOT */

@@ -3,9 +3,9 @@
  *
  * A trace starts and stops, recording pauses, a listener or a second sink that wants calls is
  * added: all of that is rare. Each of these conditions has its own state (life.h, pause.h, join.h,
- * submit.h, bus.h, clock.h, call.h, live.h, filter.h), and a bit here while it differs from the usual. A hot
- * path tests its relevant bits at once. If one is set it calls a slower path, which reads each
- * state.
+ * submit.h, bus.h, clock.h, call.h, live.h, filter.h), and a bit here while it differs from the
+ * usual. A hot path tests its relevant bits at once. If one is set it calls a slower path, which
+ * reads each state.
  */
 #ifndef RTL_EVENT_SPECIAL_H
 #define RTL_EVENT_SPECIAL_H
@@ -25,8 +25,8 @@ enum special {
 	SPECIAL_CLOCK = 32,	/* not clock_is_fast(), at life's last check */
 	SPECIAL_NO_HIP = 64,	/* HIP calls are not recorded, or that is undecided yet */
 	SPECIAL_FILTERED = 128, /* dispatches of some kernels or GPUs are left out */
-	/* HIP's callbacks show calls of API_HIP: a subscriber has wanted some, or the recorder takes
-	 * its calls from there */
+	/* HIP's callbacks show calls of API_HIP: a subscriber has wanted some, or the recorder
+	 * takes its calls from there */
 	SPECIAL_HIP_SHOWN = 256,
 	SPECIAL_NEVER_PAUSED = 512, /* bus_never_pauses() */
 	/* the conditions for reservations and submissions of packets, and for API calls */

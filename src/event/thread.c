@@ -55,8 +55,9 @@ struct thread_known *thread_find(uint32_t tid)
 void thread_forget_recorded(void)
 {
 	for (uint32_t i = 0; i < THREAD_MAX_KNOWN; i++) {
-		/* relaxed: a thread that begins or ends now is recorded once too often or has no name. One that
-		 * is over keeps its mark: it says that another thread may take the entry */
+		/* relaxed: a thread that begins or ends now is recorded once too often or has no
+		 * name. One that is over keeps its mark: it says that another thread may take the
+		 * entry */
 		if (!atomic_load_explicit(&known[i].over, memory_order_relaxed))
 			atomic_store_explicit(&known[i].recorded, 0, memory_order_relaxed);
 	}

@@ -35,11 +35,13 @@ struct thread {
 	};
 	uint32_t tid; /* 0 until thread_get() was called once */
 	uint32_t stack_depth;
-	/* source/hsa: the thread may submit only packets for which clients of counters were asked before (counter_help()) */
+	/* source/hsa: the thread may submit only packets for which clients of counters were asked
+	 * before (counter_help()) */
 	bool must_not_ask_clients;
 	/* life_callout(): in_hook when the innermost call of the program by it began */
 	bool outside_in_hook;
-	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that was left out. */
+	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that was left
+	 * out. */
 	uint64_t submitter;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
@@ -51,9 +53,11 @@ struct thread {
 	struct lane *lane;	 /* event/lane.h, never NULL */
 	const void *name_key;	 /* source/hip: the last kernel whose name was looked up, */
 	uint32_t name_id, name_generation; /* its name, and when */
-	/* source/api: the domain of the call that call_left_out is the frame of, if a filter left it out; 0: a pause */
+	/* source/api: the domain of the call that call_left_out is the frame of, if a filter left
+	 * it out; 0: a pause */
 	uint32_t domain_left_out;
-	/* source/hip: REC_F_CONFIGURED if the thread's last call popped a launch's configuration: the launch follows */
+	/* source/hip: REC_F_CONFIGURED if the thread's last call popped a launch's configuration:
+	 * the launch follows */
 	uint32_t configured;
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
 	/* source/api: by domain, the frame of that call's wrapper */

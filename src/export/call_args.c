@@ -12,7 +12,8 @@ static bool is_cut(const char *text)
 	return n >= 3 && strcmp(text + n - 3, "...") == 0;
 }
 
-/* The end of the value at `at`: at ", " or the end of the text. NULL: a string that does not end. */
+/* The end of the value at `at`: at ", " or the end of the text. NULL: a string that does not
+ * end. */
 static const char *value_end(const char *at)
 {
 	const char *start = at;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* call_args.h - the arguments of a call, from their text in the database: "name=value, name=value" */
+/* call_args.h - the arguments of a call, from their text in the database: "name=value,
+ * name=value" */
 #ifndef RTL_EXPORT_CALL_ARGS_H
 #define RTL_EXPORT_CALL_ARGS_H
 

@@ -2,8 +2,8 @@
 /* csv_columns.h - columns and rows as SQL that CSV files of rocprof and of rocprofv3 have in common
  *
  * KINDS_UNTIMED is the mask of the flags of operations without measured times (not
- * written, or inverted), 65536 and 65544 those of a begin and an end that are only positions on the time axis, as in
- * the view rtl_dispatch.
+ * written, or inverted), 65536 and 65544 those of a begin and an end that are only positions on the
+ * time axis, as in the view rtl_dispatch.
  */
 #ifndef RTL_EXPORT_CSV_COLUMNS_H
 #define RTL_EXPORT_CSV_COLUMNS_H

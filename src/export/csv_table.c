@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* csv_table.c - a table as a CSV file: lines and fields
  *
- * As Python's csv module writes them for rocprof: text in quotes (RFC 4180) and UTF-8, numbers plain, a real number in
- * the shortest form that reads as itself. Rows are streamed; SQLite sorts and sums in its temporary files.
+ * As Python's csv module writes them for rocprof: text in quotes (RFC 4180) and UTF-8, numbers
+ * plain, a real number in the shortest form that reads as itself. Rows are streamed; SQLite sorts
+ * and sums in its temporary files.
  *
  * Not here: the tables, and names of files (csv/, rocprofv3/).
  */

@@ -39,8 +39,8 @@ static int write_v3_otf2(struct query *q, const char *out)
 	return rocprofv3_viewer_write(q, out, &viewer);
 }
 
-/* X(name, suffix, write, shape, by_time, document, use, about): `use` is the format's clause in the option's help, `about` its paragraph
- * in the command's help, with an empty line before it. */
+/* X(name, suffix, write, shape, by_time, document, use, about): `use` is the format's clause in the
+ * option's help, `about` its paragraph in the command's help, with an empty line before it. */
 #define FORMATS(X)                                                                                                    \
 	X("perfetto", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL,                                         \
 	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                      \

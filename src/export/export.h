@@ -14,7 +14,8 @@ enum export_shape {
 	EXPORT_DATABASE, /* a file that is not written from its begin to its end */
 	EXPORT_ARCHIVE,	 /* a file that is named, and those that belong to it */
 	EXPORT_SET, /* the same in a directory, to which several traces are added; res->nr_files */
-	EXPORT_SEVERAL, /* several files (res->nr_files); the format checks itself that none exists */
+	/* several files (res->nr_files); the format checks itself that none exists */
+	EXPORT_SEVERAL,
 };
 
 struct export_format {
@@ -29,12 +30,13 @@ struct export_format {
 
 /* Ends in a row whose name is NULL. */
 extern const struct export_format export_formats[];
-/* Texts for the command line: of all rows "|NAME|NAME..."; of the option, for one line; the use of each; and what each writes, in
- * paragraphs. */
+/* Texts for the command line: of all rows "|NAME|NAME..."; of the option, for one line; the use of
+ * each; and what each writes, in paragraphs. */
 extern const char export_names[], export_help[], export_uses[], export_about[];
 
 const struct export_format *export_find(const char *name);
-/* Why stdout, a pipe or a device can't be its output, and what can: words behind its name. NULL: they can. */
+/* Why stdout, a pipe or a device can't be its output, and what can: words behind its name. NULL:
+ * they can. */
 const char *export_needs(const struct export_format *format);
 
 /* docs/formats/tables.md, for all formats. */

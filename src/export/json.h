@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* json.h - writes JSON as a stream, with memory that does not grow
  *
- * The writer adds commas, colons and escapes; nesting up to JSON_DEPTH. After the first error of the
- * output later calls do nothing, and json_flush() returns that error. Strings may have any bytes; invalid
- * UTF-8 becomes U+FFFD. Not thread-safe; a struct json needs no cleanup.
+ * The writer adds commas, colons and escapes; nesting up to JSON_DEPTH. After the first error of
+ * the output later calls do nothing, and json_flush() returns that error. Strings may have any
+ * bytes; invalid UTF-8 becomes U+FFFD. Not thread-safe; a struct json needs no cleanup.
  */
 #ifndef RTL_EXPORT_JSON_H
 #define RTL_EXPORT_JSON_H
@@ -44,7 +44,8 @@ void json_key(struct json *j, const char *key);
 
 /* The same for a literal without escapes: one copy, and never a space behind the colon. */
 #define JSON_KEY(j, key) json_key_raw((j), "\"" key "\":", sizeof("\"" key "\":") - 1)
-/* The same with a number behind it, as json_int() and json_us(); and with a literal without escapes. */
+/* The same with a number behind it, as json_int() and json_us(); and with a literal without
+ * escapes. */
 #define JSON_INT(j, key, value)                                                                    \
 	json_raw_member_int((j), "\"" key "\":", sizeof("\"" key "\":") - 1, (value))
 #define JSON_US(j, key, ns)                                                                        \
@@ -68,7 +69,8 @@ void json_member_int(struct json *j, const char *key, int64_t value);
 /* ns as a number of microseconds with three decimals: 1234567 -> 1234.567 */
 void json_us(struct json *j, int64_t ns);
 
-/* Makes space for size bytes (at most JSON_BUFFER), which then lie at j->buf + j->used until the next output. */
+/* Makes space for size bytes (at most JSON_BUFFER), which then lie at j->buf + j->used until the
+ * next output. */
 void json_reserve(struct json *j, size_t size);
 /* A value that is JSON already; and any bytes between values, for example a line break. */
 void json_raw(struct json *j, const char *json, size_t size);
@@ -84,7 +86,8 @@ struct json_memory {
 int json_write_memory(void *memory, const char *bytes, size_t size);
 int json_write_file(void *file, const char *bytes, size_t size);
 
-/* For other writers of text: a number in decimals, at most JSON_DIGITS bytes without an end; their number. */
+/* For other writers of text: a number in decimals, at most JSON_DIGITS bytes without an end; their
+ * number. */
 #define JSON_DIGITS 20
 size_t json_digits(char *to, int64_t value);
 /* The number of bytes in front of the first one that a string can't have as it is. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c - a file that is written as a stream, or stdout
  *
- * Fails:    the output has a temporary name until it is complete; output to stdout ends at the first error.
+ * Fails:    the output has a temporary name until it is complete; output to stdout ends at the
+ *           first error.
  */
 #include "export/output.h"
 

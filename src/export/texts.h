@@ -19,7 +19,8 @@ struct texts {
 	size_t nr, cap;
 };
 
-/* The text's number, from 1 on, in the order in which they come. `*is_new`: it was not there. 0: no memory. */
+/* The text's number, from 1 on, in the order in which they come. `*is_new`: it was not there. 0: no
+ * memory. */
 uint64_t texts_number(struct texts *t, const char *text, size_t size, bool *is_new);
 /* The same with a hash of the caller's: texts that share it have numbers of their own. */
 uint64_t texts_number_by(struct texts *t, uint64_t hash, const char *text, size_t size,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_event.h - events of Chrome's JSON, which Perfetto's dialect (chrome_trace/) and kineto's (kineto/) share
+/* trace_event.h - events of Chrome's JSON, which Perfetto's dialect (chrome_trace/) and kineto's
+ * (kineto/) share
  *
  *	trace_event.c		events, and their annotations
  *	trace_event_args.c	recorded arguments as JSON
@@ -21,7 +22,8 @@ struct trace_events {
 
 /* ---- trace_event.c ---- */
 
-/* Writes annotations as members of the open object; those of keys in `skip` (1 << enum walk_key) are left out. */
+/* Writes annotations as members of the open object; those of keys in `skip` (1 << enum walk_key)
+ * are left out. */
 void trace_event_notes(struct json *j, const struct walk_note *notes, size_t nr, uint64_t skip);
 /* The same for all of an event. */
 void trace_event_all_notes(struct json *j, const struct walk_notes *notes, uint64_t skip);
@@ -47,7 +49,8 @@ int trace_event_made(struct trace_event_maker *m, struct kept_part *part);
 /* The beginning of an event: {"ph":"X","pid":..,"tid":..,"ts":..; the caller goes on with keys. */
 void trace_event_begin(struct trace_events *t, const char *phase, int64_t pid, int64_t tid,
 		       int64_t ns);
-/* The same for a row of enum rows_call, with the member that its phase needs: a duration, a scope or an id. */
+/* The same for a row of enum rows_call, with the member that its phase needs: a duration, a scope
+ * or an id. */
 void trace_event_call(struct trace_events *t, const int64_t *row, const char *phase, int64_t ns,
 		      int64_t dur);
 /* The same for an operation: a slice, or an instant if it has no valid times. */
@@ -75,8 +78,8 @@ struct trace_event_thread {
 	} slices[TRACE_EVENT_DEPTH];
 };
 
-/* Writes a row of enum rows_call with `put`: one event, or two (asynchronous) if it overlaps an open slice of the thread or
- * `apart` is set. 0 or -errno. */
+/* Writes a row of enum rows_call with `put`: one event, or two (asynchronous) if it overlaps an
+ * open slice of the thread or `apart` is set. 0 or -errno. */
 typedef int (*trace_event_put_fn)(void *arg, const int64_t *row, const char *phase, int64_t ns,
 				  int64_t dur);
 int trace_event_put_call(struct trace_events *t, struct trace_event_thread *thread,
@@ -86,8 +89,8 @@ int64_t trace_event_range(const struct trace_event_thread *thread);
 
 /* ---- trace_event_args.c ---- */
 
-/* Writes arguments in the form of store/args.h ("name=value, name=value") as a JSON object with a member for
- * each; returns false and writes nothing if the text has another form. */
+/* Writes arguments in the form of store/args.h ("name=value, name=value") as a JSON object with a
+ * member for each; returns false and writes nothing if the text has another form. */
 bool trace_event_args_write(struct json *j, const char *text);
 /* The JSON of arguments of at most TRACE_EVENT_SHORT bytes takes at most TRACE_EVENT_SPACE. */
 #define TRACE_EVENT_SHORT 2048u

@@ -160,7 +160,8 @@ static bool write_any(struct json *j, const char *text)
 
 enum { IN_NAME = 1, IN_VALUE = 2, IN_NUMBER = 4, IN_INT = 8 };
 
-/* What a byte may be part of as it is: plain ones only, which a string of JSON has without escapes. */
+/* What a byte may be part of as it is: plain ones only, which a string of JSON has without
+ * escapes. */
 static uint8_t classes[256];
 
 static void make_classes(void)
@@ -252,7 +253,8 @@ static char *copy_word(char *to, const char **at)
 	return to;
 }
 
-/* Writes all arguments, at most six bytes for each of the text, and a few; NULL: there is one of another kind. */
+/* Writes all arguments, at most six bytes for each of the text, and a few; NULL: there is one of
+ * another kind. */
 static char *copy_all(char *to, const char *at, const char *stop)
 {
 	*to++ = '{';

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tracks.h - which track of a viewer an event goes to
  *
- * Viewers drop slices of one track that overlap without nesting. So operations of one queue go to as many lanes as it has at once,
- * and rows of a thread that do not nest go to lanes beside it. Plain structures of the caller; one thread.
+ * Viewers drop slices of one track that overlap without nesting. So operations of one queue go to
+ * as many lanes as it has at once, and rows of a thread that do not nest go to lanes beside it.
+ * Plain structures of the caller; one thread.
  */
 #ifndef RTL_EXPORT_TRACKS_H
 #define RTL_EXPORT_TRACKS_H
@@ -20,8 +21,8 @@ struct lanes {
 	size_t nr, max;
 };
 
-/* The first lane that is free at `begin`; it is taken until `end`. A new one has the id 0, and is the last. NULL: out of memory. Rows
- * come by their begin. */
+/* The first lane that is free at `begin`; it is taken until `end`. A new one has the id 0, and is
+ * the last. NULL: out of memory. Rows come by their begin. */
 struct lane *tracks_find_lane(struct lanes *l, int64_t begin, int64_t end);
 void tracks_fini_lanes(struct lanes *l);
 
@@ -44,10 +45,12 @@ struct tracks {
 	struct track *last;
 };
 
-/* The operation's, valid until tracks_fini(); *fresh: it is new, and has no lanes yet. NULL: out of memory. */
+/* The operation's, valid until tracks_fini(); *fresh: it is new, and has no lanes yet. NULL: out of
+ * memory. */
 struct track *tracks_of(struct tracks *t, const int64_t *op, enum rows_order kind, bool *fresh);
 void tracks_fini(struct tracks *t);
-/* Shows an operation on its queue, and where it has a stream on that, with *order set for each. 0 or -errno. */
+/* Shows an operation on its queue, and where it has a stream on that, with *order set for each. 0
+ * or -errno. */
 int tracks_show(const int64_t *op, enum rows_order *order,
 		int (*show)(void *arg, const int64_t *op), void *arg);
 
@@ -55,7 +58,8 @@ int tracks_show(const int64_t *op, enum rows_order *order,
 bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind);
 
 #define TRACK_NAME 192
-/* Of a lane: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of ROWS_STREAM_NAME. */
+/* Of a lane: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of
+ * ROWS_STREAM_NAME. */
 void tracks_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
 		 sqlite3_stmt *stream, char name[TRACK_NAME]);
 /* Names of enum rec_flags, as viewers show them. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* walk.h - a trace as events with their annotations, for the writers of viewers' formats
  *
- * The walk reads the rows (query/rows.h), finds what they refer to, and calls the writer's functions. What an event is annotated with is
- * decided here, in walk_op.c and walk_call.c, for all formats; a writer decides how an annotation is written.
+ * The walk reads the rows (query/rows.h), finds what they refer to, and calls the writer's
+ * functions. What an event is annotated with is decided here, in walk_op.c and walk_call.c, for all
+ * formats; a writer decides how an annotation is written.
  *
- * Annotations of what many events share (a shape of a kernel, a function, a text of arguments) are a part: the writer encodes a part
- * once, and gets its bytes with each event. Memory: the parts that kept.h keeps of each kind, and tracks. One thread.
+ * Annotations of what many events share (a shape of a kernel, a function, a text of arguments) are
+ * a part: the writer encodes a part once, and gets its bytes with each event. Memory: the parts
+ * that kept.h keeps of each kind, and tracks. One thread.
  */
 #ifndef RTL_EXPORT_WALK_H
 #define RTL_EXPORT_WALK_H
@@ -16,7 +18,8 @@
 
 /* ---- annotations ---- */
 
-/* X(id, name, name in the formats of rocprofv3). One that is not known of an event is not among its annotations. */
+/* X(id, name, name in the formats of rocprofv3). One that is not known of an event is not among its
+ * annotations. */
 #define WALK_KEYS(X)                                                                               \
 	X(KERNEL, "kernel", "kernel") /* with its parameters */                                    \
 	X(MANGLED, "mangled", "mangled")                                                           \
@@ -130,13 +133,15 @@ struct walk_ops {
 
 struct walk;
 
-/* After rows_prepare(). `w` is passed to the functions; all live until walk_end(). 0 or -errno with q->res->error. */
+/* After rows_prepare(). `w` is passed to the functions; all live until walk_end(). 0 or -errno with
+ * q->res->error. */
 int walk_begin(struct walk **out, struct query *q, const struct walk_ops *ops, void *w);
 void walk_end(struct walk *walk);
 
 /* Markers and calls, as rows_calls() orders them. */
 int walk_calls(struct walk *walk);
-/* Operations nearly by their begin, each also by its stream where it has one; then those of the runtime, and barriers. */
+/* Operations nearly by their begin, each also by its stream where it has one; then those of the
+ * runtime, and barriers. */
 int walk_operations(struct walk *walk);
 /* Operations of one order alone. */
 int walk_operations_by(struct walk *walk, enum rows_order order);

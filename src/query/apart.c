@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* apart.c - which labels of kernels are shared
  *
- * Fails:    as the query; two labels of one hash are taken for one, and their kernels get whole names.
+ * Fails:    as the query; two labels of one hash are taken for one, and their kernels get whole
+ *           names.
  */
 #include "query/apart.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* apart.h - labels of kernels for formats whose readers tell kernels apart by their label alone
  *
- * A label (label.h) has no parameters and ends at 160 bytes, so overloads and long names share one. Kernels that do are shown by their
- * whole name, each of them, whichever comes first.
+ * A label (label.h) has no parameters and ends at 160 bytes, so overloads and long names share one.
+ * Kernels that do are shown by their whole name, each of them, whichever comes first.
  */
 #ifndef RTL_QUERY_APART_H
 #define RTL_QUERY_APART_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cause.c - finds the call that caused each operation, and its stream
  *
- * Threads:  a cause_reader is used by two: one reads causes and appends streams to its list, the other takes streams off. A stream is passed by a
- *           row that names it, with the order that the passing of rows has.
+ * Threads:  a cause_reader is used by two: one reads causes and appends streams to its list, the
+ *           other takes streams off. A stream is passed by a row that names it, with the order that
+ *           the passing of rows has.
  */
 #include "query/cause.h"
 
@@ -19,8 +20,8 @@ static bool begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* SQL function: the handle in "..., stream=0x1234, ..." of a call's arguments. Copies and fills without a stream
- * argument use the null stream, or (_spt) the per-thread stream. */
+/* SQL function: the handle in "..., stream=0x1234, ..." of a call's arguments. Copies and fills
+ * without a stream argument use the null stream, or (_spt) the per-thread stream. */
 static void sql_stream_of(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	const char *text = (const char *)sqlite3_value_text(values[0]);
@@ -63,7 +64,8 @@ static const char calls_sql[] =
 static const char *const stream_tables[] = { "rocpd_kernelapi", "rocpd_copyapi",
 					     "rocpd_graphLaunchapi" };
 
-/* The column that names the call; NULL: the table is none, or of a schema that is not known. rocm-trace-lite 0.3 in C++ has api_id. */
+/* The column that names the call; NULL: the table is none, or of a schema that is not known.
+ * rocm-trace-lite 0.3 in C++ has api_id. */
 static const char *call_column(sqlite3 *db, const char *table)
 {
 	static const char *const names[] = { "api_ptr_id", "api_id" };

@@ -15,7 +15,8 @@ struct rowfile;
 
 /* Who may read the output. Arguments of calls can be a program's data. */
 enum job_access {
-	JOB_ACCESS_CONTENT, /* its owner alone if it has arguments of calls, else as the umask has it */
+	/* its owner alone if it has arguments of calls, else as the umask has it */
+	JOB_ACCESS_CONTENT,
 	JOB_ACCESS_UMASK,
 	JOB_ACCESS_OWNER,
 };
@@ -23,8 +24,8 @@ enum job_access {
 struct job_options {
 	bool force; /* replace an existing OUT; otherwise -EEXIST */
 	enum job_access access;
-	/* Called with the work done and its total, in bytes or rows, a few times a second at most. May be NULL. A non-zero
-	 * return ends the job with -ECANCELED; it leaves no files. */
+	/* Called with the work done and its total, in bytes or rows, a few times a second at most.
+	 * May be NULL. A non-zero return ends the job with -ECANCELED; it leaves no files. */
 	int (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *progress_arg;
 	/* More pairs for rtl_info with pid 0, which describe the file (as "command_line"):
@@ -35,9 +36,11 @@ struct job_options {
 	bool keeps_unfinished; /* it is only read: the job continues with a copy */
 	/* Of rpd_grow(): how many bytes of a trace are converted at a time; 0: INDEX_PART. */
 	uint64_t part_bytes;
-	/* Options of the format, a structure of the format's own header. NULL: what it does without. */
+	/* Options of the format, a structure of the format's own header. NULL: what it does
+	 * without. */
 	const void *format;
-	/* Of a database that is made for one command: where the rows of operations and calls go (query/rowfile.h). NULL: into it. */
+	/* Of a database that is made for one command: where the rows of operations and calls go
+	 * (query/rowfile.h). NULL: into it. */
 	struct rowfile *rows;
 	bool twice;	    /* of query_open(): with a second connection */
 	bool has_basenames; /* kernels have the bare names of their functions */
@@ -50,7 +53,8 @@ struct job_result {
 		nr_markers;
 	uint64_t nr_files; /* files written, by a format of several */
 	char where
-		[1024]; /* of rocprofv3's formats: DIR/NAME_*, of the first process that has files */
+		/* of rocprofv3's formats: DIR/NAME_*, of the first process that has files */
+		[1024];
 	uint64_t nr_where;	    /* processes that have files */
 	uint64_t nr_ops;	    /* rows of rocpd_op, or events */
 	uint64_t nr_gpus;	    /* GPUs with operations */
@@ -61,7 +65,8 @@ struct job_result {
 	char verdict[512];	    /* verdict.line */
 };
 
-/* Writes `out` from inputs: spools or databases. `opt` may be NULL. 0 or -errno with res->error filled. */
+/* Writes `out` from inputs: spools or databases. `opt` may be NULL. 0 or -errno with res->error
+ * filled. */
 typedef int (*job_fn)(const char *const *inputs, size_t nr, const char *out,
 		      const struct job_options *opt, struct job_result *res);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* kinds.h - what an operation is, and what copies are called: one definition for C and for SQL
  *
- * An operation is a kernel of the program, a copy or fill by a copy engine (its type says so), or a copy or fill by a kernel of HIP's
- * (its name says so). HIP does some copies and fills (on the same GPU, small ones, all on some GPUs) with kernels that it launches like
- * those of the program. Their names are the same in HIP 4.0 to 7.2: __amd_rocclr_copyBuffer, ..._copyBufferRect,
- * ..._copyBufferAligned, ..._copyImage, ..._fillBufferAligned, ..._fillImage and so on. Other kernels with that prefix
- * (scheduler, gwsInit, streamOpsWrite) move no data of the program.
+ * An operation is a kernel of the program, a copy or fill by a copy engine (its type says so), or a
+ * copy or fill by a kernel of HIP's (its name says so). HIP does some copies and fills (on the same
+ * GPU, small ones, all on some GPUs) with kernels that it launches like those of the program. Their
+ * names are the same in HIP 4.0 to 7.2: __amd_rocclr_copyBuffer, ..._copyBufferRect,
+ * ..._copyBufferAligned, ..._copyImage, ..._fillBufferAligned, ..._fillImage and so on. Other
+ * kernels with that prefix (scheduler, gwsInit, streamOpsWrite) move no data of the program.
  *
- * A copy has one name in all that rtl prints (KINDS_NAMES); names that other formats prescribe are in docs/formats/kinds.md.
+ * A copy has one name in all that rtl prints (KINDS_NAMES); names that other formats prescribe are
+ * in docs/formats/kinds.md.
  */
 #ifndef RTL_QUERY_KINDS_H
 #define RTL_QUERY_KINDS_H
@@ -38,11 +40,12 @@ const char *kinds_copy_name(uint32_t copy_kind);
 
 enum kinds_transfer { KINDS_NO_TRANSFER, KINDS_COPY, KINDS_FILL };
 
-/* What a kernel of HIP's does, by the kernel's name, mangled or not. HOT in conversions: compares some bytes. */
+/* What a kernel of HIP's does, by the kernel's name, mangled or not. HOT in conversions: compares
+ * some bytes. */
 enum kinds_transfer kinds_transfer_of(const char *kernel);
 
-/* SQL: whether an operation's type is a copy or a fill (rtl uses RPD's names); whether a kernel is one with which HIP copies or fills;
- * whether one of both is true. */
+/* SQL: whether an operation's type is a copy or a fill (rtl uses RPD's names); whether a kernel is
+ * one with which HIP copies or fills; whether one of both is true. */
 #define KINDS_IS_COPY(type)                                                                        \
 	"(" type " LIKE 'Copy%' OR " type " LIKE 'Fill%' OR " type " LIKE 'Mem%')"
 #define KINDS_IS_BLIT(kernel)                                                                      \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* near.c - for messages: the names of a trace that are most like a text of the user's
  *
- * The distance is the number of letters to change, remove or add until the text is a part of the name; case does not count.
+ * The distance is the number of letters to change, remove or add until the text is a part of the
+ * name; case does not count.
  */
 #include "query/near.h"
 
@@ -57,7 +58,8 @@ static unsigned int distance_within(const char *word, size_t n, const char *name
 	return best;
 }
 
-/* Keeps the nearest; of the same distance those that came first. Template arguments may differ behind the end of a label. */
+/* Keeps the nearest; of the same distance those that came first. Template arguments may differ
+ * behind the end of a label. */
 static void keep(struct found found[NAMES], size_t *nr, const char *name, unsigned int distance)
 {
 	size_t at = *nr;

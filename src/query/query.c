@@ -179,8 +179,8 @@ const char *query_look_up(sqlite3_stmt *stmt, int64_t id)
 	return query_text(query_row(stmt, id), 0);
 }
 
-/* Not by sqlite3_table_column_metadata(), in which SQLite 3.53 reads an address of its own making for a virtual table. A qualified name is
- * never taken for a text. */
+/* Not by sqlite3_table_column_metadata(), in which SQLite 3.53 reads an address of its own making
+ * for a virtual table. A qualified name is never taken for a text. */
 bool query_has_column(sqlite3 *db, const char *table, const char *column)
 {
 	char *sql =
@@ -462,8 +462,8 @@ static int open_rows(struct query *q, const char *const *inputs, size_t nr)
 	return ret ? fail_temporary(q, temporary_directory(), ret) : 0;
 }
 
-/* Converts the inputs to a database in a temporary file, which is unlinked at once, so that no file remains
- * however the process ends. */
+/* Converts the inputs to a database in a temporary file, which is unlinked at once, so that no file
+ * remains however the process ends. */
 static int open_converted(struct query *q, const char *const *inputs, size_t nr, job_fn convert)
 {
 	struct job_options inner = { .force = true,

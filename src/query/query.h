@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* query.h - a trace opened for reading by exporters and commands
  *
- * A trace is a database of rtl or of RPD; a raw trace, or several inputs, are first converted to one in a temporary file,
- * which is unlinked as soon as it is open. Rows are read one by one: memory grows with names, threads and
- * queues, not with events. One thread. Errors are in the job's result.
+ * A trace is a database of rtl or of RPD; a raw trace, or several inputs, are first converted to
+ * one in a temporary file, which is unlinked as soon as it is open. Rows are read one by one:
+ * memory grows with names, threads and queues, not with events. One thread. Errors are in the job's
+ * result.
  *
  *	job.h		 options and results of a job
  *	identify.h	 what kind of file an input is
@@ -55,7 +56,9 @@ struct query_process {
 	char *name;
 	char *host, *boot_id;	/* "": unknown */
 	int64_t time_offset_ns; /* of its time namespace: its time = that of the boot + this */
-	size_t clock; /* the same for processes whose times can be compared: those of a boot and a time namespace; from 0, by process */
+	/* the same for processes whose times can be compared: those of a boot and a time namespace;
+	 * from 0, by process */
+	size_t clock;
 	int64_t wall_ns; /* realtime_ns of the first process of its clock */
 };
 
@@ -65,7 +68,8 @@ struct query {
 	const struct job_options *opt;
 	struct job_result *res;
 	sqlite3 *
-		second; /* with job_options.twice: a connection to the same file, for another thread */
+		/* with job_options.twice: a connection to the same file, for another thread */
+		second;
 	struct verdict verdict;
 	struct rowfile *rows; /* beside the database; NULL: none */
 	bool ours;	      /* the database has rtl_ tables */
@@ -81,7 +85,8 @@ struct query {
 	int64_t first_ns;   /* the earliest event of any kind */
 	struct query_process *processes;
 	size_t nr_processes;
-	bool streams_from_0; /* query_stream has the number of a stream + 1: 0 is the default stream, as in rocprofv3 */
+	/* query_stream has the number of a stream + 1: 0 is the default stream, as in rocprofv3 */
+	bool streams_from_0;
 	bool as_dispatched; /* the format lists each dispatch as such, those of HIP's copies, too */
 	uint32_t left_out;  /* enum query_kind: writers of viewers' formats leave these rows out */
 	const struct query_process *only; /* read the rows of this process; NULL: of all */
@@ -92,9 +97,9 @@ struct query {
 	bool has_scan;		 /* SQLite knows its function */
 };
 
-/* Opens the trace in `inputs`. `convert` converts raw traces and several inputs to one database: it is rpd_merge(), passed
- * as a function because this module may not call the export module. 0, or -errno with res->error; `opt` (not NULL) and `res` stay
- * in use until query_close(). */
+/* Opens the trace in `inputs`. `convert` converts raw traces and several inputs to one database: it
+ * is rpd_merge(), passed as a function because this module may not call the export module. 0, or
+ * -errno with res->error; `opt` (not NULL) and `res` stay in use until query_close(). */
 int query_open(struct query **out, const char *const *inputs, size_t nr, job_fn convert,
 	       const struct job_options *opt, struct job_result *res);
 void query_close(struct query *q);
@@ -116,8 +121,9 @@ struct query_sql {
 int query_prepare_all(struct query *q, const struct query_sql *list, size_t nr);
 /* 1: a row; 0: the end; or -errno with res->error. Counts rows for the progress bar. */
 int query_step(struct query *q, sqlite3_stmt *stmt);
-/* Reads the rows of SELECT columns FROM from, without leaving SQLite's loop, which takes a third of the time of query_step(). The range of
- * query_bind_range() is ?1 and ?2. `take` returns 0, or -errno, which ends the reading; it may not call query_scan(). */
+/* Reads the rows of SELECT columns FROM from, without leaving SQLite's loop, which takes a third of
+ * the time of query_step(). The range of query_bind_range() is ?1 and ?2. `take` returns 0, or
+ * -errno, which ends the reading; it may not call query_scan(). */
 int query_scan(struct query *q, const char *columns, const char *from,
 	       int (*take)(void *arg, sqlite3_value **columns), void *arg);
 /* Counts a row for the progress bar. 0, or -ECANCELED with res->error. */
@@ -167,7 +173,8 @@ struct query_texts {
 	int64_t id;
 };
 int query_texts_begin(struct query *q, struct query_texts *texts);
-/* The same for any statement "SELECT id, ... WHERE id >= ?1 ORDER BY id". NULL: there is no row with this id. */
+/* The same for any statement "SELECT id, ... WHERE id >= ?1 ORDER BY id". NULL: there is no row
+ * with this id. */
 sqlite3_stmt *query_next_row(struct query_texts *rows, int64_t id);
 /* "" if there is none. Valid until the next one. */
 const char *query_texts_get(struct query_texts *texts, int64_t id);

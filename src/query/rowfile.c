@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rowfile.c - the files of rows, and their index by id
  *
- * Ids are dense but for holes, and come nearly in order: rows of threads are added in turns, and a call is recorded after those
- * inside it. A page of the index is read, changed and written back when the next row is in another page.
+ * Ids are dense but for holes, and come nearly in order: rows of threads are added in turns, and a
+ * call is recorded after those inside it. A page of the index is read, changed and written back
+ * when the next row is in another page.
  */
 #include "query/rowfile_internal.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* rowfile.h - rows of operations and calls beside a database that one command makes for itself
  *
- * A raw trace is converted to a temporary database before it is read. SQLite's B-trees take most of that time, for rows that are
- * read once or twice and in the order of their ids. Those rows are in files without a name instead, in TMPDIR, and SQLite sees
- * them as virtual tables with the names and columns of the database's own.
+ * A raw trace is converted to a temporary database before it is read. SQLite's B-trees take most of
+ * that time, for rows that are read once or twice and in the order of their ids. Those rows are in
+ * files without a name instead, in TMPDIR, and SQLite sees them as virtual tables with the names
+ * and columns of the database's own.
  *
- * Memory: about 40 bytes for each 1024 ids. Threads: one that adds rows and reads; after rowfile_seal(), any number that read, each with a connection
- * of its own. A rowfile outlives the connections that it is attached to.
+ * Memory: about 40 bytes for each 1024 ids. Threads: one that adds rows and reads; after
+ * rowfile_seal(), any number that read, each with a connection of its own. A rowfile outlives the
+ * connections that it is attached to.
  */
 #ifndef RTL_QUERY_ROWFILE_H
 #define RTL_QUERY_ROWFILE_H
@@ -19,7 +21,8 @@
 /* No value: a handle is '', a status is NULL. Not a valid address. */
 #define ROWFILE_NONE INT64_MIN
 
-/* rocpd_op and rocpd_api_ops; rtl_op_kernel, too, if is_kernel is 1. Names and units are those of the columns. */
+/* rocpd_op and rocpd_api_ops; rtl_op_kernel, too, if is_kernel is 1. Names and units are those of
+ * the columns. */
 struct rowfile_op {
 	int64_t id, api, gpu, queue, sequence, start, end, description, type, marker, correlation;
 	int64_t is_kernel, thread, shape, flags, begin_ticks, end_ticks;
@@ -44,7 +47,8 @@ int rowfile_add_apis(struct rowfile *file, const struct rowfile_api *rows, size_
 /* No rows are added or changed any more. 0 or -errno. */
 int rowfile_seal(struct rowfile *file);
 
-/* Known without reading the rows: their numbers, and the earliest `start` above 0 of all; INT64_MAX: there is none. */
+/* Known without reading the rows: their numbers, and the earliest `start` above 0 of all;
+ * INT64_MAX: there is none. */
 struct rowfile_facts {
 	uint64_t nr_ops, nr_apis;
 	int64_t first_ns;
@@ -53,8 +57,8 @@ struct rowfile_facts rowfile_facts(const struct rowfile *file);
 
 /* Whether the rows of that table are in a rowfile. */
 bool rowfile_has(const char *table);
-/* The name of SQLite's module: CREATE VIRTUAL TABLE name USING rtl_rows(column type, ...), with the columns in the order of the
- * table's. */
+/* The name of SQLite's module: CREATE VIRTUAL TABLE name USING rtl_rows(column type, ...), with the
+ * columns in the order of the table's. */
 #define ROWFILE_MODULE "rtl_rows"
 /* Lets a connection use the tables. Returns SQLite's code. */
 int rowfile_attach(struct rowfile *file, sqlite3 *db);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rowfile_internal.h - shared by rowfile.c, the files, and rowfile_table.c, SQLite's view of them */
+/* rowfile_internal.h - shared by rowfile.c, the files, and rowfile_table.c, SQLite's view of
+ * them */
 #ifndef RTL_QUERY_ROWFILE_INTERNAL_H
 #define RTL_QUERY_ROWFILE_INTERNAL_H
 
@@ -9,7 +10,8 @@
 /* ids of a page of the index, and rows that are read at a time */
 enum { ROWFILE_PAGE = 1024, ROWFILE_BLOCK = 128, ROWFILE_COLUMNS = 24 };
 
-/* Rows in the order in which they were added, and an index of their locations, plus 1, by id: pages of ids that have a row. */
+/* Rows in the order in which they were added, and an index of their locations, plus 1, by id: pages
+ * of ids that have a row. */
 struct rowfile_rows {
 	size_t columns;
 	int rows, index; /* file descriptors */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rowfile_table.c - the rows of a rowfile as virtual tables of SQLite
  *
- * A table is read whole, by a range of ids, or by one id, in the order of ids. The contract of the methods is that of SQLite's
- * documentation, "The Virtual Table Mechanism".
+ * A table is read whole, by a range of ids, or by one id, in the order of ids. The contract of the
+ * methods is that of SQLite's documentation, "The Virtual Table Mechanism".
  */
 #include "query/rowfile_internal.h"
 
@@ -92,7 +92,9 @@ struct table {
 	const struct layout *layout;
 	struct rowfile_rows *rows;
 	struct cursor *
-		spare; /* closed, with its copies: a statement that looks up a row opens its cursor each time */
+		/* closed, with its copies: a statement that looks up a row opens its cursor each
+		 * time */
+		spare;
 };
 
 struct cursor {
@@ -363,7 +365,8 @@ static int change_row(const struct table *table, sqlite3_value **columns)
 	return ret;
 }
 
-/* INSERT into a table that has all rows, and UPDATE. argv: the key before, NULL for a new row; the key after; each column. */
+/* INSERT into a table that has all rows, and UPDATE. argv: the key before, NULL for a new row; the
+ * key after; each column. */
 static int rows_update(sqlite3_vtab *base, int argc, sqlite3_value **argv, sqlite3_int64 *id)
 {
 	const struct table *table = (struct table *)base;

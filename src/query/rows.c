@@ -202,7 +202,8 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 	return sql ? visit_rows(q, sql, transfers, each, arg) : 0;
 }
 
-/* Causes of the table are read beside the operations, which another thread may read from the file alone. Both are in the order of ids. */
+/* Causes of the table are read beside the operations, which another thread may read from the file
+ * alone. Both are in the order of ids. */
 struct by_time {
 	struct query *q;
 	rows_fn each;

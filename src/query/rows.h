@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.h - operations and calls of a trace, in the order in which exporters write them
  *
- * A row is an array of numbers; texts are looked up by their ids later, so that sorting moves numbers only.
+ * A row is an array of numbers; texts are looked up by their ids later, so that sorting moves
+ * numbers only.
  */
 #ifndef RTL_QUERY_ROWS_H
 #define RTL_QUERY_ROWS_H
@@ -60,12 +61,13 @@ enum rows_call {
 /* Returns 0, or -errno, which ends the reading. */
 typedef int (*rows_fn)(void *arg, const int64_t *row);
 
-/* Call it before reading rows, once or again: finds processes, the earliest time, the call of each operation, streams and graphs. */
+/* Call it before reading rows, once or again: finds processes, the earliest time, the call of each
+ * operation, streams and graphs. */
 int rows_prepare(struct query *q);
 /* Reads operations sorted by GPU, queue (or stream), process and begin. */
 int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg);
-/* Reads operations, those of ROWS_BY_QUEUE, nearly by their begin, which takes no sorting: a few may come late. Operations of the runtime
- * and barriers are not among them. */
+/* Reads operations, those of ROWS_BY_QUEUE, nearly by their begin, which takes no sorting: a few
+ * may come late. Operations of the runtime and barriers are not among them. */
 int rows_by_time(struct query *q, rows_fn each, void *arg);
 /* Reads calls and markers sorted by process, thread and begin, the longest first. */
 int rows_calls(struct query *q, rows_fn each, void *arg);
@@ -76,7 +78,8 @@ int rows_calls(struct query *q, rows_fn each, void *arg);
 int64_t rows_stream_key(const int64_t *op);
 /* SQL for the name of a row's OP_TYPE, ?1. */
 #define ROWS_TYPE_NAME TRANSFER_TYPE_NAME
-/* Whether a row is of a kind that is written (query.left_out); `domain` is label_domain() of a call's name. */
+/* Whether a row is of a kind that is written (query.left_out); `domain` is label_domain() of a
+ * call's name. */
 bool rows_has_op(const struct query *q, const int64_t *op);
 bool rows_has_call(const struct query *q, const int64_t *call, const char *domain);
 /* Whether the times were measured: neither missing nor only a position on the time axis. */

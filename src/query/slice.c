@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* slice.c - temporary views that show a part of a trace
  *
- * What a condition needs is found once and kept in temporary tables, which SQLite puts into a file. The spans of ranges
- * are in memory: one for each open period of a thread, joined where they overlap.
+ * What a condition needs is found once and kept in temporary tables, which SQLite puts into a file.
+ * The spans of ranges are in memory: one for each open period of a thread, joined where they
+ * overlap.
  */
 #include "query/slice.h"
 
@@ -79,7 +80,8 @@ static const char spans_ours[] =
 	" U ON U.id = A.args_id WHERE N.string = 'UserMarker' AND A.\"end\" > A.start AND "        \
 	"query_like(U.string)"
 
-/* Calls that began in such a span: the last one that began before decides. Rows that stand for threads are not calls. */
+/* Calls that began in such a span: the last one that began before decides. Rows that stand for
+ * threads are not calls. */
 #define COVERED(tid)                                                                               \
 	"A.start < coalesce((SELECT S.end FROM query_cover S WHERE S.pid = A.pid AND S.tid = " tid \
 	" AND S.start <= A.start ORDER BY S.start DESC LIMIT 1), 0)"
@@ -87,7 +89,8 @@ static const char calls_sql[] =
 	"CREATE TEMP TABLE query_inside (id INTEGER PRIMARY KEY); INSERT INTO query_inside SELECT A.id FROM "
 	"main.rocpd_api A WHERE (" COVERED("A.tid") " OR " COVERED("-1") ")";
 
-/* query_cover: spans of a thread that overlap are joined, so that the last one that began before a call decides. */
+/* query_cover: spans of a thread that overlap are joined, so that the last one that began before a
+ * call decides. */
 static const char cover_sql[] =
 	"CREATE TEMP TABLE query_cover AS SELECT pid, tid, min(start) AS start, max(end) AS end FROM (SELECT "
 	"*, sum(first) OVER (PARTITION BY pid, tid ORDER BY start, id) AS part FROM (SELECT *, start > "

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sorter.c - an external merge sort that profits from rows that are nearly in order
  *
- * A buffer of rows is split where order ends, and its parts are merged. A full buffer is appended to the file as a run, or to the
- * run before, if it continues that. At the end each run has a share of the buffer, and a heap finds the least row.
+ * A buffer of rows is split where order ends, and its parts are merged. A full buffer is appended
+ * to the file as a run, or to the run before, if it continues that. At the end each run has a share
+ * of the buffer, and a heap finds the least row.
  */
 #include "query/sorter.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sorter.h - puts rows of numbers in order, in bounded memory
  *
- * Rows of a trace come nearly in order. What is in order already costs one comparison a row. Rows that do not fit into memory
- * are in a file without a name in TMPDIR. One thread.
+ * Rows of a trace come nearly in order. What is in order already costs one comparison a row. Rows
+ * that do not fit into memory are in a file without a name in TMPDIR. One thread.
  */
 #ifndef RTL_QUERY_SORTER_H
 #define RTL_QUERY_SORTER_H

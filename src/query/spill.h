@@ -33,7 +33,8 @@ void spill_clear(struct spill *s);
 /* 0 or -errno: of the file, or -ENOMEM. */
 int spill_add(struct spill *s, const void *row);
 uint64_t spill_nr(const struct spill *s);
-/* Row `i`, which is there; `row` is valid until the next call. `ahead`: rows that a window has. 0 or -errno. */
+/* Row `i`, which is there; `row` is valid until the next call. `ahead`: rows that a window has. 0
+ * or -errno. */
 int spill_get(const struct spill *s, struct spill_window *w, size_t ahead, uint64_t i,
 	      const void **row);
 void spill_window_fini(struct spill_window *w);

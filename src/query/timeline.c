@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* timeline.c - rows of a trace in the order of their begin
  *
- * Each process has a cursor with a window of its next rows, as runs of rows in order, of which the earliest is passed on.
+ * Each process has a cursor with a window of its next rows, as runs of rows in order, of which the
+ * earliest is passed on.
  *
- * Threads:  the rows of one process are read by a thread of their own, unless with TIMELINE_HERE, so that SQLite works while rows are
- *           put in order and used. Blocks of rows go round between the two; the semaphores count the full and the empty ones. With
- *           TIMELINE_TWO there are two such threads, each with a connection: each reads every second block of ids.
+ * Threads:  the rows of one process are read by a thread of their own, unless with TIMELINE_HERE,
+ *           so that SQLite works while rows are put in order and used. Blocks of rows go round
+ *           between the two; the semaphores count the full and the empty ones. With TIMELINE_TWO
+ *           there are two such threads, each with a connection: each reads every second block of
+ *           ids.
  */
 #include "query/timeline.h"
 
@@ -20,8 +23,8 @@
 
 enum { WINDOW = 64 << 10, MAX_CURSORS = 256, MAX_RUNS = 128, NONE = UINT32_MAX };
 
-/* Ids that two threads read: fewer are read before the second one has begun. Of more than the most, and where the samples show that ids are
- * far apart, most blocks of ids would have no row. */
+/* Ids that two threads read: fewer are read before the second one has begun. Of more than the most,
+ * and where the samples show that ids are far apart, most blocks of ids would have no row. */
 enum { TWO_LEAST = 256 << 10, TWO_MOST = 1 << 30, SAMPLES = 16 };
 
 /* Rows in order: those of a thread's chunk, mostly. */
@@ -44,13 +47,14 @@ struct ahead {
 	bool stop;   /* __atomic: the rows are not wanted any more */
 	bool failed; /* the reader, in its last block */
 	size_t nr_columns;
-	/* of the thread that takes rows; what it writes for each row is in no cache line that the other one reads */
+	/* of the thread that takes rows; what it writes for each row is in no cache line that the
+	 * other one reads */
 	char before[64];
 	size_t block, row;
 	bool open;
 	char behind[64];
-	/* of the thread that reads: the first id of its next block and the last one of all, ids of a block, 0: all, and from one of its
-	 * blocks to the next */
+	/* of the thread that reads: the first id of its next block and the last one of all, ids of
+	 * a block, 0: all, and from one of its blocks to the next */
 	int64_t next, last, nr_ids, stride;
 	size_t at;
 	struct block {
@@ -70,11 +74,12 @@ struct cursor {
 	uint32_t free;
 	struct run runs[MAX_RUNS];
 	size_t nr_runs, nr_columns;
-	/* The run that took the last row, and takes the next one if that begins earlier than hot_until, where another run ends. NULL: not
-	 * known. */
+	/* The run that took the last row, and takes the next one if that begins earlier than
+	 * hot_until, where another run ends. NULL: not known. */
 	struct run *hot;
 	int64_t hot_until;
-	/* The run with the earliest row, as long as that begins earlier than early_until, where another run begins. NULL: not known. */
+	/* The run with the earliest row, as long as that begins earlier than early_until, where
+	 * another run begins. NULL: not known. */
 	struct run *early;
 	int64_t early_until;
 	bool done;
@@ -90,10 +95,13 @@ struct reading {
 	void *arg;
 	struct cursor *cursors;
 	int64_t first, last; /* ids, if there is one cursor */
-	bool transaction; /* on both connections: their statements see the same rows, whatever another program writes */
+	/* on both connections: their statements see the same rows, whatever another program
+	 * writes */
+	bool transaction;
 };
 
-/* The run that a row can be added to: the one whose last row is nearest. -EAGAIN: there are too many. */
+/* The run that a row can be added to: the one whose last row is nearest. -EAGAIN: there are too
+ * many. */
 static int choose_run(struct cursor *c, int64_t begin, struct run **out)
 {
 	struct run *best = c->hot;
@@ -143,8 +151,9 @@ static bool begin_block(struct ahead *a)
 	return !__atomic_load_n(&a->stop, __ATOMIC_RELAXED);
 }
 
-/* An aggregate function of SQL, whose arguments are the columns: SQLite calls it for each row without leaving its loop, which takes two
- * thirds of the time of sqlite3_step() and sqlite3_column_int64(). */
+/* An aggregate function of SQL, whose arguments are the columns: SQLite calls it for each row
+ * without leaving its loop, which takes two thirds of the time of sqlite3_step() and
+ * sqlite3_column_int64(). */
 static void sql_take(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	struct ahead *a = sqlite3_user_data(context);
@@ -202,7 +211,8 @@ static int set_function(sqlite3 *db, struct ahead *a)
 				       a ? sql_take : NULL, a ? sql_nothing : NULL);
 }
 
-/* A thread that reads by `db`: block `number` of nr_blocks that are read in turns, and so on. NULL where there is no memory or no
+/* A thread that reads by `db`: block `number` of nr_blocks that are read in turns, and so on. NULL
+ * where there is no memory or no
  * thread: then the rows are read without one. */
 static struct ahead *ahead_begin(const struct reading *r, const struct cursor *c, sqlite3 *db,
 				 int64_t number, int64_t nr_blocks)
@@ -315,8 +325,8 @@ static int64_t *values_of(const struct cursor *c, uint32_t at)
 	return c->values + at * c->nr_columns;
 }
 
-/* One more row. -EAGAIN: it belongs in front of rows that were passed on, or there are too many runs; its values are those of the first
- * free item. */
+/* One more row. -EAGAIN: it belongs in front of rows that were passed on, or there are too many
+ * runs; its values are those of the first free item. */
 static int take_row(const struct reading *r, struct cursor *c)
 {
 	uint32_t at = c->free;
@@ -347,7 +357,8 @@ static int take_row(const struct reading *r, struct cursor *c)
 	return 0;
 }
 
-/* The same, but for a row that does not fit the order: with TIMELINE_LOOSE it is passed on at once. */
+/* The same, but for a row that does not fit the order: with TIMELINE_LOOSE it is passed on at
+ * once. */
 static int take(struct reading *r, struct cursor *c)
 {
 	int ret = take_row(r, c);
@@ -419,7 +430,8 @@ static int64_t id_from(const struct reading *r, sqlite3_stmt *stmt, int64_t id)
 	return found;
 }
 
-/* Whether two threads are faster than one; r->first and r->last are the ids that there are, then. */
+/* Whether two threads are faster than one; r->first and r->last are the ids that there are,
+ * then. */
 static bool are_for_two(struct reading *r)
 {
 	static const char *const ends[] = { "SELECT min(id) FROM %s", "SELECT max(id) FROM %s" };

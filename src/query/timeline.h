@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* timeline.h - rows of a trace in the order of their begin, in one pass and bounded memory
  *
- * Rows of a process are nearly in that order in the file. A window of rows is put in order, the processes are merged.
- * Where a row comes later than the window reaches, SQLite sorts instead, which takes longer and needs disk space.
+ * Rows of a process are nearly in that order in the file. A window of rows is put in order, the
+ * processes are merged. Where a row comes later than the window reaches, SQLite sorts instead,
+ * which takes longer and needs disk space.
  */
 #ifndef RTL_QUERY_TIMELINE_H
 #define RTL_QUERY_TIMELINE_H
@@ -15,28 +16,32 @@
 typedef int (*timeline_fn)(void *arg, const int64_t *row);
 
 /* TIMELINE_APART: another thread reads the file meanwhile, so that `each` may not use q->db. */
-/* TIMELINE_TWO: the same, and if there is q->second, two threads do: `from` may have no temporary tables or views, and its ids are those of
- * a column `id`. */
-/* TIMELINE_LOOSE: a row that the window does not reach is passed on when it is read, out of order; `reset` is not needed. If there is
- * q->second, another thread reads by it: `from` may have no temporary tables. */
+/* TIMELINE_TWO: the same, and if there is q->second, two threads do: `from` may have no temporary
+ * tables or views, and its ids are those of a column `id`. */
+/* TIMELINE_LOOSE: a row that the window does not reach is passed on when it is read, out of order;
+ * `reset` is not needed. If there is q->second, another thread reads by it: `from` may have no
+ * temporary tables. */
 enum timeline_how { TIMELINE_HERE, TIMELINE_APART, TIMELINE_TWO, TIMELINE_LOOSE };
 
-/* SELECT columns FROM from: `from` has no ORDER BY, and "BETWEEN ?1 AND ?2" for ids; the first column is the begin. */
+/* SELECT columns FROM from: `from` has no ORDER BY, and "BETWEEN ?1 AND ?2" for ids; the first
+ * column is the begin. */
 struct timeline_rows {
 	const char *columns, *from;
-	/* Changes columns behind the first, as soon as the row is read: mostly in the order of `from`. 0, or -errno, which ends the
-	 * reading. May be NULL. */
+	/* Changes columns behind the first, as soon as the row is read: mostly in the order of
+	 * `from`. 0, or -errno, which ends the reading. May be NULL. */
 	int (*complete)(void *arg, int64_t *row);
-	/* Sets columns that the query does not have; their number in all is nr_columns. It may use only `db`, by which the rows are read on
-	 * this thread. SQLITE_OK, or an error of SQLite. May be NULL. */
+	/* Sets columns that the query does not have; their number in all is nr_columns. It may use
+	 * only `db`, by which the rows are read on this thread. SQLITE_OK, or an error of SQLite.
+	 * May be NULL. */
 	int (*extend)(void *arg, sqlite3 *db, int64_t *row);
 	size_t nr_columns;
-	/* The columns of ids and begins, as "O.id" and "O.start": rows of processes whose clocks differ are merged by the wall clock. NULL: by
-	 * their begin. */
+	/* The columns of ids and begins, as "O.id" and "O.start": rows of processes whose clocks
+	 * differ are merged by the wall clock. NULL: by their begin. */
 	const char *by_wall, *begin;
 };
 
-/* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0 or -errno with q->res->error. */
+/* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0
+ * or -errno with q->res->error. */
 int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeline_how how,
 		  timeline_fn each, void (*reset)(void *arg), void *arg);
 

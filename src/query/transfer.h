@@ -7,21 +7,23 @@
 #include "query/kinds.h"
 #include "query/query.h"
 
-/* Finds such kernels for transfer_apply(): their kinds and bytes, in temp.query_transfer (op_id, type, bytes), which SQLite puts into a
- * file; the name of a type is in temp.query_type at -1 - type. rows_prepare() calls it. 0 or -errno with q->res->error. */
+/* Finds such kernels for transfer_apply(): their kinds and bytes, in temp.query_transfer (op_id,
+ * type, bytes), which SQLite puts into a file; the name of a type is in temp.query_type at -1 -
+ * type. rows_prepare() calls it. 0 or -errno with q->res->error. */
 int transfer_prepare(struct query *q);
 void transfer_end(struct query *q);
-/* Makes a row of enum rows_op that is such a kernel a copy or fill with its type, bytes and GPU; OP_NAME and OP_SHAPE stay those of the
- * kernel. Other rows stay as they are. */
+/* Makes a row of enum rows_op that is such a kernel a copy or fill with its type, bytes and GPU;
+ * OP_NAME and OP_SHAPE stay those of the kernel. Other rows stay as they are. */
 void transfer_apply(struct query *q, int64_t *op);
 /* SQL: the name of a row's OP_TYPE, ?1. */
 #define TRANSFER_TYPE_NAME                                                                         \
 	"SELECT string FROM rocpd_string WHERE id = ?1 UNION ALL SELECT string FROM "              \
 	"temp.query_type WHERE id = ?1"
 
-/* SQL of the view rtl_transfer: all copies and fills, whatever did them. The bytes and the kind of a kernel of HIP's are those
- * of the call that launched it; a call that launched several has its bytes divided among them, the remainder in the first. The agents
- * are those that have the memory (rtl_api_copy); where they are not known, that of the kernel's queue is one of them. */
+/* SQL of the view rtl_transfer: all copies and fills, whatever did them. The bytes and the kind of
+ * a kernel of HIP's are those of the call that launched it; a call that launched several has its
+ * bytes divided among them, the remainder in the first. The agents are those that have the memory
+ * (rtl_api_copy); where they are not known, that of the kernel's queue is one of them. */
 #define TRANSFER_AGENT(id) "coalesce((SELECT label FROM rtl_agent WHERE id = " id "), '')"
 #define TRANSFER_ENGINES                                                                                             \
 	"SELECT K.op_id, " KINDS_VIEW_OF(                                                                            \
@@ -33,7 +35,8 @@ void transfer_apply(struct query *q, int64_t *op);
 			  "ELSE 'copy engine' END AS means, " TRANSFER_AGENT(                                        \
 				  "K.src_agent_id") " AS src, " TRANSFER_AGENT("K.dst_agent_id") " AS dst, "         \
 												 "K.src_agent_id, K.dst_agent_id FROM rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id"
-/* The number of a copy's kind, as in rtl_op_copy, by its call: C, X, S, D are its rocpd_copyapi, rtl_api_copy, and the agents of both ends. -1: not known. */
+/* The number of a copy's kind, as in rtl_op_copy, by its call: C, X, S, D are its rocpd_copyapi,
+ * rtl_api_copy, and the agents of both ends. -1: not known. */
 #define TRANSFER_CALLED                                                                                    \
 	"CASE WHEN X.src_agent_id <> X.dst_agent_id AND S.type = 'GPU' AND D.type = 'GPU' THEN 4 WHEN "    \
 	"C.srcDevice >= 0 AND C.dstDevice >= 0 AND C.srcDevice <> C.dstDevice THEN 4 WHEN C.kind BETWEEN " \
@@ -68,13 +71,13 @@ void transfer_apply(struct query *q, int64_t *op);
 						    "src_id") ", " TRANSFER_AGENT("dst_id") ", src_id, dst_id FROM "  \
 											    "located"
 
-/* Makes the view in the temporary schema, as this version has it: the file's may be that of an earlier one, which had no agents. 0 or -errno
- * with q->res->error. */
+/* Makes the view in the temporary schema, as this version has it: the file's may be that of an
+ * earlier one, which had no agents. 0 or -errno with q->res->error. */
 int transfer_define(struct query *q);
 
-/* Makes the temporary view query_copy (op_id, name, agent, begin_ns, end_ns, flags, bytes, means): the copies and fills of the
- * trace, or of the part that slice_apply() left. Where no kernel copied it reads the copies of engines alone. RPD has no bytes.
- * 0 or -errno with q->res->error. */
+/* Makes the temporary view query_copy (op_id, name, agent, begin_ns, end_ns, flags, bytes, means):
+ * the copies and fills of the trace, or of the part that slice_apply() left. Where no kernel copied
+ * it reads the copies of engines alone. RPD has no bytes. 0 or -errno with q->res->error. */
 int transfer_view(struct query *q);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* account.h - what the self-test's program knows of its own run, for `rtl selftest` to compare with the trace
+/* account.h - what the self-test's program knows of its own run, for `rtl selftest` to compare with
+ * the trace
  *
- * Lines "key value" in a file. account_write() replaces the file as a whole, so that it is also there after a SIGKILL.
+ * Lines "key value" in a file. account_write() replaces the file as a whole, so that it is also
+ * there after a SIGKILL.
  */
 #ifndef RTL_SELFTEST_ACCOUNT_H
 #define RTL_SELFTEST_ACCOUNT_H

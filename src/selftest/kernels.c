@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* kernels.c - compiles the kernels of the self-test at run time
  *
- * The source is OpenCL C for comgr and HIP for hipRTC. It uses the compiler's builtins alone, so that no device library and no header
- * has to be found.
+ * The source is OpenCL C for comgr and HIP for hipRTC. It uses the compiler's builtins alone, so
+ * that no device library and no header has to be found.
  *
- * AMD's headers need not be installed: what is used of comgr and hipRTC is declared here. The numbers of comgr's actions changed with
- * version 3 (ROCm 6.4).
+ * AMD's headers need not be installed: what is used of comgr and hipRTC is declared here. The
+ * numbers of comgr's actions changed with version 3 (ROCm 6.4).
  */
 #include "selftest/kernels.h"
 

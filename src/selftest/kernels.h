@@ -21,8 +21,8 @@ struct kernels_code {
 	char compiler[64]; /* "comgr 2.4" */
 };
 
-/* Compiles for an ISA: "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-". `with`: "comgr", "hiprtc", NULL: what is there. 0, or -1
- * with `error`. One thread. */
+/* Compiles for an ISA: "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-". `with`: "comgr", "hiprtc",
+ * NULL: what is there. 0, or -1 with `error`. One thread. */
 int kernels_compile(const char *isa, const char *with, struct kernels_code *out,
 		    char error[KERNELS_ERROR_SIZE]);
 

@@ -3,8 +3,8 @@
  *
  *	rtl-selftest-gpu SCENARIO ACCOUNT [name=value...]
  *
- * Writes what it knows of its run to the file ACCOUNT. Exit status: 0, or what exit= says; 1: something failed, the account has
- * the reason; 77: something is not there.
+ * Writes what it knows of its run to the file ACCOUNT. Exit status: 0, or what exit= says; 1:
+ * something failed, the account has the reason; 77: something is not there.
  */
 #include "selftest/play.h"
 

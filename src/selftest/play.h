@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* play.h - the scenarios of the self-test's program: one for each run
  *
- * Each does something of which it knows the outcome without any tracing (kernels count themselves in the GPU's memory, copies are
- * read back), and writes that to its account.
+ * Each does something of which it knows the outcome without any tracing (kernels count themselves
+ * in the GPU's memory, copies are read back), and writes that to its account.
  */
 #ifndef RTL_SELFTEST_PLAY_H
 #define RTL_SELFTEST_PLAY_H
@@ -17,7 +17,8 @@
 const char *play_text(const char *name, const char *otherwise);
 uint64_t play_number(const char *name, uint64_t otherwise);
 
-/* The code for an ISA, from the file that an earlier run has left (code=PREFIX), or compiled now. Ends the process if it can't be. */
+/* The code for an ISA, from the file that an earlier run has left (code=PREFIX), or compiled now.
+ * Ends the process if it can't be. */
 void play_code(const char *isa, struct kernels_code *out);
 
 /* Kernels on one GPU of HIP. */
@@ -33,8 +34,9 @@ unsigned int play_open(struct play_gpu gpus[RUNTIME_GPUS_MAX], unsigned int devi
 /* Reads the counters of a GPU. It must be idle. */
 void play_read(const struct play_gpu *gpu, uint32_t out[PLAY_COUNTERS]);
 void play_launch(const struct play_gpu *gpu, hip_function kernel, int counter, hip_stream stream);
-/* Launches `launches` kernels, A and B in turn, on `streams` streams of each of `threads` threads, thread n on GPU n modulo
- * their number; waits, and adds launched_ and counted_ numbers to the account. */
+/* Launches `launches` kernels, A and B in turn, on `streams` streams of each of `threads` threads,
+ * thread n on GPU n modulo their number; waits, and adds launched_ and counted_ numbers to the
+ * account. */
 void play_counts(const struct play_gpu *gpus, unsigned int nr, unsigned int threads,
 		 unsigned int streams, unsigned int launches);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* play_faces.c - scenarios in which the program is a client of the drop-in libraries: roctx, roctracer, rocprofiler-sdk, rocprofiler
+/* play_faces.c - scenarios in which the program is a client of the drop-in libraries: roctx,
+ * roctracer, rocprofiler-sdk, rocprofiler
  *
- * A client gets records of the same kernels that count themselves. The libraries are loaded by name: `rtl selftest` puts those of
- * this installation first. Callbacks run on threads of the libraries, after the kernels' end.
+ * A client gets records of the same kernels that count themselves. The libraries are loaded by
+ * name: `rtl selftest` puts those of this installation first. Callbacks run on threads of the
+ * libraries, after the kernels' end.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -27,7 +27,8 @@ static uint64_t now_ns(void)
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-/* Loads the kernels on a device: those for the ISA that it has. HIP may number GPUs otherwise than HSA, or hide some. */
+/* Loads the kernels on a device: those for the ISA that it has. HIP may number GPUs otherwise than
+ * HSA, or hide some. */
 static hip_module load_module(const struct runtime_gpus *found, int device)
 {
 	hip_module module = NULL;
@@ -277,8 +278,8 @@ void play_graphs(void)
 	account_number("counted_a", counters[PLAY_A]);
 	account_number("counted_b", counters[PLAY_B]);
 	account_number("replays", replays);
-	/* the graph and its stream stay: HIP 7.2.4 may hang in its exit handlers if they were destroyed (2 of 14 untraced runs on
-	 * the virtual GPU, none without) */
+	/* the graph and its stream stay: HIP 7.2.4 may hang in its exit handlers if they were
+	 * destroyed (2 of 14 untraced runs on the virtual GPU, none without) */
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -348,7 +349,7 @@ void play_events(void)
 	HIP(StreamDestroy(stream));
 }
 
-/* ---- the cost of a launch --------------------------------------------------------------------- */
+/* ---- the cost of a launch -------------------------------------------------------------------- */
 
 void play_overhead(void)
 {

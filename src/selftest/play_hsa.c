@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* play_hsa.c - the scenario without HIP: packets that the program writes to queues of its own
  *
- * Each packet has the barrier bit, so that none may begin before the one before it has ended; every eighth has a signal.
+ * Each packet has the barrier bit, so that none may begin before the one before it has ended; every
+ * eighth has a signal.
  */
 #include <stdio.h>
 #include <stdlib.h>

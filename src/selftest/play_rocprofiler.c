@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* play_rocprofiler.c - the scenario in which the program intercepts its dispatches by rocprofiler v1
+/* play_rocprofiler.c - the scenario in which the program intercepts its dispatches by rocprofiler
+ * v1
  *
  * `rtl selftest` sets HSA_TOOLS_LIB to the library and ROCP_HSA_INTERCEPT=1.
  */

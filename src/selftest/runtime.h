@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* runtime.h - HIP and HSA as the machine has them, loaded at run time
  *
- * The program links to neither: it runs, and says what is missing, where there is no ROCm at all. The functions of HIP used here have
- * the same arguments from HIP 5 to HIP 7. They are looked up by dlsym(), as programs that load HIP late do.
+ * The program links to neither: it runs, and says what is missing, where there is no ROCm at all.
+ * The functions of HIP used here have the same arguments from HIP 5 to HIP 7. They are looked up by
+ * dlsym(), as programs that load HIP late do.
  */
 #ifndef RTL_SELFTEST_RUNTIME_H
 #define RTL_SELFTEST_RUNTIME_H

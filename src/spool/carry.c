@@ -3,11 +3,13 @@
  *
  * Owns:     the table and the chunk buffer of each struct carry.
  * Threads:  one for each struct carry.
- * Fails:    no memory, or the file can't be read: nothing is removed then. A damaged chunk is counted.
- * Not here: writing the chunks and removing the others (drain.c), reading the counts (store/index_evicted.c).
+ * Fails:    no memory, or the file can't be read: nothing is removed then. A damaged chunk is
+ *           counted.
+ * Not here: writing the chunks and removing the others (drain.c), reading the counts
+ * (store/index_evicted.c).
  *
- * Two passes over the same chunks, those carried before and then those that are removed: the first counts, and finds out what
- * ended; the second copies the records that stay.
+ * Two passes over the same chunks, those carried before and then those that are removed: the first
+ * counts, and finds out what ended; the second copies the records that stay.
  */
 #include "spool/carry.h"
 
@@ -31,7 +33,8 @@ enum item_kind { ITEM_QUEUE = 1, ITEM_OBJECT, ITEM_THREAD, ITEM_CLOCK, ITEM_MARK
 
 struct carry_item {
 	uint64_t key; /* kind << 56 | id; 0: empty */
-	/* queue: operations removed; thread and clock: records, of which the last one stays; marker: bits */
+	/* queue: operations removed; thread and clock: records, of which the last one stays;
+	 * marker: bits */
 	uint64_t count;
 	uint64_t submitted; /* of a queue */
 	uint64_t end_ns;    /* of a queue or a code object; 0: it lives */
@@ -94,8 +97,8 @@ static uint32_t size_of(const struct chunk_header *head)
 	return HEAD + size;
 }
 
-/* The chunk at or behind `at`, which ends at `upto` at the latest: its size, 0 if there is none, or -errno. Behind damage it is the next
- * one that has a chunk's head. */
+/* The chunk at or behind `at`, which ends at `upto` at the latest: its size, 0 if there is none, or
+ * -errno. Behind damage it is the next one that has a chunk's head. */
 static int64_t find_chunk(int fd, uint64_t *at, uint64_t upto, struct chunk_header *head)
 {
 	for (; *at + HEAD <= upto; *at += 8) {
@@ -278,8 +281,8 @@ static int note(struct carry *c, const struct rec_head *rec)
 	}
 }
 
-/* Nothing that is in the trace uses the object any more: it ended before the last but one removal, and of a queue all
- * operations are removed. */
+/* Nothing that is in the trace uses the object any more: it ended before the last but one removal,
+ * and of a queue all operations are removed. */
 static bool is_over(const struct carry *c, enum item_kind kind, uint64_t id)
 {
 	const struct carry_item *item = c->cap ? slot_of(c, key_of(kind, id)) : NULL;
@@ -407,7 +410,8 @@ static bool is_valid(struct carry *c, uint32_t size)
 	return crc_add(0, c->chunk, size) == crc;
 }
 
-/* Reads the next chunk that is removed: 1, 0 after the last one, or -errno. Carried ones are superseded. */
+/* Reads the next chunk that is removed: 1, 0 after the last one, or -errno. Carried ones are
+ * superseded. */
 static int next_new(struct carry *c)
 {
 	struct chunk_header head;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* carry.h - what is kept of chunks that are removed from the disk half
  *
- * Reads the chunks that are to be removed, and the chunks that were carried before, and makes the chunks that replace both:
- * counts, definitions, open ranges (spool/format.h, REMOVED CHUNKS). What it makes depends on these chunks alone: a
- * drainer that repeats the work of one that was killed or replaced makes the same bytes.
+ * Reads the chunks that are to be removed, and the chunks that were carried before, and makes the
+ * chunks that replace both: counts, definitions, open ranges (spool/format.h, REMOVED CHUNKS). What
+ * it makes depends on these chunks alone: a drainer that repeats the work of one that was killed or
+ * replaced makes the same bytes.
  *
- * Memory is of the kernel (alloc_pages): at most 128 bytes for each queue, code object and thread, and for each range that began or
- * ended in what is removed. One thread for each struct carry.
+ * Memory is of the kernel (alloc_pages): at most 128 bytes for each queue, code object and thread,
+ * and for each range that began or ended in what is removed. One thread for each struct carry.
  */
 #ifndef RTL_SPOOL_CARRY_H
 #define RTL_SPOOL_CARRY_H
@@ -39,12 +40,12 @@ struct carry {
 	uint32_t step, next;
 };
 
-/* Where the last chunk ends that is wholly in [from, upto), and within `most` bytes unless it is the first; `from`: there is
- * none. -errno if it can't be read. */
+/* Where the last chunk ends that is wholly in [from, upto), and within `most` bytes unless it is
+ * the first; `from`: there is none. -errno if it can't be read. */
 int64_t carry_limit(int fd, uint64_t from, uint64_t upto, uint64_t most);
 
-/* Reads what is removed. `old`: offset of the chunks that were carried when `from` was the first offset, 0: none; `end`: the
- * end of the disk half. 0 or -errno; carry_end() in either case. */
+/* Reads what is removed. `old`: offset of the chunks that were carried when `from` was the first
+ * offset, 0: none; `end`: the end of the disk half. 0 or -errno; carry_end() in either case. */
 int carry_begin(struct carry *c, int fd, uint64_t from, uint64_t upto, uint64_t old, uint64_t end);
 
 /* Fills `out` with the next records: bytes, their number in *nr; 0: that is all; or -errno. */

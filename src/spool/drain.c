@@ -16,9 +16,9 @@
  *   6. free the slot, intent = 0
  *   If it is killed before 5, the successor finds the intent and writes the same chunk at the same
  *   offset. After 5, the successor finds the offset behind disk_end, and frees the slot. A drainer
- *   that was stalled and replaced writes, if at all, the same bytes as its successor, since it copied
- *   them before it checked whether it was replaced. A slot that is DRAINING without an intent was
- *   taken by a drainer that was replaced between 1 and 3: its chunk is not on disk.
+ *   that was stalled and replaced writes, if at all, the same bytes as its successor, since it
+ *   copied them before it checked whether it was replaced. A slot that is DRAINING without an
+ *   intent was taken by a drainer that was replaced between 1 and 3: its chunk is not on disk.
  *
  * REMOVING CHUNKS (format.h, REMOVED CHUNKS)
  *   1. evict_upto = where the removal ends	by compare-and-swap; only if it is kept_from or less
@@ -28,8 +28,9 @@
  *   5. carried_at = their offset, kept_from = evict_upto: from here on they are in force
  *   6. intent = 0
  *   7. update the disk half's header, then give the file's bytes back
- *   If it is killed before 4, the successor writes the same bytes at the same offset, since nothing that they depend on
- *   has changed; from 4 on, it continues with 5. Bytes that were not given back are with the next removal.
+ *   If it is killed before 4, the successor writes the same bytes at the same offset, since nothing
+ *   that they depend on has changed; from 4 on, it continues with 5. Bytes that were not given back
+ *   are with the next removal.
  */
 #include "spool/drain.h"
 
@@ -163,8 +164,9 @@ bool drain_is_memory_half(const struct spool_header *disk, const char *disk_path
 	return *slash == '-' && strcmp(slash + 1, id) == 0;
 }
 
-/* Opens the memory half that a disk half names: nothing but a file of the same owner, or of this user where the disk has its own idea of
- * owners. A file system for all users may hold anything under that name. The descriptor or -errno. */
+/* Opens the memory half that a disk half names: nothing but a file of the same owner, or of this
+ * user where the disk has its own idea of owners. A file system for all users may hold anything
+ * under that name. The descriptor or -errno. */
 static int open_memory_half(const struct spool_header *disk, const char *disk_path, int disk_fd,
 			    int flags, off_t *size)
 {
@@ -249,7 +251,8 @@ int drain_open(struct drain *d, const char *disk_path)
 	} disk;
 	ssize_t n;
 	int err;
-	/* a directory of spools may hold anything: nothing is waited for, nothing but a plain file is read */
+	/* a directory of spools may hold anything: nothing is waited for, nothing but a plain file
+	 * is read */
 	int fd = fd_open(disk_path, O_RDWR | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK, 0);
 	struct stat st;
 
@@ -873,7 +876,8 @@ uint64_t drain_waiting(const struct drain *d, bool open)
 	return total;
 }
 
-/* Fills the copy with a chunk of records of what was in flight. Returns its bytes, 0: none are left. */
+/* Fills the copy with a chunk of records of what was in flight. Returns its bytes, 0: none are
+ * left. */
 static uint32_t rest_chunk(struct drain *d, struct rest *rest, uint64_t seq)
 {
 	struct chunk_header *chunk = (struct chunk_header *)(void *)d->copy;
@@ -894,8 +898,8 @@ static uint32_t rest_chunk(struct drain *d, struct rest *rest, uint64_t seq)
 	return size;
 }
 
-/* Writes what was in flight, see format.h. A successor writes the same bytes at the same offset, since the process is
- * over. 0 or -errno. */
+/* Writes what was in flight, see format.h. A successor writes the same bytes at the same offset,
+ * since the process is over. 0 or -errno. */
 static int write_rest(struct drain *d)
 {
 	struct spool_header *h = d->header;

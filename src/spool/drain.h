@@ -33,8 +33,8 @@ struct drain {
 	uint64_t mem_dev, mem_ino;   /* of the memory half that drain_open() has mapped */
 	uint64_t header_sum;	     /* of the counters last written to the disk half */
 	uint64_t punched;	     /* the file's bytes before it were given back; 0: none */
-	/* NULL, or called for the copy of each chunk before it is written, any number of times for the same, and by drain_look();
-	 * `size`: bytes of records */
+	/* NULL, or called for the copy of each chunk before it is written, any number of times for
+	 * the same, and by drain_look(); `size`: bytes of records */
 	void (*see)(void *arg, uint32_t slot, const struct chunk_header *chunk, uint32_t size);
 	void *see_arg;
 	_Alignas(8) uint8_t copy[SLOT_SIZE]; /* the chunk being moved */
@@ -45,8 +45,9 @@ struct drain {
  * a half is not a spool, is of another version, or the two don't belong together. */
 int drain_open(struct drain *d, const char *disk_path);
 
-/* Whether the file that the header of a disk half names has a name that librtl gives to the memory half of that trace. A file of another name
- * is neither written to nor removed: a spool may come from anywhere. */
+/* Whether the file that the header of a disk half names has a name that librtl gives to the memory
+ * half of that trace. A file of another name is neither written to nor removed: a spool may come
+ * from anywhere. */
 bool drain_is_memory_half(const struct spool_header *disk, const char *disk_path);
 
 /* In the traced process: `header` is its own mapping. disk_fd may be -1 until drain_set_fd(). */
@@ -69,13 +70,16 @@ int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_
 /* Calls d->see for the chunks that are being filled. */
 void drain_look(const struct drain *d);
 
-/* Removes chunks from the front of the disk half, up to the last one that ends at `upto` or before, and gives their bytes back to
- * the file system; nothing while another process copies them (hold_until_ns). What later records refer to stays (format.h, REMOVED CHUNKS). The caller has the right to drain.
- * Returns bytes removed, or -errno: -EBUSY, -EBADF as drain_run(); -ENOMEM; of a read or write: then some may be removed. */
+/* Removes chunks from the front of the disk half, up to the last one that ends at `upto` or before,
+ * and gives their bytes back to the file system; nothing while another process copies them
+ * (hold_until_ns). What later records refer to stays (format.h, REMOVED CHUNKS). The caller has the
+ * right to drain. Returns bytes removed, or -errno: -EBUSY, -EBADF as drain_run(); -ENOMEM; of a
+ * read or write: then some may be removed. */
 int64_t drain_evict(struct drain *d, uint64_t upto);
 
-/* After drain_run(final) has drained all: writes what was in flight (rest.h), marks the trace closed, updates the disk half's header
- * and removes the memory half. -EAGAIN: a chunk is still in memory. */
+/* After drain_run(final) has drained all: writes what was in flight (rest.h), marks the trace
+ * closed, updates the disk half's header and removes the memory half. -EAGAIN: a chunk is still in
+ * memory. */
 int drain_finish(struct drain *d);
 void drain_close(struct drain *d);
 

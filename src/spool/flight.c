@@ -4,7 +4,8 @@
  * Threads:  one for each struct flight.
  * Not here: removing it (drain.c).
  *
- * A limit is exceeded by an eighth before anything is removed, so that the carried definitions are seldom written again.
+ * A limit is exceeded by an eighth before anything is removed, so that the carried definitions are
+ * seldom written again.
  */
 #include "spool/flight.h"
 

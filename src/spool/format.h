@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* format.h - the trace of one process on disk and in memory, byte by byte
  *
- * Header, chunks and what holds for all records are here; the records themselves are in records.json, of which
- * records_gen.h is made, and the tables of docs/formats/spool.md.
+ * Header, chunks and what holds for all records are here; the records themselves are in
+ * records.json, of which records_gen.h is made, and the tables of docs/formats/spool.md.
  *
  * All numbers are little-endian, fixed width and aligned to their size; there is no implicit
  * padding, and every structure has a static_assert on its size. A change of meaning bumps
@@ -16,28 +16,31 @@
  *                    struct spool_header      SPOOL_HEADER_SIZE bytes
  *                    struct slot_desc[n]      n = nr_slots, padded to a page
  *                    slot[n]                  SLOT_SIZE bytes each: one chunk being filled
- *                    block, block, ...        at `blocks_offset`: operations in flight, see IN FLIGHT
+ *                    block, block, ...        at `blocks_offset`: operations in flight, see IN
+ *                                             FLIGHT
  *   disk half    "NAME.rtl", append-only:
  *                    struct spool_header      a copy of the memory half's, brought up to date by
  *                                             every drain, complete when `closed` is set
  *                    chunk, chunk, ...        each struct chunk_header + `committed` bytes
  *
- *   A chunk is filled by one thread at a time. A drainer (spool/drain.c: the harvester, `rtl trace` or
- *   `rtl recover`) appends sealed chunks to the disk half at `disk_end`, then advances `disk_end`,
- *   then frees the slot. When the process is over, open chunks are drained as they are and the
- *   memory half is removed. A reader of a trace that is still growing, or was killed, reads the disk half and
- *   then the slots whose chunk sequence number was not on disk.
+ *   A chunk is filled by one thread at a time. A drainer (spool/drain.c: the harvester, `rtl trace`
+ *   or `rtl recover`) appends sealed chunks to the disk half at `disk_end`, then advances
+ *   `disk_end`, then frees the slot. When the process is over, open chunks are drained as they are
+ *   and the memory half is removed. A reader of a trace that is still growing, or was killed, reads
+ *   the disk half and then the slots whose chunk sequence number was not on disk.
  *
  * VALIDITY
  *   - A record exists if it lies within the first `committed` bytes behind its chunk header. The
  *     writer stores `committed` with release after the record's bytes.
  *   - A chunk on disk is valid if its magic, its sequence number (never 0), its size and the CRC-32
- *     over header (with crc = 0) and payload agree. In the memory half `crc` is 0 and is not checked.
+ *     over header (with crc = 0) and payload agree. In the memory half `crc` is 0 and is not
+ *     checked.
  *   - A damaged chunk on disk is lost alone: a reader reports file and offset, looks for the
  *     next 8-byte aligned chunk magic, and counts the bytes skipped.
- *   - Bytes behind `disk_end` of a trace that is not closed are a torn write; they are ignored. While
- *     there is a memory half, its `disk_end` counts: the disk half's lags behind. When the memory half
- *     of a trace that is not closed is lost, valid chunks behind the disk half's `disk_end` count, too.
+ *   - Bytes behind `disk_end` of a trace that is not closed are a torn write; they are ignored.
+ *     While there is a memory half, its `disk_end` counts: the disk half's lags behind. When the
+ *     memory half of a trace that is not closed is lost, valid chunks behind the disk half's
+ *     `disk_end` count, too.
  *   - The order of chunks is the order of draining. Records of one chunk are in the order of
  *     writing. No order holds between chunks; a reader must take a string, agent, queue, kernel or
  *     marker record into account wherever it is. Shapes are the exception: they are local to
@@ -45,25 +48,26 @@
  *   - A reader skips a record of unknown type by its size and counts it.
  *
  * IN FLIGHT
- *   The traced process keeps the operations that it has submitted and not yet recorded in blocks of the
- *   memory half: struct spool_block and its entries. Space for them is reserved, not allocated: of
- *   `blocks_size` bytes the first `blocks_used` are blocks, one behind another. When the process is over,
- *   a drainer writes chunks at `rest_at` of the disk half: SUBMITTED for each queue and copy engine, and the
- *   entries in flight as INFLIGHT, or as BARRIER and COPY with REC_F_UNFINISHED; and WRITTEN for each type of records. A process may die between the
- *   record of an operation and the end of its entry: such entries have REC_F_MAYBE, and a reader leaves them
- *   out if it finds the record of the same operation.
- *   Blocks without a memory half (no space, no spool) are in memory of the process alone; then SUBMITTED is
- *   missing.
+ *   The traced process keeps the operations that it has submitted and not yet recorded in blocks of
+ *   the memory half: struct spool_block and its entries. Space for them is reserved, not allocated:
+ *   of `blocks_size` bytes the first `blocks_used` are blocks, one behind another. When the process
+ *   is over, a drainer writes chunks at `rest_at` of the disk half: SUBMITTED for each queue and
+ *   copy engine, and the entries in flight as INFLIGHT, or as BARRIER and COPY with
+ *   REC_F_UNFINISHED; and WRITTEN for each type of records. A process may die between the record of
+ *   an operation and the end of its entry: such entries have REC_F_MAYBE, and a reader leaves them
+ *   out if it finds the record of the same operation. Blocks without a memory half (no space, no
+ *   spool) are in memory of the process alone; then SUBMITTED is missing.
  *
  * REMOVED CHUNKS
- *   A drainer may remove chunks from the front of the disk half (drain_evict()): those that a flight recorder keeps
- *   no longer, or that are in a database. The file's bytes before `kept_from` are then a hole; a reader begins there. What
- *   later records refer to is in carried chunks, which were appended at `carried_at`: EVICTED, EVICTED_TYPE and
- *   EVICTED_OPS, which count all that was ever removed, and the definitions, ranges that are open, and unmatched ends
- *   among it. tid is 0, and seq is CHUNK_CARRIED(kept_from, index). Carried chunks whose seq has another offset are
- *   superseded, or not in force yet: a reader skips them by their size without a look at their payload, which may be
- *   a hole, too.
- *   Left out are ends of objects, their beginnings, and kernels of code objects that ended before the earlier removal.
+ *   A drainer may remove chunks from the front of the disk half (drain_evict()): those that a
+ *   flight recorder keeps no longer, or that are in a database. The file's bytes before `kept_from`
+ *   are then a hole; a reader begins there. What later records refer to is in carried chunks, which
+ *   were appended at `carried_at`: EVICTED, EVICTED_TYPE and EVICTED_OPS, which count all that was
+ *   ever removed, and the definitions, ranges that are open, and unmatched ends among it. tid is 0,
+ *   and seq is CHUNK_CARRIED(kept_from, index). Carried chunks whose seq has another offset are
+ *   superseded, or not in force yet: a reader skips them by their size without a look at their
+ *   payload, which may be a hole, too. Left out are ends of objects, their beginnings, and kernels
+ *   of code objects that ended before the earlier removal.
  *
  * TIMES
  *   `_ns`: nanoseconds of the clock that ROCr calls system time (HSA_SYSTEM_INFO_TIMESTAMP);
@@ -172,7 +176,8 @@ struct spool_header {
 	uint32_t ppid;
 	uint64_t start_ns; /* BOOTTIME when the trace was started */
 	uint64_t
-		proc_start_ticks; /* field 22 of /proc/PID/stat, clock_boot_ticks(): detects a reused pid */
+		/* field 22 of /proc/PID/stat, clock_boot_ticks(): detects a reused pid */
+		proc_start_ticks;
 	uint32_t nr_slots;
 	uint32_t slot_size;
 	uint32_t slots_offset;		 /* bytes from the start of the memory half to slot 0 */
@@ -200,8 +205,8 @@ struct spool_header {
 	_Atomic uint32_t end_kind;    /* enum spool_end */
 	_Atomic uint64_t end_ns;
 	_Atomic uint64_t nr_records; /* on disk, for progress bars; not exact after a kill */
-	/* 0, or the chunk that the drainer writes now: slot + 1 | (offset / 8) << 20, with 0xfffff for slot + 1
-	 * the chunks that it carries; see drain.c */
+	/* 0, or the chunk that the drainer writes now: slot + 1 | (offset / 8) << 20, with 0xfffff
+	 * for slot + 1 the chunks that it carries; see drain.c */
 	_Atomic uint64_t intent;
 	_Atomic uint32_t end_status;  /* see enum spool_end */
 	_Atomic uint32_t is_full;     /* rtl trace --max-size: recording stops */
@@ -214,18 +219,22 @@ struct spool_header {
 	_Atomic uint64_t kept_from;
 	_Atomic uint64_t evict_upto; /* what kept_from becomes with the removal that is under way */
 	_Atomic uint64_t carried_at; /* offset of the carried chunks in force; 0: none */
-	/* up to this offset the chunks are in a database, which is kept; removing them is no loss */
+	/* up to this offset the chunks are in a database, which is kept; removing them is no
+	 * loss */
 	_Atomic uint64_t converted;
-	/* until this BOOTTIME no chunks are removed: another process copies them. DRAIN_HOLD_NS ahead at most */
+	/* until this BOOTTIME no chunks are removed: another process copies them. DRAIN_HOLD_NS
+	 * ahead at most */
 	_Atomic uint64_t hold_until_ns;
-	/* a flight recorder keeps so many bytes of the disk half, or the records of so many ns; 0: no limit */
+	/* a flight recorder keeps so many bytes of the disk half, or the records of so many ns; 0:
+	 * no limit */
 	_Atomic uint64_t flight_bytes, flight_ns;
 	uint8_t reserved2[SPOOL_PAGE - 120 - SPOOL_MAX_REASONS * 24 - 56];
 };
 _Static_assert(sizeof(struct spool_header) == SPOOL_HEADER_SIZE, "spool_header");
 _Static_assert(SPOOL_NR_REASONS <= SPOOL_MAX_REASONS, "reasons fit in the header");
 
-/* How the process ended. librtl writes EXIT, EXEC and CLOSED, `rtl trace` SIGNAL, SUDDEN, and EXEC where it has seen it itself. */
+/* How the process ended. librtl writes EXIT, EXEC and CLOSED, `rtl trace` SIGNAL, SUDDEN, and EXEC
+ * where it has seen it itself. */
 enum spool_end {
 	SPOOL_END_NONE = 0,   /* it still runs, or its end was not seen */
 	SPOOL_END_EXIT = 1,   /* its exit handlers ran; end_status: the exit status, 0 if unknown */
@@ -280,8 +289,8 @@ enum inflight_kind { INFLIGHT_DISPATCH, INFLIGHT_BARRIER, INFLIGHT_COPY };
 
 #define INFLIGHT_RECORDING 0xffu /* spool_inflight.nr_looks */
 
-/* The first bytes of an AQL dispatch packet (source/hsa/queue/packet.h). In gfx1250's form, `grid` holds clusters:
- * their numbers as u32, u16, u16, then their sizes as three u8. */
+/* The first bytes of an AQL dispatch packet (source/hsa/queue/packet.h). In gfx1250's form, `grid`
+ * holds clusters: their numbers as u32, u16, u16, then their sizes as three u8. */
 struct spool_packet {
 	uint8_t type;	  /* hsa_packet_type_t: 2 a dispatch, 0 vendor specific */
 	uint8_t barriers; /* the rest of the header */
@@ -345,8 +354,8 @@ enum spool_block_kind {
 	SPOOL_BLOCK_WRITTEN    /* of struct spool_written */
 };
 
-/* How many records of each type one writer at a time has written: as many are in the trace, unless they were lost
- * between there and the reader. */
+/* How many records of each type one writer at a time has written: as many are in the trace, unless
+ * they were lost between there and the reader. */
 #define SPOOL_WRITTEN_TYPES 32u
 struct spool_written {
 	_Atomic uint64_t count[SPOOL_WRITTEN_TYPES]; /* by enum rec_type */
@@ -366,7 +375,8 @@ struct spool_block {
 	uint32_t nr_items, item_size;
 	uint64_t size; /* bytes to the next block */
 	uint64_t reserved[2];
-	/* the queue's index in the trace; SPOOL_NO_QUEUE: it is closed, or the block is of copies */
+	/* the queue's index in the trace; SPOOL_NO_QUEUE: it is closed, or the block is of
+	 * copies */
 	_Atomic uint32_t queue;
 	_Atomic uint32_t held;	/* librtl's own: block.h */
 	_Atomic uint64_t first; /* of `pushed`, when the queue or the trace was opened */
@@ -380,8 +390,8 @@ struct spool_block {
 _Static_assert(sizeof(struct spool_block) == 384, "entries begin at a multiple of 128 bytes");
 
 /* SIGNATURES
- * The signature of a function (OP) describes the words of its calls (API), so that a trace can be read without the headers that it was made with:
- *	signature = [ arg { "," arg } ]
+ * The signature of a function (OP) describes the words of its calls (API), so that a trace can be
+ *	read without the headers that it was made with: signature = [ arg { "," arg } ]
  *	arg       = name ":" type [ ":" role ]
  * An arg takes one word, a dim3 two. Types:
  *	p  pointer, shown as hexadecimal       s  string id, 0 = NULL
@@ -391,13 +401,14 @@ _Static_assert(sizeof(struct spool_block) == 384, "entries begin at a multiple o
  *	e=NAME  value of the enumeration NAME
  *	d  dim3: x | y << 32, then z
  * A name that begins with "*" is what the pointer of that name points to, read after a call that
- * succeeded (0 if it failed or the pointer was NULL); "a.b" is a member of a structure, "*a.b" of one
- * that is pointed to; "return" is what a function returns that returns no status.
+ * succeeded (0 if it failed or the pointer was NULL); "a.b" is a member of a structure, "*a.b" of
+ * one that is pointed to; "return" is what a function returns that returns no status.
  * Roles say what rtl may want of a call: kernel (function or handle), name (of the kernel, type s),
- * grid and block (d, in workgroups and work-items), gridx gridy gridz blockx blocky blockz, globalx globaly
- * globalz (work-items), shared (bytes of dynamic LDS), stream, bytes, width, height, depth, kind (hipMemcpyKind),
- * dst, src, dstdev, srcdev, graph, exec, node, event, agents (no argument of the call, and not shown with them: the agents of the memory
- * at dst and src, by their indices + 1: src | dst << 16, 0: not known). */
+ * grid and block (d, in workgroups and work-items), gridx gridy gridz blockx blocky blockz, globalx
+ * globaly globalz (work-items), shared (bytes of dynamic LDS), stream, bytes, width, height, depth,
+ * kind (hipMemcpyKind), dst, src, dstdev, srcdev, graph, exec, node, event, agents (no argument of
+ * the call, and not shown with them: the agents of the memory at dst and src, by their indices + 1:
+ * src | dst << 16, 0: not known). */
 
 #define DRAINER_BUSY (UINT64_C(1) << 63)
 

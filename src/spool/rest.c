@@ -68,7 +68,8 @@ static bool is_in_flight(const struct spool_inflight *e)
 	return state > INFLIGHT_FREE && state <= INFLIGHT_OURS;
 }
 
-/* Submitted for another sink than the recorder: recording was paused, or the user leaves the operation out. */
+/* Submitted for another sink than the recorder: recording was paused, or the user leaves the
+ * operation out. */
 static bool is_left_out(const struct spool_inflight *e)
 {
 	return (e->correlation & EVENT_LEFT_OUT) != 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rest.h - what was in flight when a process ended, as records
  *
- * Reads the blocks of a memory half (format.h, IN FLIGHT) after the process's end. The memory half is not
+ * Reads the blocks of a memory half (format.h, IN FLIGHT) after the process's end. The memory half
+ * is not
  * trusted: sizes are checked, and what is not a block ends the reading.
  */
 #ifndef RTL_SPOOL_REST_H
@@ -27,12 +28,12 @@ struct rest {
 /* `size`: bytes mapped at `header`. */
 void rest_begin(struct rest *r, const struct spool_header *header, size_t size);
 
-/* Writes the next record to `out`, REST_MAX_SIZE bytes at a multiple of 8. Returns its bytes, 0 at the end. The same
- * records each time. */
+/* Writes the next record to `out`, REST_MAX_SIZE bytes at a multiple of 8. Returns its bytes, 0 at
+ * the end. The same records each time. */
 uint32_t rest_next(struct rest *r, uint8_t *out);
 
-/* How many records of each type have been written so far, by the counts of the blocks. In the traced process: `header` is its own
- * mapping. Any thread. */
+/* How many records of each type have been written so far, by the counts of the blocks. In the
+ * traced process: `header` is its own mapping. Any thread. */
 void rest_written(const struct spool_header *header, uint64_t out[SPOOL_WRITTEN_TYPES]);
 
 #endif

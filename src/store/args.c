@@ -45,7 +45,8 @@ __attribute__((format(printf, 2, 3))) static void add_format(struct text *t, con
 	add_bytes(t, buf, n < (int)sizeof(buf) ? (size_t)n : sizeof(buf) - 1);
 }
 
-/* Splits "name:type:role" by writing NULs; false if it can't be parsed. *words, its number of words, is set in both cases. */
+/* Splits "name:type:role" by writing NULs; false if it can't be parsed. *words, its number of
+ * words, is set in both cases. */
 static bool parse_arg(char *item, struct store_arg *arg, uint32_t *words)
 {
 	char *type = strchr(item, ':');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* flow.h - whether as many operations were recorded as were submitted
  *
- * Counts, for each queue and for the copies, the records of operations, and compares them with the numbers of
- * REC_SUBMITTED, which the traced process counts where it submits. Counts the records of each type, and compares
- * them with those of REC_WRITTEN, which it counts where it writes.
+ * Counts, for each queue and for the copies, the records of operations, and compares them with the
+ * numbers of REC_SUBMITTED, which the traced process counts where it submits. Counts the records of
+ * each type, and compares them with those of REC_WRITTEN, which it counts where it writes.
  */
 #ifndef RTL_STORE_FLOW_H
 #define RTL_STORE_FLOW_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* follow.c - reads what a growing trace adds, while the process writes
  *
- * Each reading opens the trace anew, and begins where the disk half ended at the last one. Of a chunk in memory the part that has
- * been read is kept by its sequence number.
+ * Each reading opens the trace anew, and begins where the disk half ended at the last one. Of a
+ * chunk in memory the part that has been read is kept by its sequence number.
  *
  * Owns:     how far the disk half was read, and the parts.
  * Threads:  one.

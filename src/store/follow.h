@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* follow.h - reads what a growing trace adds, while the process writes
  *
- * Each record is returned once: of chunks that are drained, and of those that are still being filled. Nothing is written, and the
- * process does nothing for it. Single-threaded.
+ * Each record is returned once: of chunks that are drained, and of those that are still being
+ * filled. Nothing is written, and the process does nothing for it. Single-threaded.
  */
 #ifndef RTL_STORE_FOLLOW_H
 #define RTL_STORE_FOLLOW_H

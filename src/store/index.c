@@ -72,7 +72,8 @@ static int count_link(struct index *index, const struct rec_link *l)
 	return ret < 0 ? ret : index_meta_thread(index, l->h.id);
 }
 
-/* Replaces call, marker and thread by those of the operation's REC_LINK, if it has one; no range that is left out. */
+/* Replaces call, marker and thread by those of the operation's REC_LINK, if it has one; no range
+ * that is left out. */
 static void apply_link(const struct index *index, uint64_t *correlation, uint64_t *marker,
 		       uint32_t *tid)
 {
@@ -525,8 +526,8 @@ static void note_shape(struct index *index, const struct rec_shape *rec)
 	shape->cookie = 0;
 }
 
-/* Fills in the fields that both forms of a dispatch take from their shape. False only if the file was
- * changed after the first pass. */
+/* Fills in the fields that both forms of a dispatch take from their shape. False only if the file
+ * was changed after the first pass. */
 static bool fill_shape(struct index *index, struct store_dispatch *op, uint32_t id)
 {
 	const struct rec_shape *rec = load_shape(index->load);

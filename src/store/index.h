@@ -4,9 +4,9 @@
  * index_open() reads the whole trace once and keeps what records refer to: strings, infos, agents,
  * queues, code objects, kernels, threads, clock samples. index_visit() reads it again and passes
  * every operation to a visitor, in the order of the file. Memory grows with the metadata
- * (kernels, queues, open markers), never with the number of operations; a call takes less than a bit
- * (ids.h). All strings are kept: the traced process interns those of arguments, so that each distinct
- * one is in its memory, too.
+ * (kernels, queues, open markers), never with the number of operations; a call takes less than a
+ * bit (ids.h). All strings are kept: the traced process interns those of arguments, so that each
+ * distinct one is in its memory, too.
  */
 #ifndef RTL_STORE_INDEX_H
 #define RTL_STORE_INDEX_H
@@ -19,8 +19,9 @@
 #include "store/flow.h"
 #include "store/load.h"
 
-/* Structures that hold exactly a record's fields are generated (records_store_gen.h), the others are below.
- * Strings are borrowed, end in NUL, are never NULL ("" when unknown) and live as long as the index. */
+/* Structures that hold exactly a record's fields are generated (records_store_gen.h), the others
+ * are below. Strings are borrowed, end in NUL, are never NULL ("" when unknown) and live as long as
+ * the index. */
 
 struct store_thread {
 	uint32_t tid;
@@ -74,7 +75,8 @@ struct store_api {
 	uint32_t tid, domain, flags;
 	int32_t status;
 	uint32_t
-		nr_words; /* 0: recorded without arguments; else at least op->nr_words, or op is not known */
+		/* 0: recorded without arguments; else at least op->nr_words, or op is not known */
+		nr_words;
 	const uint64_t *words; /* valid until the callback returns */
 };
 
@@ -118,8 +120,9 @@ struct index;
 /* path as for load_open(). 0 or -errno with *err filled. */
 int index_open(struct index **out, const char *path, struct load_error *err);
 
-/* A trace that still grows is read in parts, each of them an index of its own. What earlier parts had is given to the next
- * one, so that its totals are those of all; a zeroed structure is the one before the first part. */
+/* A trace that still grows is read in parts, each of them an index of its own. What earlier parts
+ * had is given to the next one, so that its totals are those of all; a zeroed structure is the one
+ * before the first part. */
 struct index_past {
 	uint64_t offset; /* in the disk half, of the first chunk behind the earlier parts */
 	uint64_t most;	 /* bytes of the next part; 0: INDEX_PART */
@@ -135,8 +138,8 @@ struct index_past {
 };
 void index_past_fini(struct index_past *past);
 
-/* Opens what follows `past`, as far as it is on disk and what it refers to is known, past->most bytes or a chunk more; all that
- * was recorded if `whole`, as in the last part. */
+/* Opens what follows `past`, as far as it is on disk and what it refers to is known, past->most
+ * bytes or a chunk more; all that was recorded if `whole`, as in the last part. */
 #define INDEX_PART (UINT64_C(16) << 20)
 int index_open_part(struct index **out, const char *path, const struct index_past *past, bool whole,
 		    struct load_error *err);
@@ -144,8 +147,9 @@ int index_open_part(struct index **out, const char *path, const struct index_pas
 int index_pass(struct index *index, struct index_past *past);
 void index_close(struct index *index);
 
-/* 0, the callback's error, or -EIO with *err filled. May be called again. Records that were written after
- * index_open() (a trace that still grows) are not visited. -ESTALE: chunks were removed since then. */
+/* 0, the callback's error, or -EIO with *err filled. May be called again. Records that were written
+ * after index_open() (a trace that still grows) are not visited. -ESTALE: chunks were removed since
+ * then. */
 int index_visit(struct index *index, const struct store_visitor *visitor, void *arg,
 		struct load_error *err);
 /* The same, and the records that the part has seen and a later one will visit. */

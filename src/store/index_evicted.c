@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* index_evicted.c - a trace whose front was removed (spool/format.h, REMOVED CHUNKS)
  *
- * Removed records are neither lost nor missing: they count as read, and as left out if a flight recorder removed them. Chunks
- * are removed in the order of draining, which is not that of time: what is there of the time before the last removed record
- * is left out, too, so that the trace has everything or nothing of any moment. The time of a record is its end. A call is kept
- * for an operation of it that is kept, and so is a range.
+ * Removed records are neither lost nor missing: they count as read, and as left out if a flight
+ * recorder removed them. Chunks are removed in the order of draining, which is not that of time:
+ * what is there of the time before the last removed record is left out, too, so that the trace has
+ * everything or nothing of any moment. The time of a record is its end. A call is kept for an
+ * operation of it that is kept, and so is a range.
  */
 #include "store/index_internal.h"
 
@@ -80,7 +81,8 @@ int index_evicted_need(struct index *index, uint64_t correlation, uint64_t marke
 	return ret;
 }
 
-/* Pass 1: the records before the window are kept apart until it is known which of them are needed. */
+/* Pass 1: the records before the window are kept apart until it is known which of them are
+ * needed. */
 static int add_old(struct index *index, uint8_t type, uint64_t id)
 {
 	struct index_old *old = index_meta_add(&index->old, sizeof(*old));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* index_internal.h - shared by index.c (passes), index_meta.c (metadata) and index_op.c (functions) */
+/* index_internal.h - shared by index.c (passes), index_meta.c (metadata) and index_op.c
+ * (functions) */
 #ifndef RTL_STORE_INDEX_INTERNAL_H
 #define RTL_STORE_INDEX_INTERNAL_H
 
@@ -65,7 +66,8 @@ struct index {
 	struct flow flow;
 	struct index_list rest; /* index_rest */
 	struct map doubtful;	/* operations that may have a record, and whether they have */
-	/* index_evicted.c: ids of calls and ranges that kept operations refer to; of ranges and kept marks; of what is left out */
+	/* index_evicted.c: ids of calls and ranges that kept operations refer to; of ranges and
+	 * kept marks; of what is left out */
 	struct ids needed_calls, needed_markers, markers, left_calls, left_markers;
 	struct index_list old; /* index_old */
 	struct store_totals totals;
@@ -104,14 +106,16 @@ size_t index_meta_find(const struct index_list *list, uint64_t id);
 const char *index_meta_string(const struct index *index, uint32_t id);
 /* Appends a zeroed item. NULL: out of memory. */
 void *index_meta_add(struct index_list *list, size_t item_size);
-/* The item of id; appended if it did not exist, then *fresh is true (fresh may be NULL). NULL: out of memory. */
+/* The item of id; appended if it did not exist, then *fresh is true (fresh may be NULL). NULL: out
+ * of memory. */
 void *index_meta_get(struct index_list *list, size_t item_size, uint64_t id, bool *fresh);
 
 /* Operations that a later part can tell from those in flight at the end: what was recorded last. */
 #define INDEX_RECENT 4096u
 
-/* index_rest.c: a record of an operation that later parts may find again; a record of pass 1; after index_meta_finish() and a whole pass, finds kernels and doubles; dispatch i, false
- * for a double. */
+/* index_rest.c: a record of an operation that later parts may find again; a record of pass 1; after
+ * index_meta_finish() and a whole pass, finds kernels and doubles; dispatch i, false for a
+ * double. */
 void index_rest_note(struct index *index, const struct rec_head *rec);
 int index_rest_take(struct index *index, const struct rec_inflight *rec);
 int index_rest_doubt(struct index *index, const struct rec_head *rec);
@@ -120,8 +124,8 @@ bool index_rest_get(struct index *index, size_t i, struct store_dispatch *op);
 /* Whether the operation, which was in flight at the end, has another record. */
 bool index_rest_is_double(const struct index *index, const struct rec_head *rec);
 
-/* index_evicted.c, pass 1: a count of what was removed; an operation that is kept has that call and range; a call, a marker, the end
- * of one. 0 or -ENOMEM. */
+/* index_evicted.c, pass 1: a count of what was removed; an operation that is kept has that call and
+ * range; a call, a marker, the end of one. 0 or -ENOMEM. */
 int index_evicted_take(struct index *index, const struct rec_head *rec);
 int index_evicted_need(struct index *index, uint64_t correlation, uint64_t marker);
 int index_evicted_call(struct index *index, const struct rec_api *a);
@@ -130,7 +134,8 @@ int index_evicted_marker(struct index *index, const struct rec_head *rec);
 bool index_evicted_op(const struct index *index, const struct rec_head *rec);
 /* After pass 1. 0 or -ENOMEM. */
 int index_evicted_finish(struct index *index);
-/* Pass 2: whether an operation, call, marker or end of one is left out; the range of an operation or a range, 0 if it is. */
+/* Pass 2: whether an operation, call, marker or end of one is left out; the range of an operation
+ * or a range, 0 if it is. */
 bool index_evicted_is_left(const struct index *index, const struct rec_head *rec);
 void index_evicted_range(const struct index *index, uint64_t *marker);
 bool index_evicted_called(const struct index *index, uint64_t correlation);

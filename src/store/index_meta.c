@@ -266,8 +266,8 @@ int index_meta_take(struct index *index, const struct rec_head *rec)
 	}
 }
 
-/* Joins the pieces at their offsets, with '?' for bytes of missing ones. Allocates at most the bytes of
- * the pieces plus one piece: the record's total may be damaged. */
+/* Joins the pieces at their offsets, with '?' for bytes of missing ones. Allocates at most the
+ * bytes of the pieces plus one piece: the record's total may be damaged. */
 static int join_pieces(struct index_string *string)
 {
 	uint64_t size = MIN((uint64_t)string->total, string->size + REC_STRING_PIECE);
@@ -399,9 +399,10 @@ static bool same_name(const struct store_kernel *a, const struct store_kernel *b
 	return n == name_size(b->name) && memcmp(a->name, b->name, n) == 0;
 }
 
-/* Demangling loses what is no part of the source's text: static or not, which of a function's local types. Everything that counts kernels does
- * so by their readable names. So of those of different mangled names that read alike the first keeps its name, and the others get
- * the mangled one behind it. After sorting: the first is the same in each part of a trace. */
+/* Demangling loses what is no part of the source's text: static or not, which of a function's local
+ * types. Everything that counts kernels does so by their readable names. So of those of different
+ * mangled names that read alike the first keeps its name, and the others get the mangled one behind
+ * it. After sorting: the first is the same in each part of a trace. */
 static int tell_apart(struct index *index)
 {
 	struct store_kernel *kernels = index->kernels.items;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* index_rest.c - operations that were in flight when the process died
  *
- * Dispatches come as REC_INFLIGHT, with a kernel object instead of a kernel. An operation that has REC_F_MAYBE may have its
- * record elsewhere in the trace; a pass over the trace finds out, in the few traces that have such operations.
+ * Dispatches come as REC_INFLIGHT, with a kernel object instead of a kernel. An operation that has
+ * REC_F_MAYBE may have its record elsewhere in the trace; a pass over the trace finds out, in the
+ * few traces that have such operations.
  */
 #include "store/index_internal.h"
 
@@ -81,7 +82,8 @@ bool index_rest_is_double(const struct index *index, const struct rec_head *rec)
 	       map_get(&index->doubtful, key, &found) && found;
 }
 
-/* Operation `rec` was counted twice in pass 1. Totals count dispatches in flight later, in resolve(). */
+/* Operation `rec` was counted twice in pass 1. Totals count dispatches in flight later, in
+ * resolve(). */
 static int uncount(struct index *index, const struct rec_head *rec)
 {
 	struct store_totals *t = &index->totals;
@@ -142,7 +144,8 @@ static int find_doubles(struct index *index)
 	return ret;
 }
 
-/* The latest kernel of a kernel object: code that runs at the end is still loaded. SIZE_MAX: none. */
+/* The latest kernel of a kernel object: code that runs at the end is still loaded. SIZE_MAX:
+ * none. */
 static size_t find_kernel(const struct index *index, uint64_t object)
 {
 	const struct store_kernel *kernels = index->kernels.items;
@@ -153,7 +156,8 @@ static size_t find_kernel(const struct index *index, uint64_t object)
 	return SIZE_MAX;
 }
 
-/* An object that no kernel of the trace has: the runtime's own shaders are announced with their first record. */
+/* An object that no kernel of the trace has: the runtime's own shaders are announced with their
+ * first record. */
 static size_t add_kernel(struct index *index, uint64_t object)
 {
 	const struct store_kernel *kernels = index->kernels.items;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* launches.h - whether each launch that was recorded has its dispatch
  *
- * A call that launched a kernel and succeeded has a dispatch with its correlation id, unless a stream was being captured:
- * then it became a node of a graph. Calls and dispatches may come in any order. A call within another belongs to
- * that one, as its dispatch does, and is not given here.
+ * A call that launched a kernel and succeeded has a dispatch with its correlation id, unless a
+ * stream was being captured: then it became a node of a graph. Calls and dispatches may come in any
+ * order. A call within another belongs to that one, as its dispatch does, and is not given here.
  *
- * Memory grows with the calls whose dispatch has not been read, and the reverse; beyond LAUNCHES_MAX the check is given up.
- * Single-threaded.
+ * Memory grows with the calls whose dispatch has not been read, and the reverse; beyond
+ * LAUNCHES_MAX the check is given up. Single-threaded.
  */
 #ifndef RTL_STORE_LAUNCHES_H
 #define RTL_STORE_LAUNCHES_H
@@ -28,7 +28,8 @@ struct launches {
 	size_t nr_begins, cap_begins, nr_ends, cap_ends;
 	bool is_given_up;
 	uint64_t
-		nr_submits; /* calls that succeeded and had to submit work: launches, copies, fills */
+		/* calls that succeeded and had to submit work: launches, copies, fills */
+		nr_submits;
 };
 
 /* Zeroed launches are empty ones. */
@@ -42,7 +43,8 @@ int launches_call(struct launches *l, uint64_t correlation, bool launches, uint6
 int launches_capture(struct launches *l, uint64_t begin_ns);
 int launches_capture_end(struct launches *l, uint64_t end_ns);
 
-/* After all calls and dispatches: launches without a dispatch that no capture explains. 0 if the check was given up. */
+/* After all calls and dispatches: launches without a dispatch that no capture explains. 0 if the
+ * check was given up. */
 uint64_t launches_missing(struct launches *l);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* links.h - the calls of operations whose own records did not have them (struct rec_link)
  *
- * 16 bytes for each operation. Only processes where HIP submits from threads of its own have links. Operation ids are mostly
- * consecutive, and may be added in any order. Single-threaded.
+ * 16 bytes for each operation. Only processes where HIP submits from threads of its own have links.
+ * Operation ids are mostly consecutive, and may be added in any order. Single-threaded.
  */
 #ifndef RTL_STORE_LINKS_H
 #define RTL_STORE_LINKS_H

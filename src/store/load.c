@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* load.c - opens a trace, determines its state, and returns its records one by one
  *
- * Owns:     the descriptors of both halves; nothing is mapped, so that a file that shrinks while it is
- *           read gives a short read, not a signal.
+ * Owns:     the descriptors of both halves; nothing is mapped, so that a file that shrinks while it
+ *           is read gives a short read, not a signal.
  * Threads:  one.
- * Fails:    a file that is not a trace is refused with the reason; damaged chunks are skipped and counted.
+ * Fails:    a file that is not a trace is refused with the reason; damaged chunks are skipped and
+ *           counted.
  * Format:   spool/format.h.
  * Not here: where chunks lie (load_chunk.c), what records mean (index.c), draining (spool/drain.h).
  */
@@ -178,8 +179,8 @@ static void take_facts(struct load *load, const struct spool_header *h, bool clo
 	f->state = load_state_of(f, closed);
 }
 
-/* Whether both halves have one owner, or this user owns the other half: a file system for all users may hold anything
- * under its name. */
+/* Whether both halves have one owner, or this user owns the other half: a file system for all users
+ * may hold anything under its name. */
 static bool is_of_one_owner(int own_fd, int other_fd)
 {
 	struct stat own, other;
@@ -221,8 +222,8 @@ static int compare_want(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Lists the chunks in the memory half. It runs before disk_end is read: a chunk that is drained between
- * the two is then found twice, never missed. */
+/* Lists the chunks in the memory half. It runs before disk_end is read: a chunk that is drained
+ * between the two is then found twice, never missed. */
 static int list_slots(struct load *load, const struct spool_header *h, struct load_error *err)
 {
 	struct slot_desc *desc;
@@ -280,7 +281,8 @@ static int list_slots(struct load *load, const struct spool_header *h, struct lo
 	return 0;
 }
 
-/* A number of the memory half's header, which is up to date; of the disk half's without one. 0 if it can't be read. */
+/* A number of the memory half's header, which is up to date; of the disk half's without one. 0 if
+ * it can't be read. */
 static uint64_t read_counter(const struct load *load, size_t offset)
 {
 	uint64_t value = 0;
@@ -307,8 +309,8 @@ static bool read_carried(const struct load *load, uint64_t at, struct carried *o
 	       out->rec.h.type == REC_EVICTED && out->rec.h.size8 * 8u >= sizeof(out->rec);
 }
 
-/* The latest time in removed chunks; 0: not known. While the next removal comes into force, or after a kill in it, `carried_at` is
- * that of the next chunks already. */
+/* The latest time in removed chunks; 0: not known. While the next removal comes into force, or
+ * after a kill in it, `carried_at` is that of the next chunks already. */
 static uint64_t read_window_ns(const struct load *load, uint64_t end)
 {
 	uint64_t at = read_counter(load, offsetof(struct spool_header, carried_at));
@@ -327,8 +329,9 @@ static uint64_t read_window_ns(const struct load *load, uint64_t end)
 	return 0;
 }
 
-/* Determines which part of the disk half is read. The memory half's header is up to date, the disk half's may
- * be older. `kept_from` is read first: what replaces the chunks before it is in front of disk_end. */
+/* Determines which part of the disk half is read. The memory half's header is up to date, the disk
+ * half's may be older. `kept_from` is read first: what replaces the chunks before it is in front of
+ * disk_end. */
 static int measure_disk(struct load *load, const struct spool_header *disk)
 {
 	uint64_t kept = read_counter(load, offsetof(struct spool_header, kept_from));
@@ -357,7 +360,8 @@ static int measure_disk(struct load *load, const struct spool_header *disk)
 	return 0;
 }
 
-/* The headers of the two halves: `own` of the file that the caller named, `other` of the half that was found. */
+/* The headers of the two halves: `own` of the file that the caller named, `other` of the half that
+ * was found. */
 struct halves {
 	struct spool_header own, other;
 	const struct spool_header *disk, *mem;
@@ -498,7 +502,8 @@ bool load_is_over(const struct load_facts *facts)
 	       facts->end_kind == SPOOL_END_CLOSED;
 }
 
-/* Copies the header and the blocks of the memory half to the same offsets of `map`: the file may be cut meanwhile. 0 or -errno. */
+/* Copies the header and the blocks of the memory half to the same offsets of `map`: the file may be
+ * cut meanwhile. 0 or -errno. */
 static int read_blocks(const struct load *load, uint8_t *map, size_t size)
 {
 	const struct spool_header *h = (const struct spool_header *)(const void *)map;

@@ -4,11 +4,12 @@
  * Opens the disk half ("X.rtl") and finds the memory half that its header names, or opens a memory
  * half ("X.mem") and finds the disk half, or reads one of them alone. Read-only: it may be used
  * while the process still writes. It reads the trace as it was at load_open(): every pass
- * returns the same records, also when chunks are drained to disk between them. The file is not trusted:
- * sizes, counts, string pieces, shape ids and the CRC of every chunk are checked before a record is
- * returned; a damaged chunk is skipped and counted.
+ * returns the same records, also when chunks are drained to disk between them. The file is not
+ * trusted: sizes, counts, string pieces, shape ids and the CRC of every chunk are checked before a
+ * record is returned; a damaged chunk is skipped and counted.
  *
- * Single-threaded. Memory is constant: a read buffer, and 24 bytes for each slot of the memory half.
+ * Single-threaded. Memory is constant: a read buffer, and 24 bytes for each slot of the memory
+ * half.
  */
 #ifndef RTL_STORE_LOAD_H
 #define RTL_STORE_LOAD_H
@@ -52,39 +53,44 @@ struct load_facts {
 		loss[SPOOL_MAX_REASONS]; /* of the header; loss[bad_chunk]: see load_next */
 };
 
-/* closed: ended in order; ended: the same, with a rest that is not drained; killed: by a signal; exited: without its exit handlers;
+/* closed: ended in order; ended: the same, with a rest that is not drained; killed: by a signal;
+ * exited: without its exit handlers;
  * executed: another program; unknown: as exited, or of another host; running. */
 const char *load_state_name(const struct load_facts *facts);
 
 struct load;
 
-/* 0 or -errno with *err filled (err is never NULL): -ENOENT, -EACCES, ... from the system; -EINVAL: not a spool (another
- * kind of file, another version, cut before the end of its header). */
+/* 0 or -errno with *err filled (err is never NULL): -ENOENT, -EACCES, ... from the system; -EINVAL:
+ * not a spool (another kind of file, another version, cut before the end of its header). */
 int load_open(struct load **out, const char *path, struct load_error *err);
 void load_close(struct load *load); /* NULL is fine */
 
-/* Copies what the trace has now to the file `fd`, as one closed disk half: it can be read when the trace has changed. 0, or -errno with
+/* Copies what the trace has now to the file `fd`, as one closed disk half: it can be read when the
+ * trace has changed. 0, or -errno with
  * *err; -ESTALE: chunks were removed meanwhile. */
 int load_copy(const char *path, int fd, struct load_error *err);
 
-/* From the next pass on, what was in flight when the process ended comes behind all other records (spool/rest.h), unless a drainer has written it
- * to the disk half. Does nothing for a process that is not over. Before load_next(). 0 or -errno. */
+/* From the next pass on, what was in flight when the process ended comes behind all other records
+ * (spool/rest.h), unless a drainer has written it to the disk half. Does nothing for a process that
+ * is not over. Before load_next(). 0 or -errno. */
 int load_add_rest(struct load *load);
 /* Whether the process has ended, so far as this machine can tell. */
 bool load_is_over(const struct load_facts *facts);
 
-/* The next valid record: 1, and *rec, *chunk valid until the next call; 0 at the end; -EIO if the file
- * can't be read: load_warning() has the reason; -ESTALE the same, if chunks were removed while the trace was read: open it
- * again. Damaged chunks are skipped: facts->loss[bad_chunk] counts
+/* The next valid record: 1, and *rec, *chunk valid until the next call; 0 at the end; -EIO if the
+ * file can't be read: load_warning() has the reason; -ESTALE the same, if chunks were removed while
+ * the trace was read: open it again. Damaged chunks are skipped: facts->loss[bad_chunk] counts
  * them, load_warning() describes the last. Records of an unknown type are skipped and counted.
- * Every returned record is at least as long as its type's structure, contains its whole variable part
- * (strings, markers, the words of calls), and a dispatch's shape came before it in its chunk. */
+ * Every returned record is at least as long as its type's structure, contains its whole variable
+ * part (strings, markers, the words of calls), and a dispatch's shape came before it in its
+ * chunk. */
 int load_next(struct load *load, const struct rec_head **rec, const struct chunk_header **chunk);
 
 /* Starts over: the same records again. */
 void load_rewind(struct load *load);
 
-/* The same, without the chunks that are before `offset` of the disk half: load_disk_end() of an earlier load_open(). */
+/* The same, without the chunks that are before `offset` of the disk half: load_disk_end() of an
+ * earlier load_open(). */
 void load_rewind_to(struct load *load, uint64_t offset);
 /* Where the part of the disk half ends that is read: a chunk begins there, or will. */
 uint64_t load_disk_end(const struct load *load);
@@ -92,19 +98,21 @@ uint64_t load_disk_end(const struct load *load);
 uint32_t load_at(const struct load *load);
 /* Whether its chunk is before load_disk_end(): a later opening has no more of it. */
 bool load_is_final(const struct load *load);
-/* From now on passes begin at that offset of the disk half, which is one of a chunk, and leave out carried chunks;
- * `bad_chunks` are added to those that are found. Starts over. */
+/* From now on passes begin at that offset of the disk half, which is one of a chunk, and leave out
+ * carried chunks; `bad_chunks` are added to those that are found. Starts over. */
 void load_begin_at(struct load *load, uint64_t offset, uint64_t bad_chunks);
 
-/* What the process had recorded before any record of the disk half in front of this offset is among the records of this
- * trace, in whichever half; of later records that need not be so. */
+/* What the process had recorded before any record of the disk half in front of this offset is among
+ * the records of this trace, in whichever half; of later records that need not be so. */
 uint64_t load_safe(const struct load *load);
-/* Whether the record that load_next() returned last is in a chunk of the disk half in front of the offset. */
+/* Whether the record that load_next() returned last is in a chunk of the disk half in front of the
+ * offset. */
 bool load_is_before(const struct load *load, uint64_t offset);
 /* Where that chunk begins in its half. */
 uint64_t load_offset(const struct load *load);
 
-/* The shape of the REC_DISPATCH or REC_DISPATCH_WIDE that load_next() returned last; never NULL then. */
+/* The shape of the REC_DISPATCH or REC_DISPATCH_WIDE that load_next() returned last; never NULL
+ * then. */
 const struct rec_shape *load_shape(const struct load *load);
 
 /* Valid until load_close(). */

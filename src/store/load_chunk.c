@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* load_chunk.c - finds the chunks of a trace: on disk, in slots, and those drained while it reads
  *
- * Disk:   chunk after chunk, each checked by its CRC. Behind damage it searches for the next valid chunk
- *         at a multiple of 8. Carried chunks that are not in force are skipped.
+ * Disk:   chunk after chunk, each checked by its CRC. Behind damage it searches for the next valid
+ *         chunk at a multiple of 8. Carried chunks that are not in force are skipped.
  * Slots:  those listed when the trace was opened and not found on disk. A slot may be drained and
  *         reused while it is read: its sequence number, read again afterwards, shows that.
  * Late:   such chunks are now on disk, behind disk_end.
@@ -49,7 +49,8 @@ int64_t load_read(int fd, void *buf, size_t size, uint64_t offset)
 	return (int64_t)done;
 }
 
-/* `size` bytes of the disk half at offset; NULL: *error is -errno, or 0 if the file ends before them. */
+/* `size` bytes of the disk half at offset; NULL: *error is -errno, or 0 if the file ends before
+ * them. */
 static const uint8_t *read_window(struct load *load, uint64_t offset, size_t size, int *error)
 {
 	int64_t n;
@@ -129,7 +130,8 @@ static const char *check_chunk(struct load *load, uint64_t offset, const uint8_t
 	return NULL;
 }
 
-/* The offset itself, or where the hole of the file that it is in ends: a damaged size makes holes of any length. */
+/* The offset itself, or where the hole of the file that it is in ends: a damaged size makes holes
+ * of any length. */
 static uint64_t skip_hole(const struct load *load, uint64_t offset)
 {
 	off_t data = lseek(load->disk_fd, (off_t)offset, SEEK_DATA);
@@ -179,7 +181,8 @@ static void set_chunk(struct load *load, const uint8_t *bytes, uint64_t offset, 
 	load->chunk_in_mem = in_mem;
 }
 
-/* The bytes of a carried chunk at load->pos that is not in force (format.h, REMOVED CHUNKS); 0: another one. */
+/* The bytes of a carried chunk at load->pos that is not in force (format.h, REMOVED CHUNKS); 0:
+ * another one. */
 static uint32_t carried_not_in_force(struct load *load)
 {
 	struct chunk_header head;
@@ -280,8 +283,8 @@ static int read_slot(struct load *load, struct load_want *want)
 	load->buf_size = 0; /* the window is overwritten */
 	n = load_read(load->mem_fd, load->buf, size, offset);
 	if (n == (int64_t)size) {
-		/* the writer changes the number before it fills the slot again: if it is the same now,
-		 * the bytes read above are of that chunk */
+		/* the writer changes the number before it fills the slot again: if it is the same
+		 * now, the bytes read above are of that chunk */
 		n = load_read(load->mem_fd, &after, sizeof(after), offset);
 		if (n == (int64_t)sizeof(after) && after.seq == want->seq &&
 		    after.magic == CHUNK_MAGIC) {

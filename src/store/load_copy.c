@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* load_copy.c - a trace that still changes, as a file that does not
  *
- * The chunks of both halves, one behind another; removed and superseded ones (format.h, REMOVED CHUNKS) take no space in the copy.
- * Damage is as much damage in the copy.
+ * The chunks of both halves, one behind another; removed and superseded ones (format.h, REMOVED
+ * CHUNKS) take no space in the copy. Damage is as much damage in the copy.
  */
 #include "store/load_internal.h"
 

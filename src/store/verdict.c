@@ -140,7 +140,8 @@ bool verdict_next_group(const struct verdict *v, size_t *at, struct verdict_grou
 	return true;
 }
 
-/* "SIGKILL"; NULL: not a common one. sigabbrev_np() needs glibc 2.32, and HPC systems have older ones. */
+/* "SIGKILL"; NULL: not a common one. sigabbrev_np() needs glibc 2.32, and HPC systems have older
+ * ones. */
 static const char *signal_name(uint32_t number)
 {
 	static const struct {
@@ -223,8 +224,8 @@ static const char *type_name(uint32_t type)
 	return type < REC_NR_TYPES && names[type] ? names[type] : "unknown";
 }
 
-/* Operations that were submitted, and records that were written, which are neither in the trace nor counted as
- * lost. */
+/* Operations that were submitted, and records that were written, which are neither in the trace nor
+ * counted as lost. */
 static void add_missing(struct verdict *v, const struct load_facts *f, const struct flow *flow)
 {
 	uint64_t ops = 0, records = 0, most = 0, missing;
@@ -322,8 +323,8 @@ void verdict_add_trace(struct verdict *v, struct index *index)
 		add_end(v, f);
 }
 
-/* A HIP call that submits work succeeds only in a process whose HSA runtime is in use, and from it librtl gets the GPUs before
- * the first call returns. */
+/* A HIP call that submits work succeeds only in a process whose HSA runtime is in use, and from it
+ * librtl gets the GPUs before the first call returns. */
 static bool is_runtime_unseen(const struct load_facts *f, const struct index *index)
 {
 	size_t nr_agents;
@@ -345,7 +346,8 @@ void verdict_add_launches(struct verdict *v, struct index *index, uint64_t missi
 			    load_reason_text(SPOOL_REASON_no_tables));
 		return;
 	}
-	/* what is in flight is known when the trace is closed; what HIP's own threads did not submit by then is not */
+	/* what is in flight is known when the trace is closed; what HIP's own threads did not
+	 * submit by then is not */
 	if (f->state != LOAD_CLOSED || f->mem_missing || index_has_links(index))
 		return;
 	for (unsigned int i = 0; i < SPOOL_MAX_REASONS; i++)

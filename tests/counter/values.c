@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* values.c - the values of all metrics of all GPUs, of counts that are made from the event: test_values.py computes them, too
+/* values.c - the values of all metrics of all GPUs, of counts that are made from the event:
+ * test_values.py computes them, too
  *
- * A line for each: GPU, name, value. Constants are 8 CU_NUM, 32 SIMD_NUM, 4 SE_NUM, 2 XCC_NUM, 64 MAX_WAVE_SIZE.
+ * A line for each: GPU, name, value. Constants are 8 CU_NUM, 32 SIMD_NUM, 4 SE_NUM, 2 XCC_NUM, 64
+ * MAX_WAVE_SIZE.
  */
 #include <stdio.h>
 #include <string.h>

@@ -36,9 +36,10 @@ static bool is_child;
 static struct stat victim;
 static const char *more[DIRS_MAX]; /* where a command may write beside out/ */
 
-/* ---- sanitizers and coverage ---------------------------------------------------------------------------------------- */
+/* ---- sanitizers and coverage ----------------------------------------------------------------- */
 
-/* A finding ends the child by a signal: exit statuses are the commands'. They leave memory to the end of their process. */
+/* A finding ends the child by a signal: exit statuses are the commands'. They leave memory to the
+ * end of their process. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -56,7 +57,8 @@ extern uint8_t counters_begin[] __asm__("__start___sancov_cntrs")
 extern uint8_t counters_end[] __asm__("__stop___sancov_cntrs")
 	__attribute__((weak, visibility("hidden")));
 
-/* What children count is the fuzzer's: the whole pages of the counters are shared, from before it looks at them first. */
+/* What children count is the fuzzer's: the whole pages of the counters are shared, from before it
+ * looks at them first. */
 static void share_counters(void)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -81,7 +83,7 @@ void exit(int status)
 	__builtin_unreachable();
 }
 
-/* ---- directories ---------------------------------------------------------------------------------------------------- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 static void must(bool good, const char *what)
 {
@@ -204,7 +206,7 @@ void command_setup(void)
 	setenv("RTL_SPOOL_DIR", path_of("out"), 1);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static void run_child(void (*run)(void *arg), void *arg, int log)
 {
@@ -241,7 +243,8 @@ void command_run(void (*run)(void *arg), void *arg)
 	if (!pid)
 		run_child(run, arg, log);
 	status = wait_for(pid);
-	/* what the command has left running, such as the process that answers, writes nothing to out/ any more */
+	/* what the command has left running, such as the process that answers, writes nothing to
+	 * out/ any more */
 	kill(-pid, SIGKILL);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;

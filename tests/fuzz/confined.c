@@ -117,7 +117,7 @@ __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* ---- what the kernel refused --------------------------------------------------------------------------------------- */
+/* ---- what the kernel refused ----------------------------------------------------------------- */
 
 /* Whether the directory of a name is one of the allowed: then permissions have refused. */
 static bool is_inside(int dir, const char *path, char where[PATH_MAX])

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_code.c - any words as a kernel: the virtual GPU's decoder and interpreter
  *
- * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The kernel and the memory that it may touch are the
- * same pages, with nothing mapped on either side. Other effects are bounded (tests/vgpu/inst_lib.c).
+ * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The kernel and the memory
+ * that it may touch are the same pages, with nothing mapped on either side. Other effects are
+ * bounded (tests/vgpu/inst_lib.c).
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -49,8 +50,8 @@ static uint32_t mend(uint32_t word)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte's bit 0: the caches are modelled, bit 1: each other word is made valid, bit 2: each is. Then the number of
- * registers and their initial values, then code. */
+/* The first byte's bit 0: the caches are modelled, bit 1: each other word is made valid, bit 2:
+ * each is. Then the number of registers and their initial values, then code. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static unsigned char object[MEMORY_SIZE];

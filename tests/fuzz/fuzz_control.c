@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_control.c - any clients of a process's socket: messages, and what they do with their connections
+/* fuzz_control.c - any clients of a process's socket: messages, and what they do with their
+ * connections
  *
- * The input is a list of steps of up to sixteen clients, with the bytes that they send. After it the server must still answer a
- * request that is right. The same bytes are then taken as a request, as an answer, as a name and as arguments of a process.
+ * The input is a list of steps of up to sixteen clients, with the bytes that they send. After it
+ * the server must still answer a request that is right. The same bytes are then taken as a request,
+ * as an answer, as a name and as arguments of a process.
  */
 #include <errno.h>
 #include <fcntl.h>

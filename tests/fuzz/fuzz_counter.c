@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_counter.c - any text as an expression of a metric, as a counter's name, and as a set of names
+/* fuzz_counter.c - any text as an expression of a metric, as a counter's name, and as a set of
+ * names
  *
  * The first byte chooses the GPU and the rules of the expression.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_database.c - databases of others as the input of each command that reads one
  *
- * The first byte chooses the command, the second the database: one of rtl, or one of RPD. Then come changes of it: values of any type
- * in any cell, rows and tables that are gone, bytes of the file. So all that is read from it is not what its writer would have written.
+ * The first byte chooses the command, the second the database: one of rtl, or one of RPD. Then come
+ * changes of it: values of any type in any cell, rows and tables that are gone, bytes of the file.
+ * So all that is read from it is not what its writer would have written.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -132,7 +133,7 @@ static void setup(void)
 	command_write("in/b.db", databases[1].bytes, (size_t)databases[1].size);
 }
 
-/* ---- changes --------------------------------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 /* The n-th name that the query answers, in quotes; "": none. */
 static void pick(sqlite3 *db, const char *sql, unsigned int n, char out[NAMES_MAX])

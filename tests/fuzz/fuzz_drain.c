@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_drain.c - the two halves of a raw trace, as a program leaves or damages them, for what moves chunks between them
+/* fuzz_drain.c - the two halves of a raw trace, as a program leaves or damages them, for what moves
+ * chunks between them
  *
- * The input is a list of steps, and the halves. The steps are those of `rtl trace`, `rtl recover` and the harvester, in any order: draining,
- * removing chunks, a flight recorder's limits, the end of the trace; and those of `rtl top`, which follows the growing trace.
- * What is left must be readable.
+ * The input is a list of steps, and the halves. The steps are those of `rtl trace`, `rtl recover`
+ * and the harvester, in any order: draining, removing chunks, a flight recorder's limits, the end
+ * of the trace; and those of `rtl top`, which follows the growing trace. What is left must be
+ * readable.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -159,7 +161,8 @@ static void take_steps(struct drain *d, struct follow *follow, const uint8_t *st
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Bytes: flags (1: chunks of the disk half are made valid), number of steps, steps, size of the disk half, the halves. */
+/* Bytes: flags (1: chunks of the disk half are made valid), number of steps, steps, size of the
+ * disk half, the halves. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t a[MAX_SIZE], b[MAX_SIZE];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_input.c - any text as one of the files that users write for rtl: what to count, jobs, metrics
+/* fuzz_input.c - any text as one of the files that users write for rtl: what to count, jobs,
+ * metrics
  *
- * The first byte chooses the reader and the form: text, XML, JSON, YAML of rocprof and rocprofv3, rocprof's metrics.
+ * The first byte chooses the reader and the form: text, XML, JSON, YAML of rocprof and rocprofv3,
+ * rocprof's metrics.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -128,7 +128,8 @@ static void look(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first byte selects: 1 make headers valid, 2 split in two halves, 5 of the low four bits: convert, which is slow. */
+/* The first byte selects: 1 make headers valid, 2 split in two halves, 5 of the low four bits:
+ * convert, which is slow. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t copy[MAX_SIZE];

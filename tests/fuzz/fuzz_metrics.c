@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_metrics.c - any text as a file of metrics: read, made to the list of a GPU, and its excerpt read again
+/* fuzz_metrics.c - any text as a file of metrics: read, made to the list of a GPU, and its excerpt
+ * read again
  *
  * The first byte chooses the GPU, the rules and the use.
  */

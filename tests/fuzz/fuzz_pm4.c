@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_pm4.c - any words as PM4 packets: the virtual GPU's packets and its counters' registers
  *
- * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The words end at the end of a page, with nothing
- * mapped behind; the other accessible memory begins and ends unaligned.
+ * libFuzzer (clang -fsanitize=fuzzer) calls LLVMFuzzerTestOneInput(). The words end at the end of a
+ * page, with nothing mapped behind; the other accessible memory begins and ends unaligned.
  */
 #include <sanitizer/asan_interface.h>
 #include <stdbool.h>
@@ -196,7 +196,8 @@ static void run(struct queue *q, const unsigned char *packet)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The first word: bit 0 makes the stream valid, bit 1 takes the packet from the input, too; then the GPU. */
+/* The first word: bit 0 makes the stream valid, bit 1 takes the packet from the input, too; then
+ * the GPU. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static unsigned char packet[QUEUE_PACKET_SIZE];

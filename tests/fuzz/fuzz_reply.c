@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_reply.c - any answers of a process's socket, for the commands that ask
  *
- * The first byte chooses the command. A process of the fuzzer's listens under a name of its own, and answers each request with the next
- * answer of the input: a right one whose texts and numbers are changed, or any bytes; then it closes the connection. The trace that an
- * answer may name is there: out/x.spool/1.rtl.
+ * The first byte chooses the command. A process of the fuzzer's listens under a name of its own,
+ * and answers each request with the next answer of the input: a right one whose texts and numbers
+ * are changed, or any bytes; then it closes the connection. The trace that an answer may name is
+ * there: out/x.spool/1.rtl.
  */
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_spool.c - a directory of raw traces from someone else, as the input of each command that reads one
+/* fuzz_spool.c - a directory of raw traces from someone else, as the input of each command that
+ * reads one
  *
- * The first byte chooses the command. Then come files of a.db.spool/: which, how many bytes, and the bytes: raw traces, whose headers and
- * checksums are made valid at times, a memory half, what names an unfinished database, logs, a link.
+ * The first byte chooses the command. Then come files of a.db.spool/: which, how many bytes, and
+ * the bytes: raw traces, whose headers and checksums are made valid at times, a memory half, what
+ * names an unfinished database, logs, a link.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -47,7 +49,8 @@ static const char *const names[] = { "100.rtl",	   "100.mem", "101.rtl", "101.me
 #define NR_NAMES (sizeof(names) / sizeof(names[0]))
 #define LINK (NR_NAMES - 1)
 
-/* As mend() of fuzz_load.c; the halves' names stay what the input has, in this directory where they are empty. */
+/* As mend() of fuzz_load.c; the halves' names stay what the input has, in this directory where they
+ * are empty. */
 static void mend(uint8_t *data, size_t size, bool is_mem)
 {
 	struct spool_header h;

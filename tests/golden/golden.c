@@ -4,8 +4,8 @@
  * Each version of the trace format has a spool here, written once and never again, and the results
  * of SQL queries on its database. A difference is either a mistake in reading old traces, or a
  * change of the views (--update).
- * golden --make SPOOL writes the sample of the current version, --make-api the one with calls, --make-rest the one of
- * a process that died, --make-evicted one whose first chunks were removed.
+ * golden --make SPOOL writes the sample of the current version, --make-api the one with calls,
+ * --make-rest the one of a process that died, --make-evicted one whose first chunks were removed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_cases.h - HSA's tables with stand-ins in them, as the generated cases and hsa_main.c share it */
+/* hsa_cases.h - HSA's tables with stand-ins in them, as the generated cases and hsa_main.c share
+ * it */
 #ifndef RTL_HIP_WRAPPERS_HSA_CASES_H
 #define RTL_HIP_WRAPPERS_HSA_CASES_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c - calls wrappers with distinct values, and checks each of them
  *
- * Each case runs in four ways, in each mode: recorded as an event, by the general wrapper; written into the thread's
- * lane, by the quick wrapper of functions that have one; the same with a full lane; and seen by a subscriber.
+ * Each case runs in four ways, in each mode: recorded as an event, by the general wrapper; written
+ * into the thread's lane, by the quick wrapper of functions that have one; the same with a full
+ * lane; and seen by a subscriber.
  *
  * Usage: DRIVER PREFIX...   runs the cases whose names begin so; none: all
  *        DRIVER --alone     all, where there is no runtime behind the wrappers

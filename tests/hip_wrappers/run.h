@@ -59,10 +59,12 @@ void run_struct(struct run *run, void *value, size_t size);
 const char *run_text(struct run *run, const char *text);
 /* What a pointer parameter points to; `back`: the stand-in fills it. */
 void run_object(struct run *run, void *object, size_t size, enum stand_in_what what, bool back);
-/* The value of a pointer parameter: its object's address, or an invalid one. `object` NULL: it is never read. */
+/* The value of a pointer parameter: its object's address, or an invalid one. `object` NULL: it is
+ * never read. */
 void run_pointer(struct run *run, void *pointer, void *object, bool guarded);
 
-/* The call; before it, how large a subscriber's structure of the arguments is, and what the function returns. */
+/* The call; before it, how large a subscriber's structure of the arguments is, and what the
+ * function returns. */
 void run_expect(size_t args, size_t result);
 void run_begin(struct run *run);
 /* It has returned: `ret` was its status, or 0. */
@@ -79,7 +81,8 @@ void run_returned(struct run *run, const void *value, size_t size, bool is_text)
 void run_word(struct run *run, const char *name, bool guarded, const void *value, size_t size);
 void run_word_text(struct run *run, const char *name, bool guarded, const char *text);
 void run_word_kernel(struct run *run, bool guarded, bool has_status, uint64_t function);
-/* The word that hip_word_agents() makes of two pointers, NULL: of none; the test's own run_agents() stands for librtl's table. */
+/* The word that hip_word_agents() makes of two pointers, NULL: of none; the test's own run_agents()
+ * stands for librtl's table. */
 void run_word_agents(struct run *run, const char *name, bool guarded, const void *dst,
 		     const void *src);
 uint64_t run_agents(const void *dst, const void *src);

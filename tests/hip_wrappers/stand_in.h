@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* stand_in.h - functions instead of a runtime's, which note their arguments
  *
- * The test arms the stand-in and calls a wrapper; the stand-in's function keeps the bytes of each of its
- * parameters, fills the output parameters that the test has named, and returns the test's status.
+ * The test arms the stand-in and calls a wrapper; the stand-in's function keeps the bytes of each
+ * of its parameters, fills the output parameters that the test has named, and returns the test's
+ * status.
  */
 #ifndef RTL_HIP_WRAPPERS_STAND_IN_H
 #define RTL_HIP_WRAPPERS_STAND_IN_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* common.hpp - what the programs that use AMD's libraries share: checks of status, data on the GPU, comparison with the CPU
+/* common.hpp - what the programs that use AMD's libraries share: checks of status, data on the GPU,
+ * comparison with the CPU
  *
- * Each program prints a line for each result that it compared, and ends with 0 only if all were right.
+ * Each program prints a line for each result that it compared, and ends with 0 only if all were
+ * right.
  */
 #ifndef LIBRARIES_COMMON_HPP
 #define LIBRARIES_COMMON_HPP
@@ -15,14 +17,14 @@
 #include <cstdlib>
 #include <vector>
 
-#define OK(call)                                                                             \
-	do {                                                                                 \
-		int status_ = (int)(call);                                                   \
-		if (status_) {                                                               \
-			std::fprintf(stderr, "%s:%d: %s is %d\n", __FILE__, __LINE__, #call, \
-				     status_);                                               \
-			std::exit(2);                                                        \
-		}                                                                            \
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		int status_ = (int)(call);                                                         \
+		if (status_) {                                                                     \
+			std::fprintf(stderr, "%s:%d: %s is %d\n", __FILE__, __LINE__, #call,       \
+				     status_);                                                     \
+			std::exit(2);                                                              \
+		}                                                                                  \
 	} while (0)
 
 static int wrong;
@@ -32,7 +34,8 @@ static inline void result(const char *what, double error, double bound)
 {
 	bool right = error <= bound;
 
-	std::printf("%s: %s, error %.3g, bound %.3g\n", what, right ? "right" : "WRONG", error, bound);
+	std::printf("%s: %s, error %.3g, bound %.3g\n", what, right ? "right" : "WRONG", error,
+		    bound);
 	wrong += !right;
 }
 
@@ -70,7 +73,8 @@ template <typename T> struct Device {
 	}
 };
 
-/* Small reproducible numbers, exact in 16 bits of floating point: multiples of 1/8 between -1 and 1. */
+/* Small reproducible numbers, exact in 16 bits of floating point: multiples of 1/8 between -1 and
+ * 1. */
 struct Numbers {
 	uint64_t state;
 

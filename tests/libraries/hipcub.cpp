@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hipcub.cpp - device-wide algorithms of hipCUB and rocPRIM, which are compiled from their headers, against the standard library
+/* hipcub.cpp - device-wide algorithms of hipCUB and rocPRIM, which are compiled from their headers,
+ * against the standard library
  *
  * The scan looks back at flags of other workgroups, the sort makes several passes of them.
  */

@@ -2,8 +2,9 @@
 /* rccl.cpp - collectives of RCCL between all GPUs: in one process, or with a process per GPU
  *
  * Usage: rccl GPUS [FILE RANK]
- * With FILE and RANK it is the process of one rank; rank 0 writes the communicator's identity to FILE, the others read it.
- * The sums are of whole numbers, so that every order of adding gives the same.
+ * With FILE and RANK it is the process of one rank; rank 0 writes the communicator's identity to
+ * FILE, the others read it. The sums are of whole numbers, so that every order of adding gives the
+ * same.
  */
 #include "common.hpp"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocfft.cpp - transforms of several sizes, radices and types, against sums on the CPU, and back again */
+/* rocfft.cpp - transforms of several sizes, radices and types, against sums on the CPU, and back
+ * again */
 #include "common.hpp"
 
 #include <rocfft/rocfft.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocrand.cpp - Philox against its published known answers, and the host's generators against their distributions
+/* rocrand.cpp - Philox against its published known answers, and the host's generators against their
+ * distributions
  *
  * The known answers are those of Random123's kat_vectors for philox4x32-10.
  */
@@ -34,7 +35,8 @@ static void known(const char *what, unsigned long long seed, unsigned long long 
 	result(what, std::equal(got.begin(), got.end(), want) ? 0 : 1, 0);
 }
 
-/* Philox4x32-10 as it is published; the counter's low half is the offset, its high half the subsequence. */
+/* Philox4x32-10 as it is published; the counter's low half is the offset, its high half the
+ * subsequence. */
 static void philox_on_cpu(uint64_t seed, uint64_t subsequence, uint64_t block, uint32_t out[4])
 {
 	uint32_t c[4] = { (uint32_t)block, (uint32_t)(block >> 32), (uint32_t)subsequence,

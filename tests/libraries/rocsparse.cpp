@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocsparse.cpp - products of a sparse matrix with a vector and a matrix, and a triangular solve, against the CPU */
+/* rocsparse.cpp - products of a sparse matrix with a vector and a matrix, and a triangular solve,
+ * against the CPU */
 #include "common.hpp"
 
 #include <rocsparse/rocsparse.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - a program that calls MPI's functions: what it calls goes to a log, what it got to a file
+/* calls.c - a program that calls MPI's functions: what it calls goes to a log, what it got to a
+ * file
  *
  * Usage: calls LOG RESULT DATA    each followed by the rank; DATA: a file that all ranks share
- * With at least two ranks. A line of the log is a function's name, with its peer, tag and bytes where it has them. Nothing of
- * what it writes depends on times.
+ * With at least two ranks. A line of the log is a function's name, with its peer, tag and bytes
+ * where it has them. Nothing of what it writes depends on times.
  */
 #include <mpi.h>
 #include <stdint.h>

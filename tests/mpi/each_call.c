@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* each_call.c - calls each function of MPI that librtlmpi wraps, by both of its names: arguments and results go through
+/* each_call.c - calls each function of MPI that librtlmpi wraps, by both of its names: arguments
+ * and results go through
  *
  * Usage: each_call [fail]    fail: the calls fail, their pointers are NULL
  * Prints a line for each function, and what was wrong; status 1 if something was.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stand_in.c - a library of MPI that does nothing: what librtlmpi asks beside the functions that it wraps */
+/* stand_in.c - a library of MPI that does nothing: what librtlmpi asks beside the functions that it
+ * wraps */
 #include "stand_in.h"
 
 #include <string.h>

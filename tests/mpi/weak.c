@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* weak.c - a program without MPI that asks whether it has it, as libraries do that work with and without */
+/* weak.c - a program without MPI that asks whether it has it, as libraries do that work with and
+ * without */
 #include <stdio.h>
 
 int MPI_Init(int *argc, char ***argv) __attribute__((weak));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* again.cpp - kernels that change what they read, so that a kernel that ran twice gives other results
+/* again.cpp - kernels that change what they read, so that a kernel that ran twice gives other
+ * results
  *
  *	again rounds=6 streams=2 gpus=1 big=0 parts=isgrdca size=4096
  *
@@ -12,7 +13,8 @@
  * and, alone:
  *	h  increments memory of the host	p  prints
  *	w  two kernels on two streams that wait for each other
- *	x  increments memory before and after another process has opened it and increments it, and memory that is no other's
+ *	x  increments memory before and after another process has opened it and increments it, and
+ *	   memory that is no other's
  * `big`: MiB of an allocation that no kernel uses.
  *
  * stdout: the number of launches, and of wrong results; "0 wrong" is the end.
@@ -231,7 +233,8 @@ static void wait_for_each_other(void)
 		HIP(hipStreamSynchronize(streams[i]));
 }
 
-/* The other process: this program, given the handle in hexadecimal. Its status is that of what it did. */
+/* The other process: this program, given the handle in hexadecimal. Its status is that of what it
+ * did. */
 static int open_memory(const char *hex)
 {
 	hipIpcMemHandle_t handle;

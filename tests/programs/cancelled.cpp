@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cancelled.cpp - a thread with a pending pthread_cancel() uses HIP, which has no cancellation point there
+/* cancelled.cpp - a thread with a pending pthread_cancel() uses HIP, which has no cancellation
+ * point there
  *
  *	cancelled part=launch|stream|copy|fill|sync|alloc
  *
- * stdout: whether the thread got to its end and ended as cancelled, and that the main thread can go on. A thread that ends
- * within a call leaves locks behind: then the main thread hangs.
+ * stdout: whether the thread got to its end and ended as cancelled, and that the main thread can go
+ * on. A thread that ends within a call leaves locks behind: then the main thread hangs.
  */
 #include "hip_common.hpp"
 
@@ -32,7 +33,8 @@ static void use()
 	void *p;
 
 	if (!strcmp(part, "launch")) {
-		/* more than the first ring of operations in flight; by more, HIP 5.2.3 itself waits and dies */
+		/* more than the first ring of operations in flight; by more, HIP 5.2.3 itself waits
+		 * and dies */
 		launch(stream, 100);
 	} else if (!strcmp(part, "stream")) {
 		HIP(hipStreamCreate(&own));

@@ -3,11 +3,12 @@
  *
  *	capture [do=mix|ranges|threads|timed|pause] [launches=N] [rounds=N] [ms=N]
  *
- * mix: on each device `launches` of app::alpha<int>, twice as many of capture_beta, and one copy to it. ranges: in each
- * round, launches outside of ranges, in a pushed one, in a started one, and in one within the other; the workgroup's
- * size says where. threads: a range of one thread, launches of another. timed: launches with a growing grid, until
- * the program has run for `ms` milliseconds; "at BEGIN END" are those of each launch. pause: launches between roctxProfilerPause() and roctxProfilerResume(), which are NULL untraced. At the
- * end it prints the number of launches.
+ * mix: on each device `launches` of app::alpha<int>, twice as many of capture_beta, and one copy to
+ * it. ranges: in each round, launches outside of ranges, in a pushed one, in a started one, and in
+ * one within the other; the workgroup's size says where. threads: a range of one thread, launches
+ * of another. timed: launches with a growing grid, until the program has run for `ms` milliseconds;
+ * "at BEGIN END" are those of each launch. pause: launches between roctxProfilerPause() and
+ * roctxProfilerResume(), which are NULL untraced. At the end it prints the number of launches.
  */
 #include "hip_common.hpp"
 

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* children.cpp - a parent that has used a runtime, and forked children that use HIP themselves, without an exec
+/* children.cpp - a parent that has used a runtime, and forked children that use HIP themselves,
+ * without an exec
  *
  *	children hsa [n=10] [children=2]   the parent calls hsa_init() and hsa_shut_down() first
- *	children range [n=10] [...]        the parent opens a roctx range first, if the process has roctx
- *	children query [n=10] [...]        the parent calls a function of HIP that needs no GPU first
+ *	children range [n=10] [...]        the parent opens a roctx range first, if the process has
+ *					   roctx
+ *	children query [n=10] [...]        the parent calls a function of HIP that needs no GPU
+ *					   first
  *	children deep [n=10]               hsa; the child does the same, and its child uses HIP
- *	children clone [n=10]              the parent launches n kernels, clones a child that exits at once, launches n + 1
- *	children environment               prints the environment within and after hsa_init(), and that of a child process
+ *	children clone [n=10]              the parent launches n kernels, clones a child that exits
+ *					   at once, launches n + 1
+ *	children environment               prints the environment within and after hsa_init(), and
+ *					   that of a child process
  *
  *	children work [n=10]               no child: launches n kernels
  *
- * cleared=HOW: the environment is cleaned before anything else: "pop" removes the two variables by which a tool is loaded, "set" makes
- * one of them empty, "clear" removes all but the virtual GPU's, "overwrite" writes over them, as programs that set the title of their process do. A last
- * line says that the environment stayed as it was left.
- * remove=FILE: the parent deletes that file before it forks. Each child launches n kernels; child i launches n + i. Prints a line for each.
+ * cleared=HOW: the environment is cleaned before anything else: "pop" removes the two variables by
+ * which a tool is loaded, "set" makes one of them empty, "clear" removes all but the virtual GPU's,
+ * "overwrite" writes over them, as programs that set the title of their process do. A last line
+ * says that the environment stayed as it was left. remove=FILE: the parent deletes that file before
+ * it forks. Each child launches n kernels; child i launches n + i. Prints a line for each.
  */
 #include "hip_common.hpp"
 
@@ -101,7 +107,8 @@ static int clone_and_exit()
 	return status;
 }
 
-/* Variables of the virtual GPU: the test needs its log. HIP 5.2 can't start without any variable. */
+/* Variables of the virtual GPU: the test needs its log. HIP 5.2 can't start without any
+ * variable. */
 static bool is_kept(const char *var)
 {
 	return !strncmp(var, "VGPU_", 5);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* collectives.cpp - all-reduces of RCCL between GPUs, each with a kernel before it; one rank may be late
+/* collectives.cpp - all-reduces of RCCL between GPUs, each with a kernel before it; one rank may be
+ * late
  *
  * Arguments: GPUS ROUNDS LOG [late=RANK by=host|copy] [id=FILE rank=RANK]
- *	late, by   that rank comes late to each round but the first: its host sleeps, or it copies before
- *	id, rank   the process of one rank: rank 0 writes the communicator's identity to FILE; else all ranks are in this process
+ *	late, by   that rank comes late to each round but the first: its host sleeps, or it copies
+ *		   before
+ *	id, rank   the process of one rank: rank 0 writes the communicator's identity to FILE; else
+ *		   all ranks are in this process
  * Writes a line to LOG for each all-reduce of each rank: "RANK NUMBER BYTES". The sums are checked.
  */
 #include <hip/hip_runtime.h>

@@ -3,9 +3,10 @@
  *
  *	control [by=roctracer|profiler] [launches=N] [rounds=N] [threads=N]
  *
- * Linked with libroctracer64 and libroctx64, as programs that control their tracing are. Each round makes
- * `launches` launches of control_off, starts, the same of control_on, stops. With threads, each thread
- * launches control_on and switches in random order instead. At the end it prints the counts.
+ * Linked with libroctracer64 and libroctx64, as programs that control their tracing are. Each round
+ * makes `launches` launches of control_off, starts, the same of control_on, stops. With threads,
+ * each thread launches control_on and switches in random order instead. At the end it prints the
+ * counts.
  */
 #include "hip_common.hpp"
 

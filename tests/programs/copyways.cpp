@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* copyways.cpp - copies in every way that HIP and HSA have, each of a size of its own, on two GPUs
  *
- * Prints for each what the program named: "copy BYTES KIND SOURCE DESTINATION", with c for the host and the number of a GPU. Every result is
- * checked; the last line has the number of wrong ones.
+ * Prints for each what the program named: "copy BYTES KIND SOURCE DESTINATION", with c for the host
+ * and the number of a GPU. Every result is checked; the last line has the number of wrong ones.
  */
 #include <cstdio>
 #include <cstring>

@@ -3,7 +3,8 @@
  *
  * At exit it writes COUNT_ALLOC_DIR/<program>: a line "LIBRARY CALLS" for each library with calls.
  *
- * Threads: any. Calls are counted by their return address, without a lock; addresses beyond NR_SITES are counted as "others".
+ * Threads: any. Calls are counted by their return address, without a lock; addresses beyond
+ * NR_SITES are counted as "others".
  */
 #include <dlfcn.h>
 #include <errno.h>

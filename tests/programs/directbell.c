@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* directbell.c - writes the hardware's doorbell itself, as HIP does with DEBUG_CLR_DIRECT_DOORBELL=1
+/* directbell.c - writes the hardware's doorbell itself, as HIP does with
+ * DEBUG_CLR_DIRECT_DOORBELL=1
  *
  *	directbell [before=N] [count=N] [parts=N] [after=N] [size=N]
  *
- * On one queue: `before` dispatches that are announced by hsa_signal_store, `parts` times `count` that are announced by a store to the
- * address that the doorbell signal holds, and `after` more by hsa_signal_store. Each part is waited for.
+ * On one queue: `before` dispatches that are announced by hsa_signal_store, `parts` times `count`
+ * that are announced by a store to the address that the doorbell signal holds, and `after` more by
+ * hsa_signal_store. Each part is waited for.
  */
 #include "hsa_common.h"
 

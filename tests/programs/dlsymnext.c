@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dlsymnext.c - dlsym() where the result depends on the caller: prints the object of each function
  *
- * Built with -rdynamic; it defines a getppid() and a hipArrayGetInfo(). For HIP's functions it prints only whether
- * they were found: a tracer may return its wrapper.
+ * Built with -rdynamic; it defines a getppid() and a hipArrayGetInfo(). For HIP's functions it
+ * prints only whether they were found: a tracer may return its wrapper.
  *
  *	dlsymnext [libamdhip64.so.5 local|global]
  */

@@ -5,10 +5,10 @@
  *
  * Does `launches` kernels and waits, prints "ready", leaves `open` kernels in flight,
  * sleeps `pause` ms, and then: return,
- * exit, _exit, quick_exit, abort, throw, segv, kill, pthread_exit, thread_exit (exit from another thread),
- * atexit (work in an exit handler), fork (both go on, the child without GPU), fork_busy (fork while other
- * threads launch), fork_exec, vfork_exec, exec, thread_death, detached (_exit while a thread
- * still launches), detached_exit (exit while three do).
+ * exit, _exit, quick_exit, abort, throw, segv, kill, pthread_exit, thread_exit (exit from another
+ * thread), atexit (work in an exit handler), fork (both go on, the child without GPU), fork_busy
+ * (fork while other threads launch), fork_exec, vfork_exec, exec, thread_death, detached (_exit
+ * while a thread still launches), detached_exit (exit while three do).
  */
 #include "hip_common.hpp"
 

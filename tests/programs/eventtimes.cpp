@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* eventtimes.cpp - prints every time that HIP reports for GPU work
  *
- * On the virtual GPU with VGPU_CLOCK=deterministic two runs print the same, byte for byte. Times are
- * printed in full (%.9g), so a difference of one ns shows.
+ * On the virtual GPU with VGPU_CLOCK=deterministic two runs print the same, byte for byte. Times
+ * are printed in full (%.9g), so a difference of one ns shows.
  */
 #include "hip_common.hpp"
 
@@ -103,8 +103,9 @@ static void ext_launch()
 	HIP(hipStreamDestroy(stream));
 }
 
-/* Streams that wait for each other's events: as many as have hardware queues of their own, of which HIP has four and the default
- * stream has one. Further ones share queues, and which ones the addresses of the queues decide. */
+/* Streams that wait for each other's events: as many as have hardware queues of their own, of which
+ * HIP has four and the default stream has one. Further ones share queues, and which ones the
+ * addresses of the queues decide. */
 static void cross_stream()
 {
 	enum { S = 3 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* executes.c - marks a point by roctx, which opens a trace, and executes another program that ends at once with status 6
+/* executes.c - marks a point by roctx, which opens a trace, and executes another program that ends
+ * at once with status 6
  *
  *	executes HOW
  *
- * HOW: a function of the exec family; fails: of a program that isn't there, then _exit(3); child: in a child of vfork(), then _exit(3);
+ * HOW: a function of the exec family; fails: of a program that isn't there, then _exit(3); child:
+ * in a child of vfork(), then _exit(3);
  * threads: one thread's calls fail while another one's succeeds.
  */
 #include <dlfcn.h>

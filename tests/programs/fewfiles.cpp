@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fewfiles.cpp - uses the GPU while few more files can be opened
  *
- * fewfiles before|after N: opens files until N more are possible, before or after the first use of HIP; prints the results of its
- * kernels, and how many can be opened meanwhile
+ * fewfiles before|after N: opens files until N more are possible, before or after the first use of
+ * HIP; prints the results of its kernels, and how many can be opened meanwhile
  */
 #include <hip/hip_runtime.h>
 

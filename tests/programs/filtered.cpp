@@ -3,9 +3,10 @@
  *
  *	filtered tsync=0 action=kill|errno allow=NUMBER,NUMBER,...
  *
- * After its first launch it installs a seccomp filter: every system call that is neither needed by HIP, the virtual GPU and
- * exit() nor in allow= ends the process, or fails with EPERM. tsync=1: for all threads. Then it launches, on several streams and
- * after a pause, and copies. stdout: "right", if the GPU's memory has what it must.
+ * After its first launch it installs a seccomp filter: every system call that is neither needed by
+ * HIP, the virtual GPU and exit() nor in allow= ends the process, or fails with EPERM. tsync=1: for
+ * all threads. Then it launches, on several streams and after a pause, and copies. stdout: "right",
+ * if the GPU's memory has what it must.
  */
 #include "hip_common.hpp"
 
@@ -49,7 +50,8 @@ static const unsigned needed[] = {
 	SYS_get_mempolicy,
 	/* seen with HIP 7.2.4 alone */
 	SYS_prlimit64,
-	/* the virtual GPU: whether a descriptor is a device's, memory, and its files in /sys at the end */
+	/* the virtual GPU: whether a descriptor is a device's, memory, and its files in /sys at the
+	 * end */
 	SYS_newfstatat,
 	SYS_ftruncate,
 	SYS_fallocate,

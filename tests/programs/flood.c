@@ -3,16 +3,17 @@
  *
  *	flood threads=1 queues=1 count=20000 size=64 kinds=d shared=0 ring=1 gpus=1 until= largest=
  *
- * Each thread owns `queues` queues (shared=1: all threads write to the same queues) and puts `count`
- * packets on them in turn. `kinds` is repeated over the packets:
+ * Each thread owns `queues` queues (shared=1: all threads write to the same queues) and puts
+ * `count` packets on them in turn. `kinds` is repeated over the packets:
  *	d dispatch without signal        D dispatch that lasts longer (its own kernel)
  *	s dispatch with its own signal   c dispatch with the thread's counting signal
  *	b barrier-and without signal     o barrier-or without dependencies
- *	B barrier-and with its own signal   w barrier-and that waits for the thread's last own signal
+ *	B barrier-and with its own signal   w barrier-and that waits for the thread's last own
+ *					    signal
  *	n dispatch without the barrier bit
- * ring=K rings the doorbell once for K packets. until=FILE goes on until there is such a file; with kinds=d and ring=1 alone. largest=BYTES
- * limits the size of files, once the GPU is open. One line on stdout counts the packets; every
- * signal is checked at the end.
+ * ring=K rings the doorbell once for K packets. until=FILE goes on until there is such a file; with
+ * kinds=d and ring=1 alone. largest=BYTES limits the size of files, once the GPU is open. One line
+ * on stdout counts the packets; every signal is checked at the end.
  */
 #include <sys/resource.h>
 

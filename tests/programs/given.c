@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* given.c - a program that requests HIP's functions from HIP, with the stand-in of the runtime
  *
- * One line for each request: the function that HIP returned (runtime: the runtime's; wrapper: librtl's; kept: nothing was
- * written; other), and the status. Last, the calls through them that reached the runtime. The first argument is the
- * function to use: hipGetProcAddress (default), hipGetDriverEntryPoint or hipGetDriverEntryPoint_spt.
+ * One line for each request: the function that HIP returned (runtime: the runtime's; wrapper:
+ * librtl's; kept: nothing was written; other), and the status. Last, the calls through them that
+ * reached the runtime. The first argument is the function to use: hipGetProcAddress (default),
+ * hipGetDriverEntryPoint or hipGetDriverEntryPoint_spt.
  */
 #include <dlfcn.h>
 #include <errno.h>

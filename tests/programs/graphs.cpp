@@ -3,8 +3,9 @@
  *
  *	graphs threads=1 gpus=1 nodes=10 launches=100
  *
- * Thread t works on device t % gpus, with a stream and a graph of its own: a chain of `nodes` kernels, of which node i has
- * i + 1 workgroups. It is launched `launches` times, with an ordinary launch before each, and waited for after every tenth.
+ * Thread t works on device t % gpus, with a stream and a graph of its own: a chain of `nodes`
+ * kernels, of which node i has i + 1 workgroups. It is launched `launches` times, with an ordinary
+ * launch before each, and waited for after every tenth.
  *
  * stdout: the number of kernels.
  */
@@ -27,8 +28,8 @@ extern "C" __global__ void graph_between(int *p)
 }
 
 static long nr_threads, nr_gpus, nr_nodes, nr_launches;
-/* HIP 5.2.3 and 5.7.1 damage their own heap where threads make or launch graphs at once (untraced 9 and 6 of 40 runs of 4
- * threads died), so one thread at a time does. */
+/* HIP 5.2.3 and 5.7.1 damage their own heap where threads make or launch graphs at once (untraced 9
+ * and 6 of 40 runs of 4 threads died), so one thread at a time does. */
 static std::mutex one_at_a_time;
 static int runtime_version;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hideclass.c - preloaded: a process that has the driver, but not its files in /sys/class, as in a container that masks them
+/* hideclass.c - preloaded: a process that has the driver, but not its files in /sys/class, as in a
+ * container that masks them
  *
- * The runtime's thunk reads /sys/devices/virtual/kfd. librocprofiler-sdk looks for the nodes in /sys/class by access(). Prints a line on
- * stderr for each that it hides.
+ * The runtime's thunk reads /sys/devices/virtual/kfd. librocprofiler-sdk looks for the nodes in
+ * /sys/class by access(). Prints a line on stderr for each that it hides.
  *
  * Threads: any.
  */

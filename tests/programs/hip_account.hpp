@@ -2,13 +2,15 @@
 /* hip_account.hpp - a HIP program's account of its calls, to compare with a trace
  *
  *	CALL(hipSetDevice, 1);                                       a call that must succeed
- *	CALL_OPS(stream, { kernel("k", grid, group) }, hipLaunchKernel, ...);     and what it puts on the GPU
+ *	CALL_OPS(stream, { kernel("k", grid, group) }, hipLaunchKernel, ...);     and what it puts
+ *	on the GPU
  *
- * account_write() writes one JSON object per call, thread by thread, each thread's in the order of its
- * calls: {"tid", "api", "status", "stream", "exec", "ops"}. An op is ["kernel", name, x, y, z, gx, gy, gz]
- * (grid in work-items, workgroup) or [what, bytes, direction] with "copy" for a copy by an engine,
- * "move", "move_rows", "fill", "fill_rows" for a kernel of the runtime, "either" for a copy that
- * is done by an engine in one release and by a kernel in another.
+ * account_write() writes one JSON object per call, thread by thread, each thread's in the order of
+ * its
+ * calls: {"tid", "api", "status", "stream", "exec", "ops"}. An op is ["kernel", name, x, y, z, gx,
+ * gy, gz] (grid in work-items, workgroup) or [what, bytes, direction] with "copy" for a copy by an
+ * engine, "move", "move_rows", "fill", "fill_rows" for a kernel of the runtime, "either" for a copy
+ * that is done by an engine in one release and by a kernel in another.
  */
 #ifndef TESTS_PROGRAMS_HIP_ACCOUNT_H
 #define TESTS_PROGRAMS_HIP_ACCOUNT_H

@@ -67,7 +67,8 @@ static inline void sleep_ms(long ms)
 		;
 }
 
-/* Ends the process by a function that runs no handlers of exit(); returns where `how` is none of them. */
+/* Ends the process by a function that runs no handlers of exit(); returns where `how` is none of
+ * them. */
 static inline void end_suddenly(const char *how)
 {
 	if (!strcmp(how, "_exit"))

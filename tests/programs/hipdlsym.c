@@ -4,10 +4,10 @@
  *	hipdlsym module=KERNELS.co way=dlsym|dlvsym|past rounds=20 account=FILE
  *	hiplinked ... way=linked|dlsym|mixed|dlvsym|past
  *
- * Built twice: hipdlsym has no link to HIP, hiplinked has one. way=mixed takes every other call from
- * dlsym; way=past takes every other one from dlvsym, which no tool interposes, and way=dlvsym all. Each launch
- * has a unique grid and each copy a unique length; FILE gets one line of JSON for each call, as of
- * hip_account.hpp.
+ * Built twice: hipdlsym has no link to HIP, hiplinked has one. way=mixed takes every other call
+ * from dlsym; way=past takes every other one from dlvsym, which no tool interposes, and way=dlvsym
+ * all. Each launch has a unique grid and each copy a unique length; FILE gets one line of JSON for
+ * each call, as of hip_account.hpp.
  */
 #include <hip/hip_runtime_api.h>
 

@@ -4,8 +4,8 @@
  *	hiplife PLUGIN
  *
  * In constructors, before main(), on 16 threads and in their destructors, in a plugin that is
- * loaded, unloaded and loaded again, in exit handlers, in destructors, after HIP's own. Each call of
- * hipGetErrorString() has a unique number; 080_hip_life.py has the list.
+ * loaded, unloaded and loaded again, in exit handlers, in destructors, after HIP's own. Each call
+ * of hipGetErrorString() has a unique number; 080_hip_life.py has the list.
  */
 #include <hip/hip_runtime_api.h>
 

@@ -2,7 +2,8 @@
 /* hiplife_part.c - libraries of hiplife that call HIP when they are loaded, used and unloaded
  *
  * PART=1 is linked to the program, and its constructor runs before that of any preloaded library;
- * PART=2 is loaded and unloaded at run time; PART=3 has no link to HIP, so that it is unloaded after it.
+ * PART=2 is loaded and unloaded at run time; PART=3 has no link to HIP, so that it is unloaded
+ * after it.
  */
 #include <hip/hip_runtime_api.h>
 

@@ -3,11 +3,12 @@
  *
  *	hipmix threads=8 streams=4 rounds=2 devices=1 burst=20 parts=abc... account=FILE
  *
- * Each launch has a unique grid, and each copy a unique number of bytes. The program writes its calls,
- * their threads and their GPU operations to FILE, so that a test can check which call caused an
- * operation without the trace's correlation ids.
+ * Each launch has a unique grid, and each copy a unique number of bytes. The program writes its
+ * calls, their threads and their GPU operations to FILE, so that a test can check which call caused
+ * an operation without the trace's correlation ids.
  *
- * Thread t works on device t % devices, with streams of its own. A round is one pass over the parts:
+ * Thread t works on device t % devices, with streams of its own. A round is one pass over the
+ * parts:
  *	k  launches in every way of HIP	  m  modules from memory, compiled by hipRTC
  *	c  copies, pinned and pageable		  2  copies in two and three dimensions
  *	s  symbols				  f  fills
@@ -54,8 +55,9 @@ static long nr_threads, nr_streams, nr_rounds, nr_devices, burst;
 static const char *parts;
 static std::vector<char> rtc_code;
 static int runtime_version;
-/* Held exclusively while a stream captures, and shared by all other calls: HIP 7 refuses synchronous calls of
- * every thread during a capture, and invalidates the capture. Not used before HIP 7. */
+/* Held exclusively while a stream captures, and shared by all other calls: HIP 7 refuses
+ * synchronous calls of every thread during a capture, and invalidates the capture. Not used before
+ * HIP 7. */
 static std::shared_mutex capturing;
 static std::atomic<long> wrong_copies, callbacks;
 
@@ -83,8 +85,8 @@ static size_t copy_length(worker &w, size_t base)
 	return base + 16 * (size_t)(1 + w.copies++ * nr_threads + w.index);
 }
 
-/* An operation by a kernel of the runtime is identified by the kernel's grid: a step of `n` is one more workgroup,
- * or several where another release's kernel does less in each. */
+/* An operation by a kernel of the runtime is identified by the kernel's grid: a step of `n` is one
+ * more workgroup, or several where another release's kernel does less in each. */
 static size_t step_length(worker &w, long *count, size_t step)
 {
 	return 8192 + step * (size_t)(1 + (*count)++ * nr_threads + w.index);
@@ -191,7 +193,8 @@ static void launches(worker &w)
 	s = next_stream(w);
 	grid = dim3(launch_number(w));
 	hipLaunchParams several = { (void *)mix_plain, grid, group, args, 0, s };
-	/* HIP 7.2.4 returns 400 for a list that begins with another device than the first, whichever is current */
+	/* HIP 7.2.4 returns 400 for a list that begins with another device than the first,
+	 * whichever is current */
 	if (w.device == 0 || runtime_version < 70000000)
 		CALL_OPS(s, OPS(kernel("mix_plain", grid, group)),
 			 hipExtLaunchMultiKernelMultiDevice, &several, 1, 0);
@@ -269,7 +272,8 @@ static void many_launches(worker &w)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-/* HIP 6 renumbered the types of memory: Host of a program compiled with HIP 5 is Unregistered there. */
+/* HIP 6 renumbered the types of memory: Host of a program compiled with HIP 5 is Unregistered
+ * there. */
 static hipMemoryType memory_type(hipMemoryType type)
 {
 	return (hipMemoryType)(type + (runtime_version >= 60000000));

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* hipnewest.cpp - calls functions of HIP 7 that HIP 5.2 lacks, and records each call with its arguments
+/* hipnewest.cpp - calls functions of HIP 7 that HIP 5.2 lacks, and records each call with its
+ * arguments
  *
  *	hipnewest module=KERNELS.co way=dlsym|entry|past threads=1 rounds=1 account=FILE
  *
- * It is compiled with the headers of any HIP: it declares types and prototypes of newer functions, and looks
- * the functions up at run time: by dlsym(), by hipGetDriverEntryPoint(), or by dlvsym(), which no tool interposes.
- * `threads` do the same work at once, `rounds` times.
+ * It is compiled with the headers of any HIP: it declares types and prototypes of newer functions,
+ * and looks the functions up at run time: by dlsym(), by hipGetDriverEntryPoint(), or by dlvsym(),
+ * which no tool interposes. `threads` do the same work at once, `rounds` times.
  *
- * FILE gets one JSON object for each call of these functions: {"tid", "api", "status", "args"}; args are arguments
- * as rtl writes them. Status 77: this HIP lacks the functions.
+ * FILE gets one JSON object for each call of these functions: {"tid", "api", "status", "args"};
+ * args are arguments as rtl writes them. Status 77: this HIP lacks the functions.
  */
 #include "hip_common.hpp"
 

@@ -313,8 +313,8 @@ __attribute__((unused)) static uint64_t submit(hsa_queue_t *queue, const void *p
 	return index;
 }
 
-/* A runtime may spin for the first 200 ms of a wait: with shorter waits its threads take the processors from librtl's and the
- * virtual GPU's. */
+/* A runtime may spin for the first 200 ms of a wait: with shorter waits its threads take the
+ * processors from librtl's and the virtual GPU's. */
 #define WAIT_TICKS UINT64_C(20000000000)
 
 /* Waits until the signal is at most `value`. */

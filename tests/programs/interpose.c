@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* interpose.c - libraries to preload, each with functions in front of the C library's, which it looks up when they are called
+/* interpose.c - libraries to preload, each with functions in front of the C library's, which it
+ * looks up when they are called
  *
- * A function that is called while it is looked up, or in a library that is loaded with it while its own constructor has not run, ends the program
- * with status 97: such libraries are not written for that.
+ * A function that is called while it is looked up, or in a library that is loaded with it while its
+ * own constructor has not run, ends the program with status 97: such libraries are not written for
+ * that.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

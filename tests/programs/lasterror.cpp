@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lasterror.cpp - what HIP answers of the last error and of the last call's status, after calls that fail and calls that succeed
+/* lasterror.cpp - what HIP answers of the last error and of the last call's status, after calls
+ * that fail and calls that succeed
  *
  *	lasterror
  *

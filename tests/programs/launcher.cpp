@@ -3,14 +3,15 @@
  *
  *	launcher threads=1 streams=1 launches=1000 devices=1 sync=0 copies=0 roctx=0 seed=0 hold=
  *
- * `launches` is the number of kernels in all, `streams` the streams of each thread; stream s of thread t
- * is on device (t * streams + s) % devices. sync=N waits for the stream after every N launches of
- * a thread, 0 only at the end. copies=N does N rounds of copies and fills in each thread, between
- * launches, and checks the data. roctx=1 puts ranges around launches. ext=1 uses
- * hipExtLaunchKernel with events for some launches; waits=1 lets streams wait for each other. hold=FILE: each thread waits
- * for that file after half of its launches, 120 s at most.
+ * `launches` is the number of kernels in all, `streams` the streams of each thread; stream s of
+ * thread t is on device (t * streams + s) % devices. sync=N waits for the stream after every N
+ * launches of a thread, 0 only at the end. copies=N does N rounds of copies and fills in each
+ * thread, between launches, and checks the data. roctx=1 puts ranges around launches. ext=1 uses
+ * hipExtLaunchKernel with events for some launches; waits=1 lets streams wait for each other.
+ * hold=FILE: each thread waits for that file after half of its launches, 120 s at most.
  *
- * Kernel i of the table has a unique size of workgroups, which identifies it in the trace. stdout: one line per kernel with its launches, and a total; the same on every run.
+ * Kernel i of the table has a unique size of workgroups, which identifies it in the trace. stdout:
+ * one line per kernel with its launches, and a total; the same on every run.
  */
 #include "hip_common.hpp"
 
@@ -313,8 +314,8 @@ static void run_thread(long t)
 		HIP(hipSetDevice((int)((t * nr_streams + s) % nr_devices)));
 		HIP(hipStreamSynchronize(streams[(size_t)s]));
 	}
-	/* HIP 5.2.3, untraced: its completion handler looks at signals after all is over, and one in a hundred runs
-	 * died ("IsValid(signal)") when a stream was destroyed meanwhile. */
+	/* HIP 5.2.3, untraced: its completion handler looks at signals after all is over, and one
+	 * in a hundred runs died ("IsValid(signal)") when a stream was destroyed meanwhile. */
 	usleep(20000);
 	for (long s = 0; s < nr_streams; s++) {
 		HIP(hipSetDevice((int)((t * nr_streams + s) % nr_devices)));

@@ -3,8 +3,9 @@
  *
  *	NAME part=PART how=exception|exit|cancel|jump
  *
- * A thread does something, and the client's callback leaves it, once. Where the thread lives it does the same 100 times more, then another
- * thread and the main one do as much. A lock or turn that was not given back makes the next of them wait for ever.
+ * A thread does something, and the client's callback leaves it, once. Where the thread lives it
+ * does the same 100 times more, then another thread and the main one do as much. A lock or turn
+ * that was not given back makes the next of them wait for ever.
  */
 #ifndef TESTS_PROGRAMS_LEAVING_H
 #define TESTS_PROGRAMS_LEAVING_H
@@ -23,7 +24,8 @@ extern const char *leaving_how;
 void leaving_called(void);
 void leaving_arm(void);
 
-/* Each thread's calls of `fn`, the first of which is left; prints what became of that thread, and how many calls there were. */
+/* Each thread's calls of `fn`, the first of which is left; prints what became of that thread, and
+ * how many calls there were. */
 void leaving_try(void (*fn)(void));
 
 int leaving_nr_called(void);

@@ -5,9 +5,11 @@
  *	lifecycle again [rounds=N]               hsa_init, work, hsa_shut_down, several times
  *	lifecycle threads [rounds=N]             threads that launch once and die, with open work
  *	lifecycle noshutdown                     returns from main with work in flight
- *	lifecycle hang                           submits one kernel that never ends, exits: its sixth, VGPU_HANG=queue=1,n=6
+ *	lifecycle hang                           submits one kernel that never ends, exits: its
+ *						 sixth, VGPU_HANG=queue=1,n=6
  *	lifecycle files [count=N]                uses up all file descriptors, then launches
- *	lifecycle overtaken [rounds=N]           queues destroyed while another thread still rings their doorbell
+ *	lifecycle overtaken [rounds=N]           queues destroyed while another thread still rings
+ *						 their doorbell
  *	lifecycle steady seconds=S [period_us=U] [die=S]  launches until then, says "ready" first
  */
 #include "hsa_common.h"
@@ -192,7 +194,8 @@ static void *ring_slowly(void *arg)
 	return NULL;
 }
 
-/* A packet completes and its queue is destroyed before the store to the doorbell returns: HSA allows that. */
+/* A packet completes and its queue is destroyed before the store to the doorbell returns: HSA
+ * allows that. */
 static int run_overtaken(void)
 {
 	uint64_t nr_overtaken = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* managed.cpp - kernels that change memory which the host and the GPU both store to without a copy: what is managed
+/* managed.cpp - kernels that change memory which the host and the GPU both store to without a copy:
+ * what is managed
  *
  *	managed rounds=3 size=4096
  *
- * A `__managed__` variable; memory of hipMallocManaged(), whose first half has advice of its own, and whose address is in memory of
- * the GPU alone. Each round the host and a kernel change each.
+ * A `__managed__` variable; memory of hipMallocManaged(), whose first half has advice of its own,
+ * and whose address is in memory of the GPU alone. Each round the host and a kernel change each.
  *
  * stdout: the number of launches, and of wrong results.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nottext.cpp - launches a kernel of a module, all of whose texts may be no UTF-8: nottext MODULE KERNEL
+/* nottext.cpp - launches a kernel of a module, all of whose texts may be no UTF-8: nottext MODULE
+ * KERNEL
  *
  * Texts of roctx and of a failing call are none in any case. Prints what the kernel has written.
  */

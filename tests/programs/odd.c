@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* odd.c - small programs that do what a tool in the process may disturb: odd MODE prints what it sees, and ends as its mode does
+/* odd.c - small programs that do what a tool in the process may disturb: odd MODE prints what it
+ * sees, and ends as its mode does
  *
- * Without a mode the modes are listed. OWN_MALLOC, OWN_DLSYM, OWN_STRINGS: the program has functions of the C library of its own.
+ * Without a mode the modes are listed. OWN_MALLOC, OWN_DLSYM, OWN_STRINGS: the program has
+ * functions of the C library of its own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -73,7 +75,8 @@ void *dlsym(void *handle, const char *name)
 #endif
 
 #ifdef OWN_STRINGS
-/* not to be called before the look-ups that come before all constructors are done, as in a sanitizer's run-time */
+/* not to be called before the look-ups that come before all constructors are done, as in a
+ * sanitizer's run-time */
 static int is_ready;
 
 static void check(const char *what)

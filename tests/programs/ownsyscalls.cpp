@@ -3,11 +3,12 @@
  *
  *	ownsyscalls launches=1000 idle_us=0
  *
- * Waits for the stream after each 100 launches; with idle_us= after each, and sleeps before it. Only the launches are
+ * Waits for the stream after each 100 launches; with idle_us= after each, and sleeps before it.
+ * Only the launches are
  * counted: meanwhile the kernel raises SIGSYS before every system call of this thread
- * (prctl(PR_SET_SYSCALL_USER_DISPATCH), Linux 5.11), whose handler counts it and carries it out. stdout: a line
- * "LIBRARY NUMBER COUNT" for each library and number, where the library is the one that called libc, and "counted" at the
- * end; or "unavailable".
+ * (prctl(PR_SET_SYSCALL_USER_DISPATCH), Linux 5.11), whose handler counts it and carries it out.
+ * stdout: a line "LIBRARY NUMBER COUNT" for each library and number, where the library is the one
+ * that called libc, and "counted" at the end; or "unavailable".
  */
 #include "hip_common.hpp"
 
@@ -50,7 +51,8 @@ __asm__(".text\n"
 	"	syscall\n"
 	"	ret\n"
 	"own_return:\n"
-	".byte 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0\n" /* mov $15, %rax: rt_sigreturn, as unwinders know it */
+	/* mov $15, %rax: rt_sigreturn, as unwinders know it */
+	".byte 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0\n"
 	"	syscall\n"
 	"	ud2\n" /* the kernel compares the address behind the instruction */
 	"own_end:\n");
@@ -61,7 +63,8 @@ long own_call(const greg_t *number_and_arguments);
 void own_return();
 }
 
-/* The library of the innermost frame that is not libc's, behind those of the handler and of the signal. */
+/* The library of the innermost frame that is not libc's, behind those of the handler and of the
+ * signal. */
 static const char *find_library()
 {
 	void *frames[32];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* playregister.c - an HSA tool that acts as rocprofiler-register in a runtime without it, and as AMD's SDK
+/* playregister.c - an HSA tool that acts as rocprofiler-register in a runtime without it, and as
+ * AMD's SDK
  *
- * OnLoad() passes the table to the library that ROCPROFILER_REGISTER_LIBRARY names; without that to the first
- * rocprofiler_set_api_table() of the process. Its own definition stands for the SDK's: it writes the tables that it
- * receives to PLAY_LOG. PLAY_TWICE=1: the table is registered once more, with that of another library.
+ * OnLoad() passes the table to the library that ROCPROFILER_REGISTER_LIBRARY names; without that to
+ * the first rocprofiler_set_api_table() of the process. Its own definition stands for the SDK's: it
+ * writes the tables that it receives to PLAY_LOG. PLAY_TWICE=1: the table is registered once more,
+ * with that of another library.
  */
 #include <dlfcn.h>
 #include <stdbool.h>

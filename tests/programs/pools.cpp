@@ -3,7 +3,8 @@
  *
  *	pools [gpus=N] [rounds=N]
  *
- * Prints what it did, and each wrong result. Where the runtime has no virtual memory management it says so.
+ * Prints what it did, and each wrong result. Where the runtime has no virtual memory management it
+ * says so.
  */
 #include "hip_common.hpp"
 
@@ -80,7 +81,8 @@ static long from_pools(long rounds)
 	return done;
 }
 
-/* The same memory at two addresses, one after the other; a second GPU gets access, where there is one. */
+/* The same memory at two addresses, one after the other; a second GPU gets access, where there is
+ * one. */
 static long mapped(int gpu, int gpus)
 {
 	properties gpus_own(gpu);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* reference.cpp - twelve kernels of different nature, for counters: each is launched once in a round
+/* reference.cpp - twelve kernels of different nature, for counters: each is launched once in a
+ * round
  *
  *	reference rounds=1
  *
- * Launches have no memory in common but what each kernel writes for itself. stdout: the number of launches.
+ * Launches have no memory in common but what each kernel writes for itself. stdout: the number of
+ * launches.
  */
 #include "hip_common.hpp"
 

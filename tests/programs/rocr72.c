@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rocr72.c - a file that looks like the libhsa-runtime64 of ROCm 7.2.1, which is known to be faulty
  *
- * TAKES_ONE: like that of ROCm 7.0, which passes its tables to one tool alone; MAKES_BY_DESCRIPTOR: like that of ROCm 10.
+ * TAKES_ONE: like that of ROCm 7.0, which passes its tables to one tool alone; MAKES_BY_DESCRIPTOR:
+ * like that of ROCm 10.
  */
 const char *const hsa_names[3];
 int hsa_init(void);

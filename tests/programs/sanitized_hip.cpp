@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sanitized_hip.cpp - is compiled with sanitizers, which see its host code: kernels and copies with a result, from two threads */
+/* sanitized_hip.cpp - is compiled with sanitizers, which see its host code: kernels and copies with
+ * a result, from two threads */
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -32,7 +33,8 @@ int main()
 	std::thread other([&] { results[1] = work(2); });
 
 #if defined(__SANITIZE_THREAD__) || (defined(__has_feature) && __has_feature(thread_sanitizer))
-	/* one after the other: the sanitizer does not see HIP's own locks, and reports HIP for what two threads do at once */
+	/* one after the other: the sanitizer does not see HIP's own locks, and reports HIP for what
+	 * two threads do at once */
 	other.join();
 	results[0] = work(1);
 #else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sidequeue.c - an HSA tool, loaded before librtl, that creates the program's queues past librtl
  *
- * Like a runtime whose HIP creates queues by another function: from the first hsa_iterate_agents() on,
- * hsa_queue_create() is the runtime's own again.
+ * Like a runtime whose HIP creates queues by another function: from the first hsa_iterate_agents()
+ * on, hsa_queue_create() is the runtime's own again.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -340,7 +340,8 @@ static int case_overlap(void)
 	return bad;
 }
 
-/* Memory of the program's that the GPU may access; *at is its address for the GPU, which may be another. */
+/* Memory of the program's that the GPU may access; *at is its address for the GPU, which may be
+ * another. */
 static char *lock_pages(hsa_agent_t gpu, size_t size, char **at)
 {
 	char *host;

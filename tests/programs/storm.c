@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* storm.c - many threads submit to the same queues in every order that the HSA specification allows
  *
- *	storm seed=1 threads=8 queues=3 gpus=1 size=64 count=2000 [single=1] [lives=1] [forks=1] [switch=LIBRARY]
+ *	storm seed=1 threads=8 queues=3 gpus=1 size=64 count=2000 [single=1] [lives=1] [forks=1]
+ *	[switch=LIBRARY]
  *
- * Each thread makes `count` dispatches on queues that all share (and, with single=1, on one of its own that has one
- * producer). Its steps are drawn from the seed:
- *	- reserves one packet or several, with hsa_queue_add_write_index or hsa_queue_cas_write_index of any memory order
- *	  (hsa_queue_store_write_index on its own queue);
+ * Each thread makes `count` dispatches on queues that all share (and, with single=1, on one of its
+ * own that has one producer). Its steps are drawn from the seed:
+ *	- reserves one packet or several, with hsa_queue_add_write_index or
+ *	  hsa_queue_cas_write_index of any memory order (hsa_queue_store_write_index on its own
+ *	  queue);
  *	- stalls between reserving and publishing; publishes several in any order;
  *	- rings with the index, with an older one and later the right one, with a later one, before
  *	  publishing, or only when it has to wait;
- *	- gives a dispatch no signal, one of its own, one that counts several dispatches, or one that all threads share;
- *	- puts a barrier packet that waits for a dispatch which is not submitted yet, on a queue of a higher number;
- *	- forks; makes a queue, uses and destroys it; another thread switches recording on and off through LIBRARY.
+ *	- gives a dispatch no signal, one of its own, one that counts several dispatches, or one
+ *	  that all threads share;
+ *	- puts a barrier packet that waits for a dispatch which is not submitted yet, on a queue of
+ *	  a higher number;
+ *	- forks; makes a queue, uses and destroys it; another thread switches recording on and off
+ *	  through LIBRARY.
  * No step makes threads wait for each other in a cycle, so it ends on every correct queue.
  *
- * The x size of a dispatch's grid is its serial number: thread * 2^20 + 1, 2, ... At the end a line for each thread has its
- * id and its number of dispatches; the last line counts signals with a wrong value.
+ * The x size of a dispatch's grid is its serial number: thread * 2^20 + 1, 2, ... At the end a line
+ * for each thread has its id and its number of dispatches; the last line counts signals with a
+ * wrong value.
  */
 #include "hsa_common.h"
 
@@ -212,7 +218,8 @@ static hsa_signal_t counting_signal(struct worker *w)
 	return w->many;
 }
 
-/* *waited: the function waited for a signal of a dispatch that is not submitted yet; another wait might need it. */
+/* *waited: the function waited for a signal of a dispatch that is not submitted yet; another wait
+ * might need it. */
 static hsa_signal_t choose_signal(struct worker *w, bool *waited)
 {
 	uint64_t what = draw(w, 8);

@@ -3,9 +3,11 @@
  *
  *	sudden HOW [wait=stream] [launches=200] [streams=1] [rounds=1] [idle=0] [pause=0]
  *
- * Each round sleeps `idle` ms, launches `launches` kernels on each of `streams` streams and copies a few bytes back, waits, and writes "seen N", the
- * number of kernels that it knows to have completed, with one write(). After the last it sleeps `pause` ms and ends by HOW: _exit,
- * quick_exit, abort, kill, exec, execlong (of a program that sleeps), segv (with a handler of its own that calls _exit), forever (goes on until somebody kills it).
+ * Each round sleeps `idle` ms, launches `launches` kernels on each of `streams` streams and copies
+ * a few bytes back, waits, and writes "seen N", the number of kernels that it knows to have
+ * completed, with one write(). After the last it sleeps `pause` ms and ends by HOW: _exit,
+ * quick_exit, abort, kill, exec, execlong (of a program that sleeps), segv (with a handler of its
+ * own that calls _exit), forever (goes on until somebody kills it).
  * wait: stream, device, event, streamquery, eventquery, memcpy, callback.
  */
 #include "hip_common.hpp"

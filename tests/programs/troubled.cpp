@@ -7,7 +7,8 @@
  *	launches  many kernels, each waited for
  *	sync	  memory is freed while a kernel works
  *	copies	  large copies from pageable memory
- *	none	  the same kernels on streams of their own, with one pinned copy. On all GPUs, where there are several
+ *	none	  the same kernels on streams of their own, with one pinned copy. On all GPUs, where
+ *		  there are several
  */
 #include "hip_common.hpp"
 
@@ -20,7 +21,8 @@ extern "C" __global__ void work(float *p)
 	p[threadIdx.x] += 1;
 }
 
-/* The GPU works for the first stream until the host has launched all: how fast that is has no influence on who waits for whom. */
+/* The GPU works for the first stream until the host has launched all: how fast that is has no
+ * influence on who waits for whom. */
 extern "C" __global__ void gate(const int *is_open)
 {
 	while (!__atomic_load_n(is_open, __ATOMIC_RELAXED))

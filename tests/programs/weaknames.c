@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* weaknames.c - asks by weak references which functions of HIP, RCCL and HSA there are: by their addresses in data and by those in code
+/* weaknames.c - asks by weak references which functions of HIP, RCCL and HSA there are: by their
+ * addresses in data and by those in code
  *
  * A library, whose constructor asks as well, and with MAIN a program:
- *	weaknames linked		prints what the program and the library that it is linked with see
- *	weaknames LIBRARY FLAGS STRONG	the same; then loads HIP (FLAGS: local or global) and LIBRARY, made of this file as well, and prints
- *					what that one sees; loads STRONG, which needs a function that HIP may lack
+ *	weaknames linked		prints what the program and the library that it is linked
+ *					with see
+ *	weaknames LIBRARY FLAGS STRONG	the same; then loads HIP (FLAGS: local or global) and
+ *					LIBRARY, made of this file as well, and prints what that one
+ *					sees; loads STRONG, which needs a function that HIP may lack
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -206,7 +206,7 @@ static void bad(void)
 	EQUAL(rocprofiler_errno(), argument);
 }
 
-/* ---- information --------------------------------------------------------------------------------- */
+/* ---- information ----------------------------------------------------------------------------- */
 
 struct seen {
 	uint32_t metrics, counters, derived, instances, traces, parameters, waves;
@@ -365,7 +365,7 @@ static void metrics(void)
 	}
 }
 
-/* ---- hooks for roctracer; sets of features ---------------------------------------------------- */
+/* ---- hooks for roctracer; sets of features --------------------------------------------------- */
 
 const char *GetOpName(uint32_t op);
 bool RegisterApiCallback(uint32_t op, void *callback, void *arg);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* client.h - shared by the clients of rocprofiler: the kernel of counted.s, whose counts are known, and checks
+/* client.h - shared by the clients of rocprofiler: the kernel of counted.s, whose counts are known,
+ * and checks
  *
  * Any failure is printed and counted; the program's status is 1 then.
  */

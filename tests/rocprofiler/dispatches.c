@@ -2,9 +2,11 @@
 /* dispatches.c - a program whose dispatches it intercepts itself, by rocprofiler
  *
  *	dispatches spec|times|pool|many|queues|refused|tau|destroyed|traces
- *	dispatches soak N	N dispatches of each GPU through pools; prints the memory of the process after the half and at the end
- *	dispatches storm N	two threads for each GPU with N dispatches each: by pools, contexts, groups of contexts, or not counted,
- *				while another thread stops and starts the callbacks
+ *	dispatches soak N	N dispatches of each GPU through pools; prints the memory of the
+ *				process after the half and at the end
+ *	dispatches storm N	two threads for each GPU with N dispatches each: by pools, contexts,
+ *				groups of contexts, or not counted, while another thread stops and
+ *				starts the callbacks
  *
  * Needs HSA_TOOLS_LIB; ROCP_HSA_INTERCEPT as the part says.
  */
@@ -114,7 +116,7 @@ static void spec(void)
 	EQUAL(nr_saved, 5);
 }
 
-/* ---- completion handler and records: ROCP_HSA_INTERCEPT=2 ------------------------------------- */
+/* ---- completion handler and records: ROCP_HSA_INTERCEPT=2 ------------------------------------ */
 
 static bool on_complete(rocprofiler_group_t group, void *arg)
 {
@@ -186,7 +188,7 @@ static void times(void)
 	GOOD(rocprofiler_remove_queue_callbacks());
 }
 
-/* ---- many dispatches at once, several GPUs, threads ------------------------------------------- */
+/* ---- many dispatches at once, several GPUs, threads ------------------------------------------ */
 
 static void *launch(void *arg)
 {
@@ -250,7 +252,7 @@ static void many(void)
 	GOOD(rocprofiler_remove_queue_callbacks());
 }
 
-/* ---- pools, as PAPI uses them ------------------------------------------------------------------ */
+/* ---- pools, as PAPI uses them ---------------------------------------------------------------- */
 
 struct payload {
 	rocprofiler_group_t group;
@@ -259,8 +261,8 @@ struct payload {
 
 static rocprofiler_pool_t *pools[GPUS_MAX];
 static rocprofiler_feature_t pool_features[GPUS_MAX][3];
-/* Where callbacks are stopped and started: dispatches that came meanwhile may run beside the first ones that are counted, and those have an
- * error instead of counts. */
+/* Where callbacks are stopped and started: dispatches that came meanwhile may run beside the first
+ * ones that are counted, and those have an error instead of counts. */
 static bool restarts;
 static _Atomic int nr_beside;
 
@@ -403,7 +405,7 @@ static void soak(void)
 	close_pools();
 }
 
-/* ---- all at once ------------------------------------------------------------------------------- */
+/* ---- all at once ----------------------------------------------------------------------------- */
 
 /* more than one pass has counters for */
 static const char *const many_names[] = {
@@ -497,7 +499,7 @@ static void storm(void)
 	close_pools();
 }
 
-/* ---- queues ------------------------------------------------------------------------------------ */
+/* ---- queues ---------------------------------------------------------------------------------- */
 
 static int nr_created, nr_destroyed;
 static bool keeps;
@@ -562,7 +564,7 @@ static void queue_callbacks(void)
 	GOOD(rocprofiler_remove_queue_callbacks());
 }
 
-/* ---- TAU: times alone ---------------------------------------------------------------------------- */
+/* ---- TAU: times alone ------------------------------------------------------------------------ */
 
 static rocprofiler_dispatch_record_t *records[MAX_ENTRIES];
 static rocprofiler_t *contexts[MAX_ENTRIES];
@@ -605,7 +607,7 @@ static void tau(void)
 	GOOD(rocprofiler_remove_queue_callbacks());
 }
 
-/* ---- queues that end with dispatches in them ------------------------------------------------------- */
+/* ---- queues that end with dispatches in them ------------------------------------------------- */
 
 /* Counted, or a text says why not. */
 static bool on_ended(rocprofiler_group_t group, void *arg)
@@ -660,11 +662,12 @@ static void destroyed(void)
 	GOOD(rocprofiler_remove_queue_callbacks());
 }
 
-/* ---- without interception, and callbacks that refuse ------------------------------------------------ */
+/* ---- without interception, and callbacks that refuse ----------------------------------------- */
 
-/* ---- thread traces ---------------------------------------------------------------------------- */
+/* ---- thread traces --------------------------------------------------------------------------- */
 
-/* Every second dispatch has a trace alone, the others a counter, too; every fourth one copies its data. */
+/* Every second dispatch has a trace alone, the others a counter, too; every fourth one copies its
+ * data. */
 struct traced {
 	rocprofiler_feature_t f[2];
 	rocprofiler_parameter_t parameter;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ends.c - where AMD's library ends the process: a status with a text, or the dispatch goes through as without the library
+/* ends.c - where AMD's library ends the process: a status with a text, or the dispatch goes through
+ * as without the library
  *
  *	ends trace|callbacks|metrics|order|reads|object|queue|allocation|none
  */
@@ -99,7 +100,7 @@ static void reads(void)
 	standalone("SkRkRGkPG");
 }
 
-/* ---- dispatches: ROCP_HSA_INTERCEPT=1 ---------------------------------------------------------- */
+/* ---- dispatches: ROCP_HSA_INTERCEPT=1 -------------------------------------------------------- */
 
 static _Atomic int nr_asked, nr_done;
 static char name_seen[64];

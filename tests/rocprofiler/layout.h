@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.h - sizes, offsets and values of AMD's headers (5.2.3, 6.2), asserted at compile time, in C and C++ */
+/* layout.h - sizes, offsets and values of AMD's headers (5.2.3, 6.2), asserted at compile time, in
+ * C and C++ */
 #include "rocprofiler/activity.h"
 #include "rocprofiler/rocprofiler.h"
 

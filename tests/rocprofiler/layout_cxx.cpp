@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* layout_cxx.cpp - the headers in C++: layouts, default arguments, the specification's signatures */
+/* layout_cxx.cpp - the headers in C++: layouts, default arguments, the specification's
+ * signatures */
 #include "layout.h"
 
 #include <cstdio>

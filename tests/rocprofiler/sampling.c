@@ -53,7 +53,8 @@ static void check(struct sampler *s, uint32_t n)
 	EQUAL(s->f[3].data.result_double, n * 2 * LINES);
 }
 
-/* S start, K kernel, R read, P stop, 0 to 9: get_data, get_metrics: so many kernels since the start. X: reset */
+/* S start, K kernel, R read, P stop, 0 to 9: get_data, get_metrics: so many kernels since the
+ * start. X: reset */
 static void run_sequence(struct sampler *s, const char *steps)
 {
 	for (const char *at = steps; *at; at++) {
@@ -108,7 +109,8 @@ static void sequences(void)
 	close_sampler(&s);
 }
 
-/* More counters than a run has: the groups are counted in runs of their own, and saved; a second context gets the data. */
+/* More counters than a run has: the groups are counted in runs of their own, and saved; a second
+ * context gets the data. */
 static void groups(void)
 {
 	static const char *const names[] = {
@@ -295,7 +297,7 @@ static void papi(void)
 	}
 }
 
-/* ---- thread traces ----------------------------------------------------------------------------- */
+/* ---- thread traces --------------------------------------------------------------------------- */
 
 struct tracer {
 	rocprofiler_feature_t f[2];

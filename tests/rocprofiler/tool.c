@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* tool.c - a tool plug-in of rocprofiler (ROCP_TOOL_LIB): counts each dispatch of a program that knows nothing of it
+/* tool.c - a tool plug-in of rocprofiler (ROCP_TOOL_LIB): counts each dispatch of a program that
+ * knows nothing of it
  *
- * Built several times: TOOL_PLAIN has OnLoadTool() beside OnLoadToolProp(), TOOL_BROKEN lacks OnUnloadTool(), TOOL_NONE both
- * functions that load it.
- * TOOL_NAMES are the features, SQ_WAVES,VALUInsts,GRBM_GUI_ACTIVE if it is not set: sets of them have a ; between. So many dispatches
- * as TOOL_ROUND are counted with a set, then as many with the next. TT is a thread trace, whose value is the number of its instances.
- * Writes what it has seen to the file TOOL_OUTPUT, a line for each kernel and HSA event, when it ends.
+ * Built several times: TOOL_PLAIN has OnLoadTool() beside OnLoadToolProp(), TOOL_BROKEN lacks
+ * OnUnloadTool(), TOOL_NONE both functions that load it.
+ * TOOL_NAMES are the features, SQ_WAVES,VALUInsts,GRBM_GUI_ACTIVE if it is not set: sets of them
+ * have a ; between. So many dispatches as TOOL_ROUND are counted with a set, then as many with the
+ * next. TT is a thread trace, whose value is the number of its instances. Writes what it has seen
+ * to the file TOOL_OUTPUT, a line for each kernel and HSA event, when it ends.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* api_client.c - roctracer without a GPU: statuses, texts, names, pools, external ids, start and stop
+/* api_client.c - roctracer without a GPU: statuses, texts, names, pools, external ids, start and
+ * stop
  *
- * Built for each generation: GENERATION 1 expects the statuses of ROCm 5.2, 4 those of today. Exits with
- * the number of what was not as it should be.
+ * Built for each generation: GENERATION 1 expects the statuses of ROCm 5.2, 4 those of today. Exits
+ * with the number of what was not as it should be.
  */
 #include <malloc.h>
 #include <pthread.h>

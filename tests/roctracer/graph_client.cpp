@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_client.cpp - a client that wants records of HIP's operations, and launches kernels by graphs
+/* graph_client.cpp - a client that wants records of HIP's operations, and launches kernels by
+ * graphs
  *
  *	graph_client [LAUNCHES]
  *
- * A chain of three kernels, LAUNCHES times, with an ordinary launch after each. Prints how many records of kernels have which
- * name.
+ * A chain of three kernels, LAUNCHES times, with an ordinary launch after each. Prints how many
+ * records of kernels have which name.
  */
 #include "../programs/hip_common.hpp"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* hip_client.cpp - a client that traces its own HIP calls and operations
  *
- *	hip_client launches=N threads=N buffer=BYTES what=all|ops|api|callbacks sleep=US stop=0|1 devices=N
+ *	hip_client launches=N threads=N buffer=BYTES what=all|ops|api|callbacks sleep=US stop=0|1
+ *	devices=N
  *
- * Prints its calls and what was reported to it, a line each, and at the end a summary; the test compares.
+ * Prints its calls and what was reported to it, a line each, and at the end a summary; the test
+ * compares.
  */
 #include <hip/hip_runtime.h>
 
@@ -106,8 +108,8 @@ static void work(int launches, bool with_ids)
 	static std::atomic<int> nr_workers;
 	int device = devices ? nr_workers++ % devices : 0;
 
-	/* Device 0 as well: with HIP 5.2.3, also untraced, a thread that leaves it out while others begin on another device
-	 * sometimes can't launch (error 98), or launches there. */
+	/* Device 0 as well: with HIP 5.2.3, also untraced, a thread that leaves it out while others
+	 * begin on another device sometimes can't launch (error 98), or launches there. */
 	if (devices && hipSetDevice(device))
 		wrong("hipSetDevice");
 	if (hipStreamCreate(&stream) || hipMalloc(&data, 4096) ||
@@ -246,7 +248,8 @@ static void summary()
 			counts["kernel " + kernels[i]]++;
 			counts["device " + std::to_string(r.device_id)]++;
 		}
-		/* HIP writes small copies to the device itself: there is no operation of the GPU's */
+		/* HIP writes small copies to the device itself: there is no operation of the
+		 * GPU's */
 		if (r.op == HIP_OP_ID_COPY && r.kind == 0x11f3)
 			printf("copy %llu %llu\n", (unsigned long long)r.begin_ns,
 			       (unsigned long long)r.end_ns);

@@ -3,9 +3,10 @@
  *
  *	hip_stress SECONDS
  *
- * With fake_hip.c for the runtime, so that it can run under a sanitizer. Reports meanwhile are consistent: a
- * callback comes with its own argument, an exit with its enter, a record with its times and id. When the
- * changing is over everything is reported once. Prints what is wrong; so does the exit status.
+ * With fake_hip.c for the runtime, so that it can run under a sanitizer. Reports meanwhile are
+ * consistent: a callback comes with its own argument, an exit with its enter, a record with its
+ * times and id. When the changing is over everything is reported once. Prints what is wrong; so
+ * does the exit status.
  */
 #include <stdatomic.h>
 #include <stdbool.h>

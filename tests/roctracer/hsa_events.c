@@ -3,8 +3,9 @@
  *
  *	hsa_events [stop] [late] [quiet=EVENT]
  *
- * Prints each event as a line, with names instead of addresses, and at the end the number of errors.
- * `late`: packets are enabled after the queue was made; `quiet`: that event's callback is removed.
+ * Prints each event as a line, with names instead of addresses, and at the end the number of
+ * errors. `late`: packets are enabled after the queue was made; `quiet`: that event's callback is
+ * removed.
  */
 #include "../programs/hsa_common.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hsa_layout.h - the numbers of HSA's calls in ROCm 5.2.3, and where their arguments lie in any release
+/* hsa_layout.h - the numbers of HSA's calls in ROCm 5.2.3, and where their arguments lie in any
+ * release
  *
- * NUMBER(id, function), ARGUMENT(function, member, offset in hsa_api_data_t, size): recorded from a build
- * of AMD's generated header.
+ * NUMBER(id, function), ARGUMENT(function, member, offset in hsa_api_data_t, size): recorded from a
+ * build of AMD's generated header.
  */
 #ifndef RTL_TESTS_ROCTRACER_HSA_LAYOUT_H
 #define RTL_TESTS_ROCTRACER_HSA_LAYOUT_H

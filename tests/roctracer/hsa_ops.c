@@ -3,8 +3,9 @@
  *
  *	hsa_ops [op=OP] [gpu=N] [hip=LIBRARY]
  *
- * Dispatches flood_short 5 times, flood_long 3 times, copies, and once more flood_short after roctracer_stop(). Prints each
- * record as a line, and at the end what is wrong. `op`: only that one is enabled; `hip`: loaded before HSA is used.
+ * Dispatches flood_short 5 times, flood_long 3 times, copies, and once more flood_short after
+ * roctracer_stop(). Prints each record as a line, and at the end what is wrong. `op`: only that one
+ * is enabled; `hip`: loaded before HSA is used.
  */
 #include "../programs/hsa_common.h"
 
@@ -99,7 +100,8 @@ int main(int argc, char **argv)
 	dispatch(queue, &gpu->long_kernel, 3);
 	copy(gpu);
 	HSA(hsa_queue_destroy(queue));
-	/* kernels' records are there when their queue is gone, a copy's some time after its signal */
+	/* kernels' records are there when their queue is gone, a copy's some time after its
+	 * signal */
 	for (int i = 0; i < 2000 && op != HSA_OP_ID_DISPATCH && !nr_copies; i++) {
 		sleep_ms(1);
 		if (roctracer_flush_activity())

@@ -3,8 +3,9 @@
  *
  *	matrix_transpose launch|all|control ITERATIONS
  *
- * launch: callbacks and records of one function, and kernels; all: every domain; control: everything is
- * enabled, and tracing runs around the launch alone. Transposes a matrix each time and says PASSED.
+ * launch: callbacks and records of one function, and kernels; all: every domain; control:
+ * everything is enabled, and tracing runs around the launch alone. Transposes a matrix each time
+ * and says PASSED.
  */
 #include <hip/hip_runtime.h>
 

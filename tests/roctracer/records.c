@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* records.c - what is in records, when they come, and what may be done meanwhile
  *
- * With fake_hip.c for the runtime: each call and operation is the test's own. Built for both generations.
- * Exits with whether anything was not as it should be.
+ * With fake_hip.c for the runtime: each call and operation is the test's own. Built for both
+ * generations. Exits with whether anything was not as it should be.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -273,7 +273,8 @@ static void two_pools(void)
 	hipDeviceSynchronize();
 	IS(roctracer_close_pool_expl(a.pool), 0);
 	IS(a.nr, 5);
-	/* a pool that is closed while operations write to it: they are disabled, the others go on */
+	/* a pool that is closed while operations write to it: they are disabled, the others go
+	 * on */
 	open_pool(&a, 4096);
 	IS(roctracer_enable_op_activity_expl(API, ID_MALLOC, a.pool), 0);
 	IS(roctracer_close_pool_expl(a.pool), 0);
@@ -362,7 +363,8 @@ static void external_ids(void)
 
 /* ---- what ends after it was switched on or off ----------------------------------------------- */
 
-/* What was held ends now; what has come since, in the order of the launches: how many, the first's id. */
+/* What was held ends now; what has come since, in the order of the launches: how many, the first's
+ * id. */
 static uint64_t release(unsigned nr)
 {
 	fake_hip_hold_gpu(false);
@@ -644,7 +646,8 @@ static void same_records_with_and_without_callbacks(void)
 	IS(roctracer_get_timestamp(&before), 0);
 	run_sequence(&a);
 	IS(roctracer_get_timestamp(&after), 0);
-	/* six allocations and releases, two launches, two waits, one of them in a launch; three external ids */
+	/* six allocations and releases, two launches, two waits, one of them in a launch; three
+	 * external ids */
 	IS(count(&a, API, ID_MALLOC) + count(&a, API, ID_FREE), 6);
 	IS(count(&a, API, ID_SYNCHRONIZE), 2);
 	IS(count(&a, EXT, 1), 3);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* roctx_calls.c - a client of roctx, in C and in C++: what calls return, what callbacks get
  *
- * Prints a line for each callback and each result; the test compares. Linked with libroctx64.so.4, or
- * with .so.1 (OLD).
+ * Prints a line for each callback and each result; the test compares. Linked with libroctx64.so.4,
+ * or with .so.1 (OLD).
  */
 #include "roctx_layout.h"
 

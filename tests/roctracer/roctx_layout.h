@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* roctx_layout.h - values and layouts of roctx and of what it shares with roctracer, as AMD's are */
+/* roctx_layout.h - values and layouts of roctx and of what it shares with roctracer, as AMD's
+ * are */
 #ifndef RTL_TESTS_ROCTRACER_ROCTX_LAYOUT_H
 #define RTL_TESTS_ROCTRACER_ROCTX_LAYOUT_H
 

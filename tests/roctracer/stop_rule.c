@@ -3,9 +3,9 @@
  *
  *	stop_rule EXPECTED [HIP]
  *
- * 100 times three calls of roctx while tracing is on, and three while it is stopped. HIP is a library to load before:
- * which one is in the process tells clients of 5.3 from those of later releases. Exits with whether it was called another
- * number of times than EXPECTED.
+ * 100 times three calls of roctx while tracing is on, and three while it is stopped. HIP is a
+ * library to load before: which one is in the process tells clients of 5.3 from those of later
+ * releases. Exits with whether it was called another number of times than EXPECTED.
  */
 #include <dlfcn.h>
 #include <stdio.h>

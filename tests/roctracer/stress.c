@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* stress.c - registering and removing callbacks, opening and closing pools, while other threads make calls
+/* stress.c - registering and removing callbacks, opening and closing pools, while other threads
+ * make calls
  *
  *	stress SECONDS
  *
- * A callback and its argument always belong together, whatever is registered meanwhile. Needs no GPU, so
- * that it can run under a sanitizer. Prints what is wrong; the exit status says whether anything is.
+ * A callback and its argument always belong together, whatever is registered meanwhile. Needs no
+ * GPU, so that it can run under a sanitizer. Prints what is wrong; the exit status says whether
+ * anything is.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -23,8 +23,8 @@ void on_call(uint32_t domain, uint32_t cid, const void *data, const void *arg, c
 /* Counts, and prints the first few. */
 void fail(const char *what);
 
-/* NR_THREADS threads in first(), as many in second() (NULL: none), each with its argument; `over` after that
- * time. Returns when all have. */
+/* NR_THREADS threads in first(), as many in second() (NULL: none), each with its argument; `over`
+ * after that time. Returns when all have. */
 void run(void *(*first)(void *), void *(*second)(void *), time_t seconds);
 
 /* Prints the number of errors; returns the exit status. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* strings.cpp - a tracer that has HIP's own header print calls (hipApiString()) with roctracer's headers alone
+/* strings.cpp - a tracer that has HIP's own header print calls (hipApiString()) with roctracer's
+ * headers alone
  *
  * stdout: one line for each call below; strings.txt has them.
  */

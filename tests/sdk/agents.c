@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* agents.c - prints the agents of rocprofiler-sdk: a line "agent N" for each, then one for each field, cache, link and bank
+/* agents.c - prints the agents of rocprofiler-sdk: a line "agent N" for each, then one for each
+ * field, cache, link and bank
  *
  * Built for each ABI. Asks twice, and prints what is not as it should be.
  */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* all_tool.c - a tool with one context for every kind that there is, as callbacks and as records; writes what it gets to ALL_TOOL_OUT
+/* all_tool.c - a tool with one context for every kind that there is, as callbacks and as records;
+ * writes what it gets to ALL_TOOL_OUT
  *
  * A line is
  *	call KIND OPERATION PHASE id thread result
- *	args id name=value ..., tabs between them; of a call that has ended, its strings in quotation marks, and no other pointer followed
- *	rargs the same of a record
+ *	args id name=value ..., tabs between them; of a call that has ended, its strings in
+ *	quotation marks, and no other pointer followed rargs the same of a record
  *	record KIND OPERATION id thread begin end
  *	refused callback|buffer KIND status
  * in the order in which it comes. Results are those of HIP's, HSA's and RCCL's calls, else 0.
@@ -225,7 +226,8 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 
 	(void)fini;
 	(void)data;
-	/* the thread that has the lock may be the library's, which the child lacks, and a child that exits calls HIP */
+	/* the thread that has the lock may be the library's, which the child lacks, and a child
+	 * that exits calls HIP */
 	pthread_atfork(before_fork, after_fork, after_fork);
 	rocprofiler_create_context(&context);
 	rocprofiler_create_buffer(context, 1 << 20, 1 << 19, ROCPROFILER_BUFFER_POLICY_LOSSLESS,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* api.c - rocprofiler-sdk without a GPU: registration, statuses, names, contexts, external ids, markers
+/* api.c - rocprofiler-sdk without a GPU: registration, statuses, names, contexts, external ids,
+ * markers
  *
  * Built for each ABI. Exits with 1 if something was not as it should be.
  */
@@ -447,7 +448,8 @@ static int no_record(rocprofiler_agent_id_t id, rocprofiler_counter_id_t *counte
 	return 0;
 }
 
-/* Counting without an agent or outside of initialisation; services that are not there yet refuse, and call nothing. */
+/* Counting without an agent or outside of initialisation; services that are not there yet refuse,
+ * and call nothing. */
 static void check_refusals(void)
 {
 	const rocprofiler_agent_id_t agent = { 7 };

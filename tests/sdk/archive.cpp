@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* archive.cpp - structures in archives, names of enumerators, arrays behind pointers; thread trace, SPM and attaching as declared
+/* archive.cpp - structures in archives, names of enumerators, arrays behind pointers; thread trace,
+ * SPM and attaching as declared
  *
- * Built for each ABI and two standards, with cereal and without. Exits with 1 if something was not as it should be.
+ * Built for each ABI and two standards, with cereal and without. Exits with 1 if something was not
+ * as it should be.
  */
 #include <rocprofiler-sdk/cxx/container/c_array.hpp>
 #include <rocprofiler-sdk/cxx/enum_string.hpp>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* argument.c - texts of arguments wherever they are: in the stack of the thread, of another one, of a coroutine, in constants, in the heap,
- * at the end of what is mapped, nowhere; before a fork and after it. Built for each ABI. Exits with 1 if something was not as it should be.
+/* argument.c - texts of arguments wherever they are: in the stack of the thread, of another one, of
+ * a coroutine, in constants, in the heap, at the end of what is mapped, nowhere; before a fork and
+ * after it. Built for each ABI. Exits with 1 if something was not as it should be.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* buffer_client.cpp - a HIP program that is its own tool: each call of HIP and HSA by callbacks and by records, which have to be equal
+/* buffer_client.cpp - a HIP program that is its own tool: each call of HIP and HSA by callbacks and
+ * by records, which have to be equal
  *
- * Arguments: launches=N, threads=N, hsa=1 (HSA's calls as well), records=1 (no callbacks), ids=1 (prints each record), agents=1 (compares the
- * agents with HIP's devices and with those of code objects).
+ * Arguments: launches=N, threads=N, hsa=1 (HSA's calls as well), records=1 (no callbacks), ids=1
+ * (prints each record), agents=1 (compares the agents with HIP's devices and with those of code
+ * objects).
  */
 #include "hip_common.hpp"
 

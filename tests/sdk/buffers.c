@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* buffers.c - buffers of rocprofiler-sdk without a GPU: statuses, threads, records of roctx's calls
  *
- * Built for each ABI. Prints what is not as it should be, and "N wrong"; exits with 1 if there is anything.
+ * Built for each ABI. Prints what is not as it should be, and "N wrong"; exits with 1 if there is
+ * anything.
  */
 #include <dlfcn.h>
 #include <errno.h>

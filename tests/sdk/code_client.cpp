@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* code_client.cpp - disassembles the code objects that it loads, with lines, by cxx/codeobj, as tools for samples of the GPU's program counter do
+/* code_client.cpp - disassembles the code objects that it loads, with lines, by cxx/codeobj, as
+ * tools for samples of the GPU's program counter do
  *
  * usage: code_client FOLDER
  *
- * Writes each code object to FOLDER/ID.co, and prints for each instruction of a kernel: id, address in the code object, size, text,
- * lines, separated by tabs. Exits with 1 if something was not as it should be.
+ * Writes each code object to FOLDER/ID.co, and prints for each instruction of a kernel: id, address
+ * in the code object, size, text, lines, separated by tabs. Exits with 1 if something was not as it
+ * should be.
  */
 #include <rocprofiler-sdk/cxx/codeobj/code_printing.hpp>
 #include <rocprofiler-sdk/registration.h>

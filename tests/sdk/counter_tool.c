@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* counter_tool.c - a tool as a library that counts dispatches: prints the counters of each, and what is wrong when it is finalised
+/* counter_tool.c - a tool as a library that counts dispatches: prints the counters of each, and
+ * what is wrong when it is finalised
  *
  *	COUNT_NAMES=SQ_WAVES,FETCH_SIZE   the counters; sets of them have a ; between
- *	COUNT_ROUND=12                    so many dispatches are counted with a set, then as many with the next
+ *	COUNT_ROUND=12                    so many dispatches are counted with a set, then as many
+ *					  with the next
  *	COUNT_VALUES=1                    each record's value, too: NAME@ ENGINE.INSTANCE=VALUE,...
  *	COUNT_CREATE=NAME=EXPRESSION;...  counters that the tool creates first
  *	COUNT_BUFFER=1                    records come in a buffer, else by callback
  *	COUNT_EVERY=3                     every third dispatch is counted, the others are not
- *	COUNT_STOP=40                     the context is stopped when so many dispatches were asked for
+ *	COUNT_STOP=40                     the context is stopped when so many dispatches were asked
+ *					  for
  *	COUNT_TRACE=1                     dispatches are traced, too: their ids are compared
  *
  * Of a dispatch: its id, queue, thread, times, external id, and NAME=SUM/RECORDS for each counter.

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* effects_client.cpp - a HIP program that is its own tool: allocations, streams, graphs, runtimes, as callbacks show them
+/* effects_client.cpp - a HIP program that is its own tool: allocations, streams, graphs, runtimes,
+ * as callbacks show them
  *
- * Prints a line for each callback; of API calls, those that the others come from. Argument: threads=N.
+ * Prints a line for each callback; of API calls, those that the others come from. Argument:
+ * threads=N.
  */
 #include "hip_common.hpp"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* empty_calls.c - a program that calls every function of HIP or HSA that there is, with arguments that are all zero; but empty_given.c's
+/* empty_calls.c - a program that calls every function of HIP or HSA that there is, with arguments
+ * that are all zero; but empty_given.c's
  *
  *	sdk_empty_calls hip|hsa FILE [NAME]
  *
- * FILE lists the functions that are left out, one on a line; NAME is the first one, else all are called. stdout has a line for each function
- * that the runtime has: its name, and `= status`, `= none` where it has none, or `left out`.
+ * FILE lists the functions that are left out, one on a line; NAME is the first one, else all are
+ * called. stdout has a line for each function that the runtime has: its name, and `= status`, `=
+ * none` where it has none, or `left out`.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* empty_given.c - calls of functions that end the process when their arguments are zero, with what they need
+/* empty_given.c - calls of functions that end the process when their arguments are zero, with what
+ * they need
  *
- * What they need is made before the first call of all. Handles of HSA are passed as numbers, and what the functions return is a status.
+ * What they need is made before the first call of all. Handles of HSA are passed as numbers, and
+ * what the functions return is a status.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fini_tool.cpp - a tool with objects of its own: whether it is finalized, and gets its records, before they are destroyed
+/* fini_tool.cpp - a tool with objects of its own: whether it is finalized, and gets its records,
+ * before they are destroyed
  *
  * FINI_REFUSE: initialize returns -1. Lines go to stderr: streams may have ended.
  */

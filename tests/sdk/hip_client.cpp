@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_client.cpp - a HIP program that is its own tool: calls of HIP and HSA, code objects, as the specification shows it
+/* hip_client.cpp - a HIP program that is its own tool: calls of HIP and HSA, code objects, as the
+ * specification shows it
  *
- * Arguments: launches=N, threads=N, hsa=1 (HSA's calls as well), subset=1 (two operations alone), stopped=1 (nothing is started),
- * args=1 (prints arguments as the specification's sample does), ids=1 (prints each call's id).
+ * Arguments: launches=N, threads=N, hsa=1 (HSA's calls as well), subset=1 (two operations alone),
+ * stopped=1 (nothing is started), args=1 (prints arguments as the specification's sample does),
+ * ids=1 (prints each call's id).
  */
 #include "hip_common.hpp"
 

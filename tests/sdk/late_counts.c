@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* late_counts.c - a tool that begins to count when the program has a queue already: that one's dispatches are not counted, a later one's are
+/* late_counts.c - a tool that begins to count when the program has a queue already: that one's
+ * dispatches are not counted, a later one's are
  *
  *	late_counts
  *

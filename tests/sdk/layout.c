@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.c - the headers of rocprofiler-sdk have AMD's values, sizes and offsets: the compiler finds what differs */
+/* layout.c - the headers of rocprofiler-sdk have AMD's values, sizes and offsets: the compiler
+ * finds what differs */
 #include <rocprofiler-sdk-roctx/api_trace.h>
 #include <rocprofiler-sdk/hipfile/api_id.h>
 #include <rocprofiler-sdk/ompt/api_id.h>

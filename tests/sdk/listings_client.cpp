@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* listings_client.cpp - a HIP program that is its own tool, with the specification's listings of callbacks as they stand there
+/* listings_client.cpp - a HIP program that is its own tool, with the specification's listings of
+ * callbacks as they stand there
  *
- * Corrected where they can't compile: the kind of a callback is cast to look it up among kinds of buffers, the second callback takes its own
- * time stamp. The HSA listing writes to stderr; "calls N, of them N with a time" is the first one's sum.
+ * Corrected where they can't compile: the kind of a callback is cast to look it up among kinds of
+ * buffers, the second callback takes its own time stamp. The HSA listing writes to stderr; "calls
+ * N, of them N with a time" is the first one's sum.
  */
 #include "hip_common.hpp"
 

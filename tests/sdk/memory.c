@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - a lossless buffer whose function does not return, and a heap that is empty: what is lost is counted
+/* memory.c - a lossless buffer whose function does not return, and a heap that is empty: what is
+ * lost is counted
  *
- * The program's own functions of the heap stand in front of the C library's, and fail on request. Each function that needs memory has the
- * first, the second ... of its allocations fail: it says so, changes nothing, and works the next time. Built for each ABI.
+ * The program's own functions of the heap stand in front of the C library's, and fail on request.
+ * Each function that needs memory has the first, the second ... of its allocations fail: it says
+ * so, changes nothing, and works the next time. Built for each ABI.
  */
 #include <errno.h>
 #include <pthread.h>

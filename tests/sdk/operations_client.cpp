@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* operations_client.cpp - a HIP program that is its own tool: each kernel dispatch and memory copy, as callbacks show it
+/* operations_client.cpp - a HIP program that is its own tool: each kernel dispatch and memory copy,
+ * as callbacks show it
  *
- * Prints a line for each operation when it is over. Arguments: launches=N, threads=N, gpus=N, bytes=N (of each copy), begin=1, end=1 (that
- * operation of dispatches alone), kind=N (that kind alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
- * launches), buffer=1 (records instead of callbacks), retire=1 (records of HIP's calls and of ids that were retired, too), end_early=1 (the tool ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms),
- * plain=1 (with buffer=1: no ids of the tool's own, or, with push=1, after a first half of the launches),
- * scratch=1 (kernels that need scratch memory, with callbacks and records of that alone).
+ * Prints a line for each operation when it is over. Arguments: launches=N, threads=N, gpus=N,
+ * bytes=N (of each copy), begin=1, end=1 (that operation of dispatches alone), kind=N (that kind
+ * alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
+ * launches), buffer=1 (records instead of callbacks), retire=1 (records of HIP's calls and of ids
+ * that were retired, too), end_early=1 (the tool ends itself before the program), request=1 (ids
+ * are asked for), busy=1 (callbacks take 2 ms), plain=1 (with buffer=1: no ids of the tool's own,
+ * or, with push=1, after a first half of the launches), scratch=1 (kernels that need scratch
+ * memory, with callbacks and records of that alone).
  */
 #include "hip_common.hpp"
 

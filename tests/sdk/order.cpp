@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* order.cpp - two kernels, two copies, and a call by a pointer; linked with HIP and librocprofiler-sdk in either order
+/* order.cpp - two kernels, two copies, and a call by a pointer; linked with HIP and
+ * librocprofiler-sdk in either order
  *
  * WITH_TOOL: the program has the tool. PLUGIN: a library, whose work() does the same.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* order_hsa.c - HSA's calls of a program that is linked with HSA and a library of tools in either order */
+/* order_hsa.c - HSA's calls of a program that is linked with HSA and a library of tools in either
+ * order */
 #include <hsa/hsa.h>
 #include <stdio.h>
 #ifdef WITH_TOOL

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto.cpp - the categories of kinds and the annotations of events, with a stand-in for Perfetto's SDK. Exits with 1 if something was not as it should be. */
+/* perfetto.cpp - the categories of kinds and the annotations of events, with a stand-in for
+ * Perfetto's SDK. Exits with 1 if something was not as it should be. */
 #include <rocprofiler-sdk/cxx/perfetto.hpp>
 
 #include <cstring>

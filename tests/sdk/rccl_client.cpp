@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rccl_client.cpp - a program that reduces on all GPUs with RCCL and is its own tool: calls of RCCL with arguments and results
+/* rccl_client.cpp - a program that reduces on all GPUs with RCCL and is its own tool: calls of RCCL
+ * with arguments and results
  *
  * Arguments: reduce=1 (with AMD's library and its kernels), late=1 (looks a function up, too).
  * Prints what the tool has seen, as the numbers and names that the library gives.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rccl_stand_in.c - a librccl.so.1 to link with, and for machines without AMD's: it has the functions of rccl_client.cpp, and
- * ncclCommShrink(), by which newer releases are known. Nothing is reduced. */
+/* rccl_stand_in.c - a librccl.so.1 to link with, and for machines without AMD's: it has the
+ * functions of rccl_client.cpp, and ncclCommShrink(), by which newer releases are known. Nothing is
+ * reduced. */
 #include <stddef.h>
 
 #define EXPORT __attribute__((visibility("default")))

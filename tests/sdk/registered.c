@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* registered.c - a program with a HIP runtime and an RCCL of its own, which offer their dispatch tables by way of rocprofiler-register
+/* registered.c - a program with a HIP runtime and an RCCL of its own, which offer their dispatch
+ * tables by way of rocprofiler-register
  *
- * They do what AMD's do from ROCm 6 on: the first call makes the tables, the register finds a tool and passes each table to
- * rocprofiler_set_api_table(), and calls go by the tables' entries. Built for each ABI.
+ * They do what AMD's do from ROCm 6 on: the first call makes the tables, the register finds a tool
+ * and passes each table to rocprofiler_set_api_table(), and calls go by the tables' entries. Built
+ * for each ABI.
  *
- * Arguments: real: AMD's librocprofiler-register.so.0, else one of the program's own. rccl=N: RCCL's table has N functions.
+ * Arguments: real: AMD's librocprofiler-register.so.0, else one of the program's own. rccl=N:
+ * RCCL's table has N functions.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -301,7 +304,8 @@ static void on_rccl(rocprofiler_callback_tracing_record_t record, rocprofiler_us
 	   OK);
 }
 
-/* Entries are where RCCL's header has them: what came later is at the end, the numbers of the SDK are others. */
+/* Entries are where RCCL's header has them: what came later is at the end, the numbers of the SDK
+ * are others. */
 static void check_rccl(void)
 {
 	bool is_newest = nr_rccl > 38;

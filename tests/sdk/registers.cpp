@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* registers.cpp - a program with everything that code registers of itself: a kernel, variables of each kind, a texture, a surface
+/* registers.cpp - a program with everything that code registers of itself: a kernel, variables of
+ * each kind, a texture, a surface
  *
- * Its kernel is launched by calls that no compiler makes today. stdout: the sum of the variables, which the kernel has made.
+ * Its kernel is launched by calls that no compiler makes today. stdout: the sum of the variables,
+ * which the kernel has made.
  */
 #include "../programs/hip_common.hpp"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* roctx_calls.c - a program that is linked with librocprofiler-sdk-roctx: each of its functions; prints what they return */
+/* roctx_calls.c - a program that is linked with librocprofiler-sdk-roctx: each of its functions;
+ * prints what they return */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* step_tool.c - a tool without rocprofiler_configure(): it calls rocprofiler_force_configure() when steps.cpp tells it to, or in its
- * constructor if STEP_CTOR has its name
+/* step_tool.c - a tool without rocprofiler_configure(): it calls rocprofiler_force_configure() when
+ * steps.cpp tells it to, or in its constructor if STEP_CTOR has its name
  *
- * TOOL is its name. Counts launches and the program's kernels; says what was called, and with which status.
+ * TOOL is its name. Counts launches and the program's kernels; says what was called, and with which
+ * status.
  */
 #include <stdatomic.h>
 #include <stdio.h>

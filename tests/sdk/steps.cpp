@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* steps.cpp - a HIP program in which tools are configured early, late, again; it does what its arguments say, in their order
+/* steps.cpp - a HIP program in which tools are configured early, late, again; it does what its
+ * arguments say, in their order
  *
  *	work:N		launches N kernels and waits for them
  *	load:PATH	loads a step_tool
- *	force:NAME	step_force() of the tool whose library's name ends in NAME_ABI.so; so do start:NAME, stop:NAME
+ *	force:NAME	step_force() of the tool whose library's name ends in NAME_ABI.so; so do
+ *			start:NAME, stop:NAME
  *
- * In the end each tool reports. Prints the statuses. It is linked with librocprofiler-sdk, as PyTorch is.
+ * In the end each tool reports. Prints the statuses. It is linked with librocprofiler-sdk, as
+ * PyTorch is.
  */
 #include "hip_common.hpp"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* storm.c - 16 threads call roctx while others start and stop contexts; small buffers, slow callbacks
+/* storm.c - 16 threads call roctx while others start and stop contexts; small buffers, slow
+ * callbacks
  *
- * Arguments: calls=N of each thread, seed=N. Each context has callbacks and a buffer of 4 KiB. Every call that its callbacks have seen comes
- * once in a record: all of them if it is lossless; what lacks is what was reported as dropped if it is not. Built for each ABI.
+ * Arguments: calls=N of each thread, seed=N. Each context has callbacks and a buffer of 4 KiB.
+ * Every call that its callbacks have seen comes once in a record: all of them if it is lossless;
+ * what lacks is what was reported as dropped if it is not. Built for each ABI.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* comgr_cache.c - a cache in front of AMD's compiler library, for the tests of the dev preset
  *
- * HIP 5 compiles its own kernels for fills and copies at the start of every program: more than half of the processor time of a
- * short one, of which the tests run thousands. comgr has a cache for that from its version 3 on; this library is one for the
- * versions before. It stands in front of the real library, which it links by path: a program that loads libamd_comgr.so.2 from
- * the virtual GPU's folder finds amd_comgr_do_action() here, and all other functions in the real library.
+ * HIP 5 compiles its own kernels for fills and copies at the start of every program: more than half
+ * of the processor time of a short one, of which the tests run thousands. comgr has a cache for
+ * that from its version 3 on; this library is one for the versions before. It stands in front of
+ * the real library, which it links by path: a program that loads libamd_comgr.so.2 from the virtual
+ * GPU's folder finds amd_comgr_do_action() here, and all other functions in the real library.
  *
- * Files:    one for each input, in the folder comgr/ beside this library: the key, which is all that the result depends on,
- *           then the result. It is used if the whole key is the same, byte for byte.
+ * Files:    one for each input, in the folder comgr/ beside this library: the key, which is all
+ *           that the result depends on, then the result. It is used if the whole key is the same,
+ *           byte for byte.
  * Threads:  any. A file appears complete, by rename().
- * Failures: the real library does the work, as it does for sources that include others, which may be any file.
+ * Failures: the real library does the work, as it does for sources that include others, which may
+ * be any file.
  */
 #include <amd_comgr.h>
 #include <dlfcn.h>
@@ -69,7 +72,8 @@ static void put_number(struct bytes *b, uint64_t number)
 		free(to);                                                                          \
 	} while (0)
 
-/* comgr's functions can't make an empty log: a result from the cache has none then, which HIP accepts. */
+/* comgr's functions can't make an empty log: a result from the cache has none then, which HIP
+ * accepts. */
 static void put_data_set(struct bytes *b, amd_comgr_data_set_t set)
 {
 	for (int kind = AMD_COMGR_DATA_KIND_SOURCE; kind <= AMD_COMGR_DATA_KIND_LAST; kind++) {
@@ -130,7 +134,8 @@ static void put_key(struct bytes *b, amd_comgr_action_kind_t kind, amd_comgr_act
 	put_number(b, (uint64_t)language);
 	put_number(b, logging);
 	PUT_BY(b, amd_comgr_action_info_get_isa_name(info, &size, to));
-	/* without the working directory: no file is looked for in it, and comgr 2.4 can't say that it has none */
+	/* without the working directory: no file is looked for in it, and comgr 2.4 can't say that
+	 * it has none */
 	put_number(b, options);
 	for (size_t i = 0; i < options; i++)
 		PUT_BY(b, amd_comgr_action_info_get_option_list_item(info, i, &size, to));
@@ -249,7 +254,8 @@ static void store(const char *path, const struct bytes *key, amd_comgr_data_set_
 	free(b.at);
 }
 
-/* Whether a source may include files, which are not in the key. HIP's own kernels, in OpenCL, do not; hipRTC's may. */
+/* Whether a source may include files, which are not in the key. HIP's own kernels, in OpenCL, do
+ * not; hipRTC's may. */
 static bool includes_files(amd_comgr_action_info_t info, amd_comgr_data_set_t input)
 {
 	amd_comgr_language_t language;

@@ -7,12 +7,14 @@
 
 /* The first column of the first row. */
 int64_t db_int(const char *path, const char *sql);
-/* All rows: columns joined by '|', a newline after each row. Lives until the next call but three. */
+/* All rows: columns joined by '|', a newline after each row. Lives until the next call but
+ * three. */
 const char *db_text(const char *path, const char *sql);
 /* Runs statements that change the file. */
 void db_exec(const char *path, const char *sql);
 
-/* A database as RPD's oldest tracers write it, without streams, processes and clocks; filled by `statements`. */
+/* A database as RPD's oldest tracers write it, without streams, processes and clocks; filled by
+ * `statements`. */
 void db_make_rpd(const char *path, const char *sql);
 
 #endif

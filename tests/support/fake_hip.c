@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* fake_hip.c - libamdhip64 as a tracer sees it: some calls, the callbacks, a GPU that is a thread
  *
- * Built twice. By default it is HIP up to 5.3, with a callback for each call: a structure is requested at the begin of a
- * call, filled and shown; after the call it is shown again, and the end is reported. With FAKE_HIP_TRACER it is HIP from
- * 5.4 on, with hipRegisterTracerCallback() alone.
+ * Built twice. By default it is HIP up to 5.3, with a callback for each call: a structure is
+ * requested at the begin of a call, filled and shown; after the call it is shown again, and the end
+ * is reported. With FAKE_HIP_TRACER it is HIP from 5.4 on, with hipRegisterTracerCallback() alone.
  *
- * For unit tests, and for tests under sanitizers, which do not see into the real runtime. Operations have private numbers.
+ * For unit tests, and for tests under sanitizers, which do not see into the real runtime.
+ * Operations have private numbers.
  */
 #include "support/fake_hip.h"
 
@@ -158,7 +159,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- functions for tracers -------------------------------------------------------------------- */
+/* ---- functions for tracers ------------------------------------------------------------------- */
 
 API int hipRegisterActivityCallback(uint32_t id, void *fn, void *arg);
 API int hipRemoveActivityCallback(uint32_t id);
@@ -228,7 +229,8 @@ API const char *hipGetCmdName(uint32_t kind)
 				     "Unknown command type";
 }
 
-/* A module's kernel: the pointer is its name. Small numbers are handles of unit tests; odd ones have no name. */
+/* A module's kernel: the pointer is its name. Small numbers are handles of unit tests; odd ones
+ * have no name. */
 API const char *hipKernelNameRef(void *function)
 {
 	uintptr_t handle = (uintptr_t)function;

@@ -63,7 +63,8 @@ void fake_hip_hold_gpu(bool on);
 unsigned int fake_hip_nr_lookups(void);
 /* A call in which `inside`, which may be NULL, runs. Whether a callback subscribed to it. */
 bool fake_hip_around(uint32_t id, void (*inside)(void));
-/* Calls the activity callback of a call as the runtime does at its begin (arg NULL) and at its end. */
+/* Calls the activity callback of a call as the runtime does at its begin (arg NULL) and at its
+ * end. */
 void *fake_hip_call(uint32_t id, void *arg);
 
 /* ---- HIP from 5.4 on ---- */
@@ -74,8 +75,8 @@ void fake_hip_set_names(const char *(*fn)(uint32_t id));
 int fake_hip_op(uint32_t op, void *record);
 /* The number that the runtime gives to everything that the last call submits. */
 uint64_t fake_hip_number(void);
-/* A call as the runtime makes it, with a hip_api_data_t of `size` bytes and one argument. 0: the callback subscribed to
- * the call; 1: it did not; other: it wrote outside of its fields. */
+/* A call as the runtime makes it, with a hip_api_data_t of `size` bytes and one argument. 0: the
+ * callback subscribed to the call; 1: it did not; other: it wrote outside of its fields. */
 int fake_hip_traced(uint32_t id, size_t size, uint64_t arg, void (*inside)(void));
 
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_hsa.c - a runtime without a GPU: tables, agents, code objects, ticks of the source under test */
+/* fake_hsa.c - a runtime without a GPU: tables, agents, code objects, ticks of the source under
+ * test */
 #include "support/fake_hsa.h"
 
 #include <stdio.h>

@@ -4,19 +4,22 @@
  * It builds API tables of any layout, passes them to table_take(), and is then called by the source
  * instead of the runtime. Its GPU does nothing by itself: a test or its threads step it, packet by
  * packet. It checks at all times, and ends the test otherwise:
- *   - on an interposed queue: each doorbell value is the last packet before the write index, never decreases,
- *     never exceeds the ring, and every packet that it announces is valid; the GPU takes packets up to
- *     the doorbell's value alone, and writes INVALID before it advances the read index
- *     (`lax` switches this off for one queue),
- *   - on an intercepted queue: the writer is called exactly once for each callback (never for a dead queue), and
- *     the hardware's ring never overflows, unless `fake.staging` (runtimes that batch have a buffer behind it),
- *   - the handle of a counted queue is passed to the runtime's functions alone, and not after its release,
+ *   - on an interposed queue: each doorbell value is the last packet before the write index, never
+ *     decreases, never exceeds the ring, and every packet that it announces is valid; the GPU takes
+ *     packets up to the doorbell's value alone, and writes INVALID before it advances the read
+ *     index (`lax` switches this off for one queue),
+ *   - on an intercepted queue: the writer is called exactly once for each callback (never for a
+ *     dead queue), and the hardware's ring never overflows, unless `fake.staging` (runtimes that
+ *     batch have a buffer behind it),
+ *   - the handle of a counted queue is passed to the runtime's functions alone, and not after its
+ *     release,
  *   - a destroyed signal belongs to librtl, and was not destroyed before.
  *
  * A dispatch has its id in grid_size_x. Its ticks are a function of the id, so that a test can
  * compare an event with its dispatch.
  *
- * fake_queue.c has queues and the GPU, fake_signal.c signals, fake_copy.c copies, fake_hsa.c the rest.
+ * fake_queue.c has queues and the GPU, fake_signal.c signals, fake_copy.c copies, fake_hsa.c the
+ * rest.
  */
 #ifndef RTL_SUPPORT_FAKE_HSA_H
 #define RTL_SUPPORT_FAKE_HSA_H
@@ -173,7 +176,8 @@ struct fake_hsa {
 	_Atomic uint64_t nr_acquired;	  /* handles of counted queues that are not released */
 	/* the runtime's own queue, when fake_internal_queue() made one */
 	struct fake_queue *internal;
-	/* the hardware queue behind all counted ones, and the cooperative one, when they were made */
+	/* the hardware queue behind all counted ones, and the cooperative one, when they were
+	 * made */
 	struct fake_queue *counted, *cooperative;
 	hsa_amd_runtime_queue_notifier internal_notifier;
 	hsa_amd_system_event_callback_t fault_handler;
@@ -223,11 +227,13 @@ void fake_signal_destroy(hsa_signal_t s); /* through the table */
 void fake_signal_set(hsa_signal_t s, int64_t value);
 int64_t fake_signal_get(hsa_signal_t s);
 
-/* Reserve packets in the ring as programs do, by adding to the write index and by the other two ways. */
+/* Reserve packets in the ring as programs do, by adding to the write index and by the other two
+ * ways. */
 uint64_t fake_reserve(struct fake_queue *q, uint64_t n);
 uint64_t fake_reserve_cas(struct fake_queue *q, uint64_t expected, uint64_t value);
 void fake_reserve_store(struct fake_queue *q, uint64_t value);
-/* Writes packet `index` into its slot, which is free, the header last. Not for intercepted queues. */
+/* Writes packet `index` into its slot, which is free, the header last. Not for intercepted
+ * queues. */
 void fake_publish(struct fake_queue *q, uint64_t index, const union fake_packet *p);
 /* Stores `value` to the doorbell. */
 void fake_ring(struct fake_queue *q, uint64_t value);
@@ -235,8 +241,8 @@ void fake_ring(struct fake_queue *q, uint64_t value);
 union fake_packet fake_dispatch(uint32_t id, hsa_signal_t completion);
 union fake_packet fake_ext_dispatch(uint32_t id, hsa_signal_t completion);
 union fake_packet fake_barrier(hsa_signal_t dep, hsa_signal_t completion);
-/* Reserves, writes and announces `n` packets with one doorbell (an intercepted queue: one callback). When no slot is
- * free it rings for the packets so far and waits. */
+/* Reserves, writes and announces `n` packets with one doorbell (an intercepted queue: one
+ * callback). When no slot is free it rings for the packets so far and waits. */
 void fake_submit(struct fake_queue *q, const union fake_packet *packets, uint64_t n);
 void fake_submit_dispatch(struct fake_queue *q, uint32_t id);
 
@@ -253,8 +259,8 @@ uint64_t fake_begin_ticks(uint32_t id);
 uint64_t fake_end_ticks(uint32_t id);
 uint64_t fake_ticks_to_ns(uint64_t ticks);
 
-/* Processes up to `n` packets in order; returns how many (fewer: no more packets, or a waiting barrier). Then it runs
- * librtl's queues. */
+/* Processes up to `n` packets in order; returns how many (fewer: no more packets, or a waiting
+ * barrier). Then it runs librtl's queues. */
 uint64_t fake_gpu_run(struct fake_queue *q, uint64_t n);
 /* librtl's queues alone. */
 void fake_gpu_run_ours(void);
@@ -301,8 +307,8 @@ void fake_tick(unsigned ms);
 void fake_harvest(void);
 /* The GPU runs all packets, and the source harvests them. */
 void fake_run_all(struct fake_queue *q);
-/* Each dispatch with an id in [first, first + n) was recorded once, with its ticks. Every recorded dispatch has `flags`
- * and lacks `no_flags`. */
+/* Each dispatch with an id in [first, first + n) was recorded once, with its ticks. Every recorded
+ * dispatch has `flags` and lacks `no_flags`. */
 void fake_check_dispatches(uint32_t first, uint32_t n, uint16_t flags, uint16_t no_flags);
 
 /* Executables: from a list of symbols. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fake_queue.c - the fake runtime's queues, the programs that use them, and the GPU
  *
- * Owns:    the queues. Their memory is kept, or reused by the next one where a test sets `fake.reuse`.
+ * Owns:    the queues. Their memory is kept, or reused by the next one where a test sets
+ *          `fake.reuse`.
  * Threads: as the runtime's; fake_gpu_*() one thread for each of the program's queues.
  */
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 #define MAX_OWN 4096u
 #define MAX_HANDLES 4096u
 
-/* The program's handle of a counted queue. Behind the hsa_queue_t its memory is private to the runtime. */
+/* The program's handle of a counted queue. Behind the hsa_queue_t its memory is private to the
+ * runtime. */
 struct handle {
 	amd_queue_t amd; /* must be first */
 	_Atomic bool alive;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fake_signal.c - the fake runtime's signals
  *
- * Owns:    the signals. Destruction frees the memory: the address sanitizer sees late accesses, and addresses
- *          are reused.
+ * Owns:    the signals. Destruction frees the memory: the address sanitizer sees late accesses, and
+ *          addresses are reused.
  * Threads: any.
  */
 #include <stdlib.h>

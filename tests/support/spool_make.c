@@ -617,7 +617,7 @@ void spool_make_many(const char *path, uint64_t nr)
 	free(m);
 }
 
-/* ---- operations in flight --------------------------------------------------------------------- */
+/* ---- operations in flight -------------------------------------------------------------------- */
 
 static void rest_kernel(struct spool_make *m, uint32_t id, uint32_t name)
 {

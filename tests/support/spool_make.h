@@ -33,7 +33,8 @@ void spool_make_begin(struct spool_make *m, const char *path, uint32_t pid, bool
 /* The same on the heap, for spool.py; spool_make_free() after spool_make_end(). */
 struct spool_make *spool_make_new(const char *path, uint32_t pid, bool mem);
 void spool_make_free(struct spool_make *m);
-/* Identity in the header: trace id, begin of the trace, begin of the process (field 22 of its stat), boot id. */
+/* Identity in the header: trace id, begin of the trace, begin of the process (field 22 of its
+ * stat), boot id. */
 void spool_make_process(struct spool_make *m, uint64_t trace_id, uint64_t start_ns,
 			uint64_t start_ticks, const char *boot_id);
 /* A chunk of thread tid; records go to it until spool_make_chunk_end(). */
@@ -80,8 +81,8 @@ void spool_make_marker(struct spool_make *m, enum rec_marker_kind kind, uint32_t
 
 /* The sample: host "nodeA", 1 CPU and 2 GPUs, 2 queues of the program and 1 internal, 3 kernels,
  * threads pid and pid + 1, 10 dispatches (1 internal, 1 wide and inverted, 1 unfinished, 1 without
- * times), 3 copies, 1 barrier, 5 markers (mark, nested push, start ended on another thread, push never
- * closed), clocks, code object, a string of three pieces. */
+ * times), 3 copies, 1 barrier, 5 markers (mark, nested push, start ended on another thread, push
+ * never closed), clocks, code object, a string of three pieces. */
 struct spool_make_sample {
 	const char *host;
 	uint32_t pid;
@@ -92,14 +93,16 @@ struct spool_make_sample {
 void spool_make_sample(const char *path, const struct spool_make_sample *s);
 #define SPOOL_SAMPLE_DISPATCHES 9 /* those of the program */
 
-/* A trace of a process that died with operations in flight: queue 0, 1 copy engine, and of a kernel object that was used
- * twice, kernels 1 and 2. Recorded: dispatch 5 and a copy of 64 bytes. In flight: dispatches 5 (a double) and 6, which were
- * being recorded; 7; 8 of an unknown kernel object without a correlation id; barrier packet 9; the copy of 64 bytes (a
- * double); one of 128 bytes. `missing`: as many more dispatches and copies were submitted. */
+/* A trace of a process that died with operations in flight: queue 0, 1 copy engine, and of a kernel
+ * object that was used twice, kernels 1 and 2. Recorded: dispatch 5 and a copy of 64 bytes. In
+ * flight: dispatches 5 (a double) and 6, which were being recorded; 7; 8 of an unknown kernel
+ * object without a correlation id; barrier packet 9; the copy of 64 bytes (a double); one of 128
+ * bytes. `missing`: as many more dispatches and copies were submitted. */
 void spool_make_rest(const char *path, uint64_t missing);
 
-/* A trace whose first chunks were removed: 3 dispatches of queue 0, 2 copies, a call and 2 markers. In it: a superseded carried
- * chunk without its payload; dispatch 3 in open range 1; carried chunks with the definitions, that range, and the counts. */
+/* A trace whose first chunks were removed: 3 dispatches of queue 0, 2 copies, a call and 2 markers.
+ * In it: a superseded carried chunk without its payload; dispatch 3 in open range 1; carried chunks
+ * with the definitions, that range, and the counts. */
 void spool_make_evicted(const char *path);
 
 /* nr dispatches of 8 kernels on 4 queues by 4 threads in a closed trace, for speed and size. */

@@ -94,7 +94,8 @@ static inline void read_memory_half(struct spool_read *r, const uint8_t *p)
 	}
 }
 
-/* Reads the disk half, and with `memory` the chunks that only the memory half has. Zero `r` but for `each`. */
+/* Reads the disk half, and with `memory` the chunks that only the memory half has. Zero `r` but for
+ * `each`. */
 static inline void read_spool(struct spool_read *r, const char *path, bool memory)
 {
 	uint64_t at = SPOOL_HEADER_SIZE;

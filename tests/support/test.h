@@ -63,7 +63,8 @@ void test_check_mem(const char *file, int line, const char *a_text, const char *
 const char *test_tmpdir(void);
 /* The path of name in it; the text lives as long as the test. */
 const char *test_tmpfile(const char *name);
-/* A file's text, its first 65535 bytes; lives until the next call. Ends the test where there is none. */
+/* A file's text, its first 65535 bytes; lives until the next call. Ends the test where there is
+ * none. */
 const char *test_text_of(const char *path);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t test_now_ns(void);

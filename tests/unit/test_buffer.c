@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_buffer.c - record buffers of faces: order, hand-over, policy, watermark, data of entries, reuse, shared threads */
+/* test_buffer.c - record buffers of faces: order, hand-over, policy, watermark, data of entries,
+ * reuse, shared threads */
 #include "../../lib/face/buffer.h"
 
 #include <errno.h>

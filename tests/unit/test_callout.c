@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_callout.c - functions of the program that do not return: by pthread_exit(), longjmp(), a cancellation. Exceptions: sdk, roctracer */
+/* test_callout.c - functions of the program that do not return: by pthread_exit(), longjmp(), a
+ * cancellation. Exceptions: sdk, roctracer */
 #include <pthread.h>
 #include <setjmp.h>
 #include <unistd.h>

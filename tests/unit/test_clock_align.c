@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_clock_align.c - offsets between clocks of made jobs, against the one true clock: within their own bounds, or refused */
+/* test_clock_align.c - offsets between clocks of made jobs, against the one true clock: within
+ * their own bounds, or refused */
 #include "analysis/clock_align.h"
 
 #include <stdio.h>
@@ -8,8 +9,9 @@
 #include "analysis/compare.h"
 #include "support/test.h"
 
-/* Two hosts; the second one's clock is ahead by `offset` and fast by `drift` and, from `bend` on, by `more`. Collectives take a
- * transfer of 20 us and more, and end on the hosts within a few us; either host comes last. */
+/* Two hosts; the second one's clock is ahead by `offset` and fast by `drift` and, from `bend` on,
+ * by `more`. Collectives take a transfer of 20 us and more, and end on the hosts within a few us;
+ * either host comes last. */
 struct plan {
 	int64_t offset, bend;
 	double drift, more;

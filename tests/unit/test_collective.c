@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_collective.c - collectives of made traces: all are matched, a planted delay is reported with its rank and cause, and runs
- * without one report no late rank */
+/* test_collective.c - collectives of made traces: all are matched, a planted delay is reported with
+ * its rank and cause, and runs without one report no late rank */
 #include "analysis/collective.h"
 
 #include <sqlite3.h>
@@ -20,7 +20,8 @@ enum { KERNEL = 1, COPY, WORK, REDUCE, GATHER, EMPTY, LAUNCH, GRAPH };
 	"'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)'), (5, 'void vllm::cross_device_reduce_1stage<__half, " \
 	"8>(vllm::RankData*)'), (6, ''), (7, 'hipLaunchKernel'), (8, 'hipGraphLaunch');"
 
-/* One process with `lanes` GPUs: in each round a kernel and a collective, which ends on all when the last one has come. */
+/* One process with `lanes` GPUs: in each round a kernel and a collective, which ends on all when
+ * the last one has come. */
 struct plan {
 	size_t lanes, rounds, late; /* late: SIZE_MAX: none is */
 	enum collective_cause cause;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compare.c - false alarms and missed changes are as rare as promised; known values of the test */
+/* test_compare.c - false alarms and missed changes are as rare as promised; known values of the
+ * test */
 #include "analysis/compare.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ static void make_times(double *out, size_t nr, double factor, double noise, uint
 		out[i] = 100000 * factor * (1 + noise * compare_normal(state));
 }
 
-/* Of KERNELS kernels, how many differ significantly between two sides of `nr` values; the first one changes by `factor`. */
+/* Of KERNELS kernels, how many differ significantly between two sides of `nr` values; the first one
+ * changes by `factor`. */
 static unsigned int count_alarms(size_t nr, double factor, double noise, uint64_t *state,
 				 bool *is_found)
 {

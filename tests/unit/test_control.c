@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_control.c - the directory of sockets, the server, the thread's own descriptors, hostile clients */
+/* test_control.c - the directory of sockets, the server, the thread's own descriptors, hostile
+ * clients */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -501,7 +502,8 @@ TEST(another_user_is_not_answered)
 		fd = client();
 		settle();
 		close(fd);
-		/* the directory protects the socket; the server protects itself where that is open */
+		/* the directory protects the socket; the server protects itself where that is
+		 * open */
 		CHECK_OK(chmod(server_dir, 0777));
 		CHECK_OK(chmod(test_tmpdir(), 0777));
 		CHECK_OK(chmod(test_tmpfile("sockets/1.1"), 0777));

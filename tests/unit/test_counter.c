@@ -261,7 +261,8 @@ static bool group_fits(const struct counter_gpu *gpu, const char *const *names,
 	return fits;
 }
 
-/* The fewest groups of all ways to divide the metrics: group[i] of `nr`, of which `used` are in use. */
+/* The fewest groups of all ways to divide the metrics: group[i] of `nr`, of which `used` are in
+ * use. */
 static uint32_t fewest(const struct counter_gpu *gpu, const char *const *names, uint32_t *group,
 		       uint32_t nr, uint32_t i, uint32_t used)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_critical.c - the critical path of made traces: what an operation waited for, by the rules of streams */
+/* test_critical.c - the critical path of made traces: what an operation waited for, by the rules of
+ * streams */
 #include "analysis/critical.h"
 
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 enum { KERNEL = 1, FIRST, SECOND, NOTHING, LAUNCH, SYNCHRONIZE, CREATE, APART };
 
-/* Two kernels on streams of their own: the first runs from 1200 to 5000, the second is launched at 2000 and runs from 5100 to 6000. */
+/* Two kernels on streams of their own: the first runs from 1200 to 5000, the second is launched at
+ * 2000 and runs from 5100 to 6000. */
 static const char made[] =
 	"CREATE TABLE rocpd_kernelapi(api_ptr_id INTEGER PRIMARY KEY, stream TEXT);"
 	"INSERT INTO rocpd_string VALUES(1, 'KernelExecution'), (2, 'first'), (3, 'second'), (4, ''), (5, 'hipLaunchKernel'), "

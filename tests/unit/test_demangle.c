@@ -28,7 +28,8 @@ TEST(cxx_name_is_demangled_and_kd_stripped)
 	check("Cijk_Ailk_Bljk_SB_MT64x64x8", "Cijk_Ailk_Bljk_SB_MT64x64x8");
 }
 
-/* As clang 21 makes them of C++20. The demangler of libstdc++ 12 reads the first two as "add(float*, bool _Accum)". */
+/* As clang 21 makes them of C++20. The demangler of libstdc++ 12 reads the first two as
+ * "add(float*, bool _Accum)". */
 TEST(names_of_new_compilers_are_read)
 {
 	check("_Z3addPfDF16b.kd", "add(float*, std::bfloat16_t)");
@@ -151,7 +152,8 @@ static void *demangle_thread(void *name)
 	return demangle_dup(name);
 }
 
-/* Demangles on a thread whose stack was painted before. Returns the bytes of it that were used; *out is the text. */
+/* Demangles on a thread whose stack was painted before. Returns the bytes of it that were used;
+ * *out is the text. */
 static size_t stack_used(const char *name, char **out)
 {
 	unsigned char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_evict.c - chunks are removed from the front of a trace, and nothing that the rest needs gets lost */
+/* test_evict.c - chunks are removed from the front of a trace, and nothing that the rest needs gets
+ * lost */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -119,8 +120,9 @@ static void put_names(void)
 	raw(&hip, sizeof(hip));
 }
 
-/* A trace of nr chunks with `each` dispatches of queue QUEUE: names in the first one, an open range 1, range 2 and a code
- * object that ended in chunk 3, a queue with 3 operations that ended there; then the counts of a process that ended. */
+/* A trace of nr chunks with `each` dispatches of queue QUEUE: names in the first one, an open range
+ * 1, range 2 and a code object that ended in chunk 3, a queue with 3 operations that ended there;
+ * then the counts of a process that ended. */
 static void make(int nr, uint32_t each)
 {
 	struct rec_written w = { .h = { .type = REC_WRITTEN, .size8 = sizeof(w) / 8 } };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_face.c - the small parts of the kit for faces: slots, external ids, locks around forks, agents */
+/* test_face.c - the small parts of the kit for faces: slots, external ids, locks around forks,
+ * agents */
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_gpu_clock.c - ticks keep their order as ns, over measurements of the clocks of every size and direction */
+/* test_gpu_clock.c - ticks keep their order as ns, over measurements of the clocks of every size
+ * and direction */
 #include <stdlib.h>
 
 #include "source/hsa/gpu_clock.h"
@@ -53,8 +54,8 @@ struct op {
 	uint64_t begin, end, begin_ns, end_ns;
 };
 
-/* Operations of one queue, one after another, of which every `every`th has a measurement before it; they are converted in
- * groups, end first, in any order within a group. */
+/* Operations of one queue, one after another, of which every `every`th has a measurement before it;
+ * they are converted in groups, end first, in any order within a group. */
 static void check_series(uint64_t of_seed, unsigned every, uint64_t most, uint64_t longest)
 {
 	static struct gpu_clock clock;
@@ -132,7 +133,8 @@ TEST(every_tick_keeps_its_order_when_older_pieces_are_merged)
 			uint64_t ns = convert(&clock, &r, first + k * step);
 
 			CHECK(ns >= last);
-			/* an operation that is converted later does not begin before the end of an earlier one */
+			/* an operation that is converted later does not begin before the end of an
+			 * earlier one */
 			CHECK(ns >= before[k]);
 			before[k] = last = ns;
 		}
@@ -165,7 +167,8 @@ TEST(a_moved_line_is_reached_within_a_few_extensions)
 	convert(&clock, &r, ticks);
 	ticks += GPU_CLOCK_REACH + 1;
 	CHECK_NEAR((double)convert(&clock, &r, ticks), (double)runtime_ns(&r, ticks), 1);
-	/* ahead of the runtime by much: time runs at half its speed, then a little slower than the runtime's */
+	/* ahead of the runtime by much: time runs at half its speed, then a little slower than the
+	 * runtime's */
 	r.off = -5e6;
 	for (int i = 0; i < 2000; i++) {
 		ticks += GPU_CLOCK_REACH + 1;

@@ -295,7 +295,7 @@ TEST(dispatch_time_query_returns_exact_times)
 	CHECK_EQ_UINT(sink_record_count(EVENT_DISPATCH), 2 * (1500 / SCALE));
 }
 
-/* ---- system calls on the hot path -------------------------------------------------------------- */
+/* ---- system calls on the hot path ------------------------------------------------------------ */
 
 #if !defined(RTL_SANITIZE_THREAD) && !defined(RTL_SANITIZE_ADDRESS)
 static _Atomic uint64_t nr_syscalls;

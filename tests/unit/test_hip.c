@@ -89,7 +89,8 @@ TEST(function_is_found_after_its_library_is_loaded)
 	CHECK_EQ_INT(init(6), 1006);
 }
 
-/* HIP 7 has its compiler in a library of its own, which may be loaded first. The release is not found by that one. */
+/* HIP 7 has its compiler in a library of its own, which may be loaded first. The release is not
+ * found by that one. */
 TEST(hiprtc_function_is_found_in_libhiprtc)
 {
 	int (*version)(int *, int *), major = 0, minor = 0;
@@ -255,7 +256,7 @@ TEST(batch_size_is_sum_of_its_copies)
 
 #define BOTH (LIVE_CALLS | LIVE_RECORDS)
 
-/* ---- subscribers ------------------------------------------------------------------------------- */
+/* ---- subscribers ----------------------------------------------------------------------------- */
 
 static struct {
 	_Atomic unsigned int nr_enter, nr_exit, nr_records;
@@ -610,7 +611,8 @@ TEST(operation_outside_callbacks_is_counted_as_missed)
 	CHECK(is_missed());
 }
 
-/* The program dispatches before it loads HIP: operations count as missed from the first HIP call on. */
+/* The program dispatches before it loads HIP: operations count as missed from the first HIP call
+ * on. */
 TEST(operation_before_first_wrapped_call_is_not_missed)
 {
 	begin("hip", "auto");
@@ -639,7 +641,7 @@ TEST(callbacks_stay_off_with_auto_without_preload)
 	CHECK_EQ_UINT(nr_registered(), 0);
 }
 
-/* ---- the callback of 5.4 and later ------------------------------------------------------------- */
+/* ---- the callback of 5.4 and later ----------------------------------------------------------- */
 
 static const struct hip_release *shown;
 static uint32_t nr_shown;
@@ -957,7 +959,7 @@ TEST(unknown_release_is_not_joined)
 	CHECK_EQ_UINT(nr_registered(), 0);
 }
 
-/* ---- operations, for subscribers -------------------------------------------------------------- */
+/* ---- operations, for subscribers ------------------------------------------------------------- */
 
 static struct activity_op last_op;
 static unsigned int nr_ops;
@@ -1012,7 +1014,8 @@ static void ask_and_announce(void)
 	op(0, (void *)(uintptr_t)1);
 }
 
-/* HIP 7.2 asks several times whether operations are wanted, and announces one with another value. */
+/* HIP 7.2 asks several times whether operations are wanted, and announces one with another
+ * value. */
 TEST(announced_operation_is_not_reported)
 {
 	uint64_t record[8] = { 2 | UINT64_C(0x11f0) << 32, 0, 0, 1, 2, 0, 0, 0 };

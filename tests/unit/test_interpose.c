@@ -91,7 +91,8 @@ TEST(packet_is_submitted_at_its_doorbell)
 	check_all(q, 10);
 }
 
-/* From now on the fake runtime fails the test where the GPU gets work before the life thread is woken. */
+/* From now on the fake runtime fails the test where the GPU gets work before the life thread is
+ * woken. */
 static void fall_asleep(void)
 {
 	fake.wake_first = true;

@@ -350,8 +350,8 @@ TEST(call_is_found_by_its_id)
 /* The id of the call that began last, whichever thread made it. */
 static _Atomic uint64_t latest;
 
-/* All calls use one entry. As in the product no id is used twice: with ids that repeat, a reader could see the same id before and
- * after another call was stored in between. */
+/* All calls use one entry. As in the product no id is used twice: with ids that repeat, a reader
+ * could see the same id before and after another call was stored in between. */
 static void *begin_calls(void *arg)
 {
 	for (uint64_t i = *(uint64_t *)arg; i < MANY_CALLS; i += 2) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_kinds.c - what is a kernel, a copy, a fill, by engines and by kernels of HIP: in C and in SQL, and what copies are called */
+/* test_kinds.c - what is a kernel, a copy, a fill, by engines and by kernels of HIP: in C and in
+ * SQL, and what copies are called */
 #include "analysis/digest.h"
 
 #include <stdio.h>
@@ -35,7 +36,8 @@ TEST(copies_and_fills_have_names_of_their_own)
 	CHECK_STR_EQ(kinds_copy_name(UINT32_MAX), "Copy");
 }
 
-/* Two kernels; a copy and two fills by engines; a copy and a fill by kernels of HIP; one of HIP's that does neither. */
+/* Two kernels; a copy and two fills by engines; a copy and a fill by kernels of HIP; one of HIP's
+ * that does neither. */
 static struct query *open_made(void)
 {
 	static struct job_options opt;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_load.c - traces in every state and with every kind of damage: nothing crashes, each loss is counted */
+/* test_load.c - traces in every state and with every kind of damage: nothing crashes, each loss is
+ * counted */
 #include "store/load.h"
 
 #include <errno.h>
@@ -499,7 +500,9 @@ static void read_any(const char *path)
 	load_close(load);
 }
 
-#ifdef RTL_SANITIZE_THREAD /* single-threaded code that is twenty times as slow here; other sanitizers find reads out of bounds */
+/* single-threaded code that is twenty times as slow here; other sanitizers find reads out of
+ * bounds */
+#ifdef RTL_SANITIZE_THREAD
 #define NR_DAMAGED 100
 #else
 #define NR_DAMAGED 2500

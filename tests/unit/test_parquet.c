@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_parquet.c - encodings of Parquet, read by the format's own rules, and what happens without memory */
+/* test_parquet.c - encodings of Parquet, read by the format's own rules, and what happens without
+ * memory */
 #include "export/export.h"
 #include "export/parquet/parquet_encode.h"
 

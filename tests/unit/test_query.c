@@ -160,7 +160,8 @@ TEST(causes_beside_operations_are_those_of_the_tables)
 	spool_make_sample(spool, &(struct spool_make_sample){
 					 .host = "nodeA", .pid = 500, .closed = true });
 	CHECK_OK(rpd_merge(&spool, 1, db, &none, &res));
-	/* calls of two streams, by their arguments or a row of their own, and rows that stand for threads */
+	/* calls of two streams, by their arguments or a row of their own, and rows that stand for
+	 * threads */
 	db_exec(db,
 		"DELETE FROM rocpd_api_ops;"
 		"INSERT INTO rocpd_string (id, string) VALUES (9001, 'rtl'), (9002, 'hip'), (9003, 'hipCall');"
@@ -205,7 +206,8 @@ static void forget_rows(void *arg)
 	*(struct order *)arg = (struct order){ .last = INT64_MIN };
 }
 
-/* Reads the rows until `until` of them were passed, 0: all; two: whether the second connection has read some. */
+/* Reads the rows until `until` of them were passed, 0: all; two: whether the second connection has
+ * read some. */
 static struct order read_order(const char *db, enum timeline_how how, uint64_t until, bool two)
 {
 	static const struct timeline_rows rows = {

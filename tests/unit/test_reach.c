@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reach.c - the memory that kernels can reach, as the table has it after calls of the runtime */
+/* test_reach.c - the memory that kernels can reach, as the table has it after calls of the
+ * runtime */
 #include <stdlib.h>
 
 #include "source/hsa/memory/reach.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_regular.c - users' regular expressions: what POSIX has, what other tools have, what neither has */
+/* test_regular.c - users' regular expressions: what POSIX has, what other tools have, what neither
+ * has */
 #include <errno.h>
 #include <regex.h>
 #include <string.h>

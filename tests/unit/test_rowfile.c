@@ -208,7 +208,8 @@ static void compare_all(sqlite3 *db)
 		compare(db, questions[i]);
 }
 
-/* Ids of two processes, with holes, of three threads in turns, each call after the one inside it. */
+/* Ids of two processes, with holes, of three threads in turns, each call after the one inside
+ * it. */
 static void fill(struct rowfile *file, sqlite3 *db)
 {
 	run(db, "BEGIN");

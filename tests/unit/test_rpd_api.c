@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rpd_api.c - calls in the database: rows, their operations, and the queries of RPD's readers */
+/* test_rpd_api.c - calls in the database: rows, their operations, and the queries of RPD's
+ * readers */
 #include "export/rpd/rpd.h"
 
 #include <stdio.h>
@@ -109,7 +110,8 @@ TEST(operation_is_joined_to_call_that_caused_it)
 			       "L.api_id JOIN rocpd_op O ON O.id = L.op_id WHERE "
 			       "O.correlation_id <> A.correlation_id"),
 			0);
-		/* two operations without a call are linked to the row of their thread, which spans only them */
+		/* two operations without a call are linked to the row of their thread, which spans
+		 * only them */
 		CHECK_STR_EQ(
 			db_text(db,
 				"SELECT A.apiName, A.domain, A.args, A.start, A.end, count(*) FROM "
@@ -252,7 +254,8 @@ static void pin_functions(struct spool_make *m)
 
 #define COPY(m, at, pointer) SPOOL_API_SAY(m, 7, PIN_COPY, at, 0, 0xd0000000, pointer, 64, 1)
 
-/* The calls have ascending times, but are in the trace in the order copies, releases, allocations. */
+/* The calls have ascending times, but are in the trace in the order copies, releases,
+ * allocations. */
 TEST(pinned_column_follows_pinned_memory_by_time)
 {
 	static const uint64_t copies[][3] = {
@@ -318,7 +321,8 @@ TEST(graph_operations_have_executable_launch_and_node)
 	CHECK_STR_EQ(db_text(db, "SELECT api_ptr_id - " SHIFT
 				 ", graph, graphExec, stream FROM rocpd_graphLaunchapi ORDER BY 1"),
 		     "34||0xabd0|0xa000\n35||0xabd0|0xb000\n38||0xabd0|0xa000\n");
-	/* a node has the same number in each launch; the numbers of a new executable begin at 1 again */
+	/* a node has the same number in each launch; the numbers of a new executable begin at 1
+	 * again */
 	CHECK_STR_EQ(
 		db_text(db,
 			"SELECT G.api_id - " SHIFT

@@ -254,7 +254,8 @@ static int on_linked_barrier(void *arg, const struct store_barrier *op)
 	return 0;
 }
 
-/* Links come before or behind the operation's record, also in another chunk; impossible ones are ignored. */
+/* Links come before or behind the operation's record, also in another chunk; impossible ones are
+ * ignored. */
 TEST(link_sets_call_and_thread_of_operation)
 {
 	static const struct store_visitor visitor = { .dispatch = on_linked_dispatch,
@@ -300,7 +301,8 @@ TEST(link_sets_call_and_thread_of_operation)
 	index_close(index);
 }
 
-/* A record of 16 bytes may claim a string of 4 GB: memory is allocated for the pieces that exist. */
+/* A record of 16 bytes may claim a string of 4 GB: memory is allocated for the pieces that
+ * exist. */
 TEST(string_with_missing_pieces_keeps_offsets)
 {
 	struct rec_string piece = { { REC_STRING, 2 + REC_STRING_PIECE / 8, 0, 1 },

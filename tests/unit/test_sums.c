@@ -124,7 +124,8 @@ TEST(negative_values_are_counted)
 	sums_destroy(s);
 }
 
-/* Processes have numbers of their own for a name: their groups become one, in memory and in the file. */
+/* Processes have numbers of their own for a name: their groups become one, in memory and in the
+ * file. */
 TEST(groups_of_one_name_are_joined)
 {
 	for (size_t max_kept = 3; max_kept <= 300; max_kept *= 10) {

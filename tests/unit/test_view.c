@@ -87,7 +87,8 @@ TEST(each_gpu_has_counters_for_each_view)
 			if (!plan_make(&counter_gpus[g], names, nr, &plan, error))
 				fprintf(stderr, "%s %s: %s\n", counter_gpus[g].name, views[i],
 					error);
-			/* gfx10.3 and gfx11 count neither writes to memory nor, gfx11, busy units */
+			/* gfx10.3 and gfx11 count neither writes to memory nor, gfx11, busy
+			 * units */
 			if (!(nr && plan.nr))
 				CHECK(strncmp(counter_gpus[g].name, "gfx1", 4) == 0 &&
 				      strcmp(views[i], "memory") != 0);

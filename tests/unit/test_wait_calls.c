@@ -156,7 +156,7 @@ TEST(load_leaves_recording_to_the_harvester_where_a_sink_may_wait)
 	check_recorded(0);
 }
 
-/* ---- handlers and waits for several signals, of a runtime that calls them at once ------------- */
+/* ---- handlers and waits for several signals, of a runtime that calls them at once ------------ */
 
 static hsa_amd_signal_handler handler;
 static void *handler_data;

@@ -3,7 +3,8 @@
  *
  *	aqlprofile_test counts|at_stop|second|trace|masks|full|bad
  *
- * Prints the counters, or the tokens of thread traces; test_pmc.py compares them. Any failure ends the program with status 1.
+ * Prints the counters, or the tokens of thread traces; test_pmc.py compares them. Any failure ends
+ * the program with status 1.
  */
 #include "hsa_machine.h"
 
@@ -548,7 +549,8 @@ static void run_groups(hsa_queue_t *q, uint32_t groups, uint16_t group)
 	wait_done(submit(q, &p));
 }
 
-/* A dispatch before, three in the trace on two queues, one behind it; then the same trace again with one. */
+/* A dispatch before, three in the trace on two queues, one behind it; then the same trace again
+ * with one. */
 static void trace(void)
 {
 	static struct profile f;
@@ -569,7 +571,8 @@ static void trace(void)
 	show_trace(&f);
 }
 
-/* Two shader engines, and starts alone; then ends, and instructions of SIMDs 1 and 3 of compute unit 0. */
+/* Two shader engines, and starts alone; then ends, and instructions of SIMDs 1 and 3 of compute
+ * unit 0. */
 static void masks(void)
 {
 	static const hsa_ven_amd_aqlprofile_parameter_t starts[] = {

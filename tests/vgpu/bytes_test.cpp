@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes_test.cpp - fills and copies of odd sizes and alignments, compared byte by byte with the host's
+/* bytes_test.cpp - fills and copies of odd sizes and alignments, compared byte by byte with the
+ * host's
  *
  *	bytes_test [name...]
  *
- * Every operation is done to memory of the device and to an image of it on the host; then the whole of both is
- * compared, so that a byte too many shows as well. Prints "ok NAME" or "wrong NAME: ..." for each part.
+ * Every operation is done to memory of the device and to an image of it on the host; then the whole
+ * of both is compared, so that a byte too many shows as well. Prints "ok NAME" or "wrong NAME: ..."
+ * for each part.
  */
 #include "hip_parts.hpp"
 
@@ -150,7 +152,8 @@ void copies()
 	a.compare("what was only read", 0, 0, 0);
 }
 
-/* width, height and depth of a box, and its position in memory with a pitch and a number of rows per slice */
+/* width, height and depth of a box, and its position in memory with a pitch and a number of rows
+ * per slice */
 struct Box {
 	size_t x, y, z, pitch, rows;
 	size_t at(size_t row, size_t slice) const

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cdna_test.cpp - what gfx90a has beside gfx900: matrix instructions of every shape and type, packed and wide arithmetic, atomics
+/* cdna_test.cpp - what gfx90a has beside gfx900: matrix instructions of every shape and type,
+ * packed and wide arithmetic, atomics
  *
  *     cdna_test [part...]
  *
- * Matrices are random numbers, divided among the lanes as AMD's tables have it, and compared with sums in double precision.
+ * Matrices are random numbers, divided among the lanes as AMD's tables have it, and compared with
+ * sums in double precision.
  */
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
@@ -36,7 +38,8 @@ typedef _Float16 half4v __attribute__((ext_vector_type(4)));
 typedef short short2v __attribute__((ext_vector_type(2)));
 typedef short short4v __attribute__((ext_vector_type(4)));
 
-/* X(name, type, rows, k, blocks, elements of a lane, the registers' type of A and B, that of C and D) */
+/* X(name, type, rows, k, blocks, elements of a lane, the registers' type of A and B, that of C and
+ * D) */
 #define SHAPES                                                                                     \
 	X(f32_32x32x1f32, F32, 32, 1, 2, 1, float, float32v)                                       \
 	X(f32_16x16x1f32, F32, 16, 1, 4, 1, float, float16v)                                       \

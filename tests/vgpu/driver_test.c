@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* driver_test.c - a program that makes the kernel driver's requests itself, without a runtime: libvgpu.so is preloaded
+/* driver_test.c - a program that makes the kernel driver's requests itself, without a runtime:
+ * libvgpu.so is preloaded
  *
  * First argument: the scenario. "ok" on stdout, or status 1 and a line on stderr.
  */
@@ -391,7 +392,8 @@ static uint64_t register_at(void *va, void *user, uint64_t size)
 	return m.handle;
 }
 
-/* Two pieces of the program's memory follow each other for the GPU, and not for the host: what is copied goes over both. */
+/* Two pieces of the program's memory follow each other for the GPU, and not for the host: what is
+ * copied goes over both. */
 static void elsewhere(void)
 {
 	char *va, *first = malloc(3 * PAGE), *second = malloc(3 * PAGE);
@@ -455,7 +457,8 @@ static void elsewhere(void)
 	CHECK(recv((int)smi.fd, text, sizeof(text), MSG_DONTWAIT) == -1 && errno == EAGAIN);
 }
 
-/* A child has its parent's descriptors, and the kernel refuses its requests. It opens the device itself, at once and after exec. */
+/* A child has its parent's descriptors, and the kernel refuses its requests. It opens the device
+ * itself, at once and after exec. */
 static void forks(const char *self)
 {
 	struct kfd_get_version v = { 0 };

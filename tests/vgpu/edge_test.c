@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* edge_test.c - memory and code that is freed under running kernels, scratch memory, copies from invalid memory
+/* edge_test.c - memory and code that is freed under running kernels, scratch memory, copies from
+ * invalid memory
  *
  *	edge_test freed|unloaded|overlap|stray
  *	edge_test form NUMBER
@@ -33,7 +34,8 @@ static void freed(bool code)
 	sleep(20);
 }
 
-/* Several simultaneous kernels of one queue with scratch memory, which the runtime has to enlarge twice. */
+/* Several simultaneous kernels of one queue with scratch memory, which the runtime has to enlarge
+ * twice. */
 static void overlap(void)
 {
 	struct kernel work[] = { load_kernel("kernels.co", "work.kd"),

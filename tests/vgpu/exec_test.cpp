@@ -4,8 +4,8 @@
  *	exec_test [name...]
  *	exec_test bad wild|trap|illegal|assert|missing
  *
- * Prints "ok NAME" or "wrong NAME: ..." for each part; the exit status says whether all were right. The functions
- * that compute are compiled for both sides, so the test needs no table of results.
+ * Prints "ok NAME" or "wrong NAME: ..." for each part; the exit status says whether all were right.
+ * The functions that compute are compiled for both sides, so the test needs no table of results.
  */
 #include <hip/hip_fp16.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_parts.hpp - shared by the HIP programs that check results: errors, parts named on the command line */
+/* hip_parts.hpp - shared by the HIP programs that check results: errors, parts named on the command
+ * line */
 #ifndef VGPU_HIP_PARTS_HPP
 #define VGPU_HIP_PARTS_HPP
 
@@ -38,8 +39,7 @@ struct Part {
 };
 
 /* Calls `run` for each part named from argv[1] on, or for all. */
-template <size_t N, typename F>
-void run_parts(const Part (&parts)[N], int argc, char **argv, F run)
+template <size_t N, typename F> void run_parts(const Part (&parts)[N], int argc, char **argv, F run)
 {
 	for (const Part &part : parts) {
 		bool wanted = argc < 2;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hsa_test.c - scenarios of an HSA program on the virtual GPU
  *
- * First argument: the scenario. Results are lines on stdout that test_vgpu.py reads; any failure ends the
- * program with status 1 and a line on stderr.
+ * First argument: the scenario. Results are lines on stdout that test_vgpu.py reads; any failure
+ * ends the program with status 1 and a line on stderr.
  */
 #include <pthread.h>
 #include <sys/resource.h>
@@ -58,7 +58,8 @@ static void dispatch(hsa_queue_t *q, hsa_signal_t done)
 
 static const hsa_signal_t none = { 0 };
 
-/* Batches of 1 to 1000 packets, each announced by one doorbell, all packets with the same signal. */
+/* Batches of 1 to 1000 packets, each announced by one doorbell, all packets with the same
+ * signal. */
 static void batches(void)
 {
 	hsa_queue_t *q = new_queue(0, 1024);
@@ -360,7 +361,8 @@ static void copy_times(unsigned int n)
 	}
 }
 
-/* Creates and destroys queues: in each destruction two threads of the runtime wait for one event. */
+/* Creates and destroys queues: in each destruction two threads of the runtime wait for one
+ * event. */
 static void churn(unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -426,8 +428,8 @@ static void copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t f
 	wait_zero(s);
 }
 
-/* Two locks of one range: one unlock leaves it to the device. With AMD's thunk two ranges of one address are another matter: which of
- * them an unlock ends is not said. */
+/* Two locks of one range: one unlock leaves it to the device. With AMD's thunk two ranges of one
+ * address are another matter: which of them an unlock ends is not said. */
 static void locks(void)
 {
 	const size_t size = 4 << 20;
@@ -490,7 +492,8 @@ static void reopen(unsigned int n)
 	serial(n, false);
 }
 
-/* The driver is closed, then opened by a child and by its parent, one of which uses the GPU while the other does. */
+/* The driver is closed, then opened by a child and by its parent, one of which uses the GPU while
+ * the other does. */
 static void child_opens(unsigned int n)
 {
 	int status;

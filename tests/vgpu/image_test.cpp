@@ -3,7 +3,8 @@
  *
  *	image_test [PART...]
  *
- * Every format, filter, addressing mode and kind of memory that the parts name; any wrong texel is printed.
+ * Every format, filter, addressing mode and kind of memory that the parts name; any wrong texel is
+ * printed.
  */
 #include "hip_parts.hpp"
 

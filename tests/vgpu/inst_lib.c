@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* inst_lib.c - one instruction at a time, for inst_test.py
  *
- * The interpreter alone, without the driver or a runtime: registers and memory in, registers and memory out.
+ * The interpreter alone, without the driver or a runtime: registers and memory in, registers and
+ * memory out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ static bool range(uint64_t addr, struct gcn_range *out)
 	return addr >= memory_lo && addr < memory_hi;
 }
 
-/* From now on the memory of a state is at an address of the GPU's that is not the host's: the host's is `shift` more. */
+/* From now on the memory of a state is at an address of the GPU's that is not the host's: the
+ * host's is `shift` more. */
 __attribute__((visibility("default"))) void inst_shift(uint64_t shift)
 {
 	memory_shift = shift;
@@ -137,7 +139,8 @@ __attribute__((visibility("default"))) const char *inst_text(const uint32_t *cod
 	return text;
 }
 
-/* The mnemonic of an implemented opcode, NULL for others; VALU's encodings with their own opcodes. */
+/* The mnemonic of an implemented opcode, NULL for others; VALU's encodings with their own
+ * opcodes. */
 __attribute__((visibility("default"))) const char *inst_name(unsigned int enc, unsigned int op)
 {
 	static const struct gcn_entry *const tables[] = {
@@ -237,13 +240,15 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 
 static bool keep_code;
 
-/* Whether inst_kernel() keeps what is decoded, as for kernels that follow each other without an allocation in between. */
+/* Whether inst_kernel() keeps what is decoded, as for kernels that follow each other without an
+ * allocation in between. */
 __attribute__((visibility("default"))) void inst_keep_code(bool keep)
 {
 	keep_code = keep;
 }
 
-/* Runs a kernel object at `memory`. Returns its status; `out`: the counters, in the order of their struct. */
+/* Runs a kernel object at `memory`. Returns its status; `out`: the counters, in the order of their
+ * struct. */
 __attribute__((visibility("default"))) int inst_kernel(uint32_t grid, uint16_t group,
 						       uint64_t memory, uint64_t memory_size,
 						       uint64_t kernarg, uint64_t *out)

@@ -3,14 +3,16 @@
  *
  *	order_test PART SIDES ROUNDS
  *
- * PART: message, store_buffer, load_buffer, iriw, tear (20 times the rounds), or all. SIDES: who runs the roles of a part:
+ * PART: message, store_buffer, load_buffer, iriw, tear (20 times the rounds), or all. SIDES: who
+ * runs the roles of a part:
  *
  *	gpus	   a kernel on each of the process's GPUs
  *	host	   a kernel and host threads
  *	processes  a kernel in each of two processes, or two kernels where there are four roles
  *
- * A role is a kernel of one wave that lives for all rounds. Roles meet at the begin of a round, each round has variables of its
- * own, and what a role has read is checked at the end: outcomes that the memory model forbids are counted.
+ * A role is a kernel of one wave that lives for all rounds. Roles meet at the begin of a round,
+ * each round has variables of its own, and what a role has read is checked at the end: outcomes
+ * that the memory model forbids are counted.
  */
 #include "hip_parts.hpp"
 
@@ -179,8 +181,8 @@ __host__ __device__ inline void clear(Round *r)
 	}
 }
 
-/* Before a round the first role checks the one before the last, which all roles have left, and clears the one that is half a window
- * ahead. */
+/* Before a round the first role checks the one before the last, which all roles have left, and
+ * clears the one that is half a window ahead. */
 __host__ __device__ inline void settle(Shared *s, int part, uint32_t n)
 {
 	if (n > 1 && forbidden(part, &s->rounds[(n - 2) % window]))

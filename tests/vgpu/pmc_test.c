@@ -251,7 +251,8 @@ static void counts(void)
 			snprintf(when, sizeof(when), "set %u after %u:", n, k);
 			show(sets[n], when);
 		}
-		/* counts without a sample are not visible, and kernels after the stop are not counted */
+		/* counts without a sample are not visible, and kernels after the stop are not
+		 * counted */
 		run_kernel(q);
 		wait_done(send(q, &stale));
 		snprintf(when, sizeof(when), "set %u stale:", n);
@@ -324,7 +325,8 @@ static void waits(void)
 	printf("waits %llu\n", (unsigned long long)(out[3] - out[2]));
 }
 
-/* Buffers that jump practically without end: other queues make progress, and the queue can be destroyed. */
+/* Buffers that jump practically without end: other queues make progress, and the queue can be
+ * destroyed. */
 static void endless(void)
 {
 	struct stream s[3] = { new_stream(), new_stream(), new_stream() };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* share_test.cpp - memory and events that processes and GPUs share, and what kernels ask of the host
+/* share_test.cpp - memory and events that processes and GPUs share, and what kernels ask of the
+ * host
  *
  *	share_test [PART...]
  *
@@ -141,7 +142,8 @@ int opened_memory(const char *text)
 	answer<<<1, 1>>>(p + count, 2, 3);
 	HIP(hipDeviceSynchronize());
 	HIP(hipIpcCloseMemHandle(p));
-	/* a handle of a process that does not exist; newer runtimes ask the other process, which never answers that it has no such */
+	/* a handle of a process that does not exist; newer runtimes ask the other process, which
+	 * never answers that it has no such */
 	HIP(hipRuntimeGetVersion(&version));
 	((uint32_t *)&handle)[1] = 0x7ffffff0;
 	if (version < 60000000)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* aqlprofile.c - libhsa-amd-aqlprofile64 of the virtual GPU: the functions that HSA's runtime looks up
+/* aqlprofile.c - libhsa-amd-aqlprofile64 of the virtual GPU: the functions that HSA's runtime looks
+ * up
  *
- * Profilers get them as HSA's extension AQLPROFILE: packets that program and read performance counters (pmc.c), or start and stop a
- * thread trace (trace.c), which the virtual GPU's command processor executes like any others. The library knows
- * the virtual GPU's architectures, and asks the runtime for the agent's (gpu.c). It links libc alone.
+ * Profilers get them as HSA's extension AQLPROFILE: packets that program and read performance
+ * counters (pmc.c), or start and stop a thread trace (trace.c), which the virtual GPU's command
+ * processor executes like any others. The library knows the virtual GPU's architectures, and asks
+ * the runtime for the agent's (gpu.c). It links libc alone.
  *
  * Threads:  any; a profile is in the hands of one at a time.
- * Fails:    with a status; hsa_ven_amd_aqlprofile_error_string() has the text of the thread's last one.
+ * Fails:    with a status; hsa_ven_amd_aqlprofile_error_string() has the text of the thread's last
+ *           one.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +32,8 @@
 #define COMMAND_SIZE 0x2000u
 #define OUTPUT_SIZE 0x1800u
 
-/* An attribute of get_info() without an enumerator: a command that waits for the queue's kernels. */
+/* An attribute of get_info() without an enumerator: a command that waits for the queue's
+ * kernels. */
 #define INFO_WAIT_IDLE 8
 
 static _Thread_local char error_text[256];
@@ -232,7 +236,8 @@ static hsa_status_t answer(hsa_status_t status)
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }
 
-/* A sample for each shader engine. That a buffer was too small is no error: hsa_ven_amd_aqlprofile_error_string() says so. */
+/* A sample for each shader engine. That a buffer was too small is no error:
+ * hsa_ven_amd_aqlprofile_error_string() says so. */
 static hsa_status_t iterate_trace(const profile_t *p,
 				  hsa_ven_amd_aqlprofile_data_callback_t callback, void *data)
 {

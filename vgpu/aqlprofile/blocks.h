@@ -17,7 +17,8 @@ enum { BLOCKS_TRACED_ENGINES = 4, BLOCKS_SLOTS_MAX = 8 }; /* traced: by a thread
 enum blocks_way {
 	BLOCKS_PLAIN, /* the select register gets the event */
 	BLOCKS_SQ,    /* and SQ's mask and control register follow */
-	BLOCKS_MEMORY, /* of the memory controllers: a control register clears, chooses and starts counters */
+	/* of the memory controllers: a control register clears, chooses and starts counters */
+	BLOCKS_MEMORY,
 };
 
 struct block {
@@ -41,7 +42,8 @@ struct blocks_gpu {
 
 /* `agent`: of the profile: the runtime's, or of blocks_agent(). */
 const struct blocks_gpu *blocks_gpu(hsa_agent_t agent);
-/* An agent of this architecture ("gfx90a:sramecc+"), without the runtime; 0: the virtual GPU has none. */
+/* An agent of this architecture ("gfx90a:sramecc+"), without the runtime; 0: the virtual GPU has
+ * none. */
 hsa_agent_t blocks_agent(const char *gfxip);
 bool blocks_is_agent(hsa_agent_t agent);
 

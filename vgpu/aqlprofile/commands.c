@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.c - a profile's command buffer: a record of sizes, an area for results, and three streams of packets */
+/* commands.c - a profile's command buffer: a record of sizes, an area for results, and three
+ * streams of packets */
 #include "commands.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* commands.h - a profile's command buffer: a record of sizes, an area for results, and three streams of packets
+/* commands.h - a profile's command buffer: a record of sizes, an area for results, and three
+ * streams of packets
  *
  * The area follows the record; each stream is on a boundary of 256 bytes.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pmc.c - packets that start, read and stop the counters of a profile
  *
- * The streams have the form that is known of AMD's library on gfx9. The waits (CS_PARTIAL_FLUSH) order them with the kernels of
- * their queue.
+ * The streams have the form that is known of AMD's library on gfx9. The waits (CS_PARTIAL_FLUSH)
+ * order them with the kernels of their queue.
  */
 #include "pmc.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.c - packets that start and stop a thread trace, and the samples that it leaves
  *
- * The streams have the order that is known of AMD's library on gfx9. The waits (CS_PARTIAL_FLUSH) order them with the kernels of
- * their queue. All registers of thread trace are in the space of SET_UCONFIG_REG.
+ * The streams have the order that is known of AMD's library on gfx9. The waits (CS_PARTIAL_FLUSH)
+ * order them with the kernels of their queue. All registers of thread trace are in the space of
+ * SET_UCONFIG_REG.
  */
 #include "trace.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.h - packets that start and stop a thread trace, and the samples that it leaves
  *
- * A profile's output buffer is divided evenly, in pages of 4 KiB, among the shader engines of its SE_MASK. The area of its command buffer
- * has for each of them 32 bytes: STATUS, CNTR and WPTR as they were at the stop.
+ * A profile's output buffer is divided evenly, in pages of 4 KiB, among the shader engines of its
+ * SE_MASK. The area of its command buffer has for each of them 32 bytes: STATUS, CNTR and WPTR as
+ * they were at the stop.
  *
  * Threads:  any; a profile is in the hands of one at a time.
  */

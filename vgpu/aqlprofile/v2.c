@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* v2.c - AQLprofile's second interface: counters by the packets of the first one
  *
- * Agents are described by the caller, without HSA's runtime; their handles are those that blocks_gpu() takes. The caller's callbacks allocate a
- * command buffer and an output buffer, which the host can access. Thread traces and streamed counters are refused.
+ * Agents are described by the caller, without HSA's runtime; their handles are those that
+ * blocks_gpu() takes. The caller's callbacks allocate a command buffer and an output buffer, which
+ * the host can access. Thread traces and streamed counters are refused.
  *
  * Owns:     what a handle of packets stands for, until delete.
  * Threads:  any; a handle is in the hands of one at a time.

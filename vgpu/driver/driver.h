@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* driver.h - the kernel driver that libvgpu.so stands for: what its files share
  *
- * There are two libraries. libvgpu.so is preloaded into each process, and has what decides whether a call is for the driver: files.c,
- * nodes.c, tree.c. It loads libvgpu_engine.so, which has all else, when a device is first opened: other processes have neither its
- * memory nor the libraries that it needs.
+ * There are two libraries. libvgpu.so is preloaded into each process, and has what decides whether
+ * a call is for the driver: files.c, nodes.c, tree.c. It loads libvgpu_engine.so, which has all
+ * else, when a device is first opened: other processes have neither its memory nor the libraries
+ * that it needs.
  *
- * A request returns 0 or a value of its own, or -errno, as the driver's functions in the kernel do. GPUs are numbered from 0 on.
+ * A request returns 0 or a value of its own, or -errno, as the driver's functions in the kernel do.
+ * GPUs are numbered from 0 on.
  */
 #ifndef VGPU_DRIVER_DRIVER_H
 #define VGPU_DRIVER_DRIVER_H
@@ -14,8 +16,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The text of `path` behind `start`; NULL: it begins otherwise. For what is called with each path of the program: strncmp() may be a
- * function of the program's, or of a sanitizer's that has not been set up yet. */
+/* The text of `path` behind `start`; NULL: it begins otherwise. For what is called with each path
+ * of the program: strncmp() may be a function of the program's, or of a sanitizer's that has not
+ * been set up yet. */
 static inline const char *driver_behind(const char *path, const char *start)
 {
 	while (*start)
@@ -47,14 +50,16 @@ struct node node_of_path(const char *path);
 /* Opens it with the flags of open(2); a descriptor, or -errno. */
 int node_open(struct node node, int flags);
 
-/* What a descriptor is; it may have been duplicated, inherited or received. Cheap while no device was opened. */
+/* What a descriptor is; it may have been duplicated, inherited or received. Cheap while no device
+ * was opened. */
 struct node node_of_fd(int fd);
 
-/* Whether a descriptor that node_of_fd() does not know is of a device that another process opened: its parent, say. */
+/* Whether a descriptor that node_of_fd() does not know is of a device that another process opened:
+ * its parent, say. */
 bool node_is_foreign(int fd);
 
-/* Whether this process opened the devices. A child of vfork() or clone() in which no handler of pthread_atfork() ran has the tables of
- * its parent, but none of its threads. */
+/* Whether this process opened the devices. A child of vfork() or clone() in which no handler of
+ * pthread_atfork() ran has the tables of its parent, but none of its threads. */
 bool nodes_are_own(void);
 
 /* In a forked child: what it has is its parent's. */
@@ -67,8 +72,9 @@ void node_path(struct node node, char *out, size_t size);
 dev_t node_device(struct node node);
 
 /*
- * The file that the memory of a GPU is in: a render node's descriptors are of this file, so that mmap() needs no help. Doorbells are
- * in the file of /dev/kfd. -errno: it can't be made, or the program has closed it. Not the caller's to close.
+ * The file that the memory of a GPU is in: a render node's descriptors are of this file, so that
+ * mmap() needs no help. Doorbells are in the file of /dev/kfd. -errno: it can't be made, or the
+ * program has closed it. Not the caller's to close.
  */
 int node_file(struct node node);
 
@@ -86,7 +92,8 @@ struct driver_engine {
 	/* A request of /dev/kfd or of a render node; `size`: bytes at `arg`. */
 	int (*kfd_request)(unsigned int number, void *arg, size_t size);
 	int (*drm_request)(unsigned int gpu, unsigned int number, void *arg, size_t size);
-	/* The file and the offset in it behind an offset of mmap() that is not in the render node's file; false: it is there. */
+	/* The file and the offset in it behind an offset of mmap() that is not in the render node's
+	 * file; false: it is there. */
 	bool (*mmap)(uint64_t offset, int *fd, uint64_t *at);
 	/* Before a device is opened. */
 	void (*start)(void);
@@ -104,13 +111,14 @@ void kfd_forked(void);
 /* From here on an offset is not one in the file of the descriptor: memory_mmap(). */
 #define FOREIGN_AT (1ull << 60)
 
-/* The offset of a GPU's doorbells for mmap(), as the kernel makes it: thunks take the offset in the page from its low bits, some with a mask that
- * is larger than the page. */
+/* The offset of a GPU's doorbells for mmap(), as the kernel makes it: thunks take the offset in the
+ * page from its low bits, some with a mask that is larger than the page. */
 #define DOORBELLS_TYPE (3ull << 62)
 #define DOORBELLS_OFFSET(gpu) (DOORBELLS_TYPE | (uint64_t)gpu_number(gpu) << 46)
 #define OFFSET_GPU(offset) ((uint32_t)((offset) >> 46 & 0xffff))
 
-/* Where in the file of /dev/kfd a GPU's doorbells are, a slot of 8 bytes for each queue; a page that takes stores behind them. */
+/* Where in the file of /dev/kfd a GPU's doorbells are, a slot of 8 bytes for each queue; a page
+ * that takes stores behind them. */
 #define DOORBELLS_SIZE 8192ull
 #define DOORBELL_SLOTS (DOORBELLS_SIZE / 8)
 #define DOORBELLS_AT(gpu) ((uint64_t)(gpu)*DOORBELLS_SIZE)

@@ -38,7 +38,8 @@ static int version(struct drm_version *v)
 	return 0;
 }
 
-/* Copies an answer to the program, as many bytes of it as it asked for; those beyond the answer are 0. */
+/* Copies an answer to the program, as many bytes of it as it asked for; those beyond the answer are
+ * 0. */
 static int answer(const struct drm_info *info, const void *data, size_t size)
 {
 	char *out = (char *)(uintptr_t)info->return_ptr;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* drm_abi.h - what programs ask of /dev/dri/renderD*: the requests of amdgpu that libdrm makes for a runtime
+/* drm_abi.h - what programs ask of /dev/dri/renderD*: the requests of amdgpu that libdrm makes for
+ * a runtime
  *
  * The layouts are those of drm/drm.h and drm/amdgpu_drm.h, which Debian has in libdrm-dev.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c - events, with which the device wakes host threads
  *
- * An event has an id, and a slot in a page of memory that the program allocates: the device stores the id there and interrupts.
- * Records are never freed, only reused: the device may signal an event while it is being destroyed.
+ * An event has an id, and a slot in a page of memory that the program allocates: the device stores
+ * the id there and interrupts. Records are never freed, only reused: the device may signal an event
+ * while it is being destroyed.
  *
  * Owns:     the table of events.
  * Threads:  any.
@@ -153,7 +154,8 @@ int event_request_create(struct kfd_create_event *args)
 		if (e->type == KFD_EVENT_MEMORY)
 			memory_event = e;
 		args->event_id = args->trigger_data = args->slot_index = e->id;
-		/* the thunk has an address for the slot only if this is set; it made the page itself */
+		/* the thunk has an address for the slot only if this is set; it made the page
+		 * itself */
 		args->page_offset = EVENTS_PAGE;
 	}
 	pthread_mutex_unlock(&lock);
@@ -172,7 +174,8 @@ int event_request_destroy(uint32_t id)
 		e->next_free = NULL;
 		if (e == memory_event)
 			memory_event = NULL;
-		/* reuse the slot as late as possible, so that a late signal does not wake threads of a new event */
+		/* reuse the slot as late as possible, so that a late signal does not wake threads
+		 * of a new event */
 		if (free_tail)
 			free_tail->next_free = e;
 		else
@@ -231,16 +234,17 @@ static struct timespec deadline(uint32_t ms)
 }
 
 /*
- * Ages, of interface 1.14: a thread that waits with the age that the event had when it looked at what the event announces misses
- * no signal in between. 0 is no age.
+ * Ages, of interface 1.14: a thread that waits with the age that the event had when it looked at
+ * what the event announces misses no signal in between. 0 is no age.
  */
 static bool is_younger(const struct event *e, uint64_t age)
 {
 	return e->type == KFD_EVENT_SIGNAL && age && age != e->age;
 }
 
-/* Whether a thread waits for one event, as the thunk's wait for one does. A list of which any suffices is a runtime's own thread, which
- * waits for all that is in flight, and now and then that is one event. */
+/* Whether a thread waits for one event, as the thunk's wait for one does. A list of which any
+ * suffices is a runtime's own thread, which waits for all that is in flight, and now and then that
+ * is one event. */
 static bool is_alone(const struct kfd_wait_events *args)
 {
 	return args->num_events == 1 && args->wait_for_all;
@@ -297,8 +301,9 @@ static void tell(const struct link *links, struct kfd_event_data *data, uint32_t
 }
 
 /*
- * Of two threads that wait for one event one can take the other's signal, between its look at what the event announces and its wait
- * (seen in hsa_queue_destroy() of 5.2.3, 2 of 360 runs). Ages prevent that. A wait without an age ends by then as if the event had been
+ * Of two threads that wait for one event one can take the other's signal, between its look at what
+ * the event announces and its wait (seen in hsa_queue_destroy() of 5.2.3, 2 of 360 runs). Ages
+ * prevent that. A wait without an age ends by then as if the event had been
  * signaled: the runtime looks again after each wait, and what was a hang is a delay.
  */
 #define LONGEST_WAIT_MS 500u

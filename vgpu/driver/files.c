@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* files.c - libvgpu.so: the C library's functions through which programs reach the kernel driver
  *
- * The library is preloaded. It has the functions that take a path or a descriptor, and passes on each call that is not for the
- * driver: for /dev/kfd, /dev/dri/renderD* of a virtual GPU (nodes.c), or a file of the driver in /sys (tree.c), whose path is
- * replaced by one in a folder that is made at the first such path.
+ * The library is preloaded. It has the functions that take a path or a descriptor, and passes on
+ * each call that is not for the
+ * driver: for /dev/kfd, /dev/dri/renderD* of a virtual GPU (nodes.c), or a file of the driver in
+ * /sys (tree.c), whose path is replaced by one in a folder that is made at the first such path.
  *
  * Threads:  any.
  * Fails:    a folder that can't be made gets one line on stderr, and paths are left as they are.
@@ -53,7 +54,8 @@ static const struct driver_front front = { .node_file = node_file,
 					   .node_of_fd = node_of_fd,
 					   .forget_nodes = nodes_forget };
 static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
-/* atomic: release when its library is loaded; NULL: no device was opened yet, or there is no engine */
+/* atomic: release when its library is loaded; NULL: no device was opened yet, or there is no
+ * engine */
 static const struct driver_engine *engine;
 
 static void load_engine(void)
@@ -116,11 +118,11 @@ static int result(int ret)
 }
 
 /*
- * NEXT(name) is the function of the next library, with the type of this one. Two threads may look it up at once: they store the
- * same. Relaxed: the function is constant.
+ * NEXT(name) is the function of the next library, with the type of this one. Two threads may look
+ * it up at once: they store the same. Relaxed: the function is constant.
  *
- * By dlvsym(): a program may have a dlsym() of its own, which finds this library's functions. A library without versions, as a
- * sanitizer's, has those that are asked for.
+ * By dlvsym(): a program may have a dlsym() of its own, which finds this library's functions. A
+ * library without versions, as a sanitizer's, has those that are asked for.
  */
 #define NEXT(name)                                                                                 \
 	({                                                                                         \
@@ -247,7 +249,7 @@ PASS_OPEN_2(__open64_2)
 PASS_OPENAT_2(__openat_2)
 PASS_OPENAT_2(__openat64_2)
 
-/* ---- ends without destructors ----------------------------------------------------------------- */
+/* ---- ends without destructors ---------------------------------------------------------------- */
 
 #define PASS_EXIT(name)                                                                            \
 	_Noreturn void name(int status);                                                           \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kfd.c - the requests of /dev/kfd
  *
- * A request is known by its number. Its size is the program's: an argument may be shorter than today's, then the rest is 0, or longer,
- * then the rest is left alone, as in the kernel.
+ * A request is known by its number. Its size is the program's: an argument may be shorter than
+ * today's, then the rest is 0, or longer, then the rest is left alone, as in the kernel.
  *
  * Threads:  any.
  */
@@ -299,7 +299,8 @@ static int set_xnack_mode(union argument *a)
 	return 0;
 }
 
-/* Unless supported, the runtime reads queue errors from queue_inactive_signal, as with older drivers. */
+/* Unless supported, the runtime reads queue errors from queue_inactive_signal, as with older
+ * drivers. */
 static int runtime_enable(union argument *a)
 {
 	a->runtime_enable.capabilities = 0;

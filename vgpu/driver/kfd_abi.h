@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* kfd_abi.h - what programs ask of /dev/kfd: the requests of the kernel driver's interface 1.17
  *
- * The names without their prefix and the layouts are those of linux/kfd_ioctl.h. That header is not included: Debian's copies of it differ by
- * release, and all of them include drm/drm.h, which is in another package. Later interfaces only add members at the end of an
+ * The names without their prefix and the layouts are those of linux/kfd_ioctl.h. That header is not
+ * included: Debian's copies of it differ by release, and all of them include drm/drm.h, which is in
+ * another package. Later interfaces only add members at the end of an
  * argument: the request's number says how many bytes a program has.
  */
 #ifndef VGPU_DRIVER_KFD_ABI_H

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - memory of the GPUs: what is allocated, shared, and mapped where
  *
- * All memory of a GPU and all host memory that was allocated by it is in the file of its render node (nodes.c). An allocation is a
- * range of that file; the offset at which a program maps it is its offset there. A GPU has the host's addresses: what the driver
- * maps for a GPU is mapped for the host at the same address, so that the engine can use it. User memory is where it is, and for the GPU
- * where the thunk wants it: there, or at another address.
+ * All memory of a GPU and all host memory that was allocated by it is in the file of its render
+ * node (nodes.c). An allocation is a range of that file; the offset at which a program maps it is
+ * its offset there. A GPU has the host's addresses: what the driver maps for a GPU is mapped for
+ * the host at the same address, so that the engine can use it. User memory is where it is, and for
+ * the GPU where the thunk wants it: there, or at another address.
  *
- * A descriptor that stands for an allocation (dma-buf) is of the same file, with its position at the allocation: descriptions of
- * open files and their positions travel between processes. The page before the allocation says what it is.
+ * A descriptor that stands for an allocation (dma-buf) is of the same file, with its position at
+ * the allocation: descriptions of open files and their positions travel between processes. The page
+ * before the allocation says what it is.
  *
  *     offset   at - 4096     struct shared, once the memory was exported
  *              at            the memory
  *
- * Owns:     the allocations, by their number; the ranges that a GPU may access, in the order of their start.
+ * Owns:     the allocations, by their number; the ranges that a GPU may access, in the order of
+ *           their start.
  * Threads:  any.
- * Locks:    `lock`, innermost: the engine looks ranges up under its own lock. Ranges are removed under both: a range that
- *           the engine has checked stays valid until it releases its lock.
+ * Locks:    `lock`, innermost: the engine looks ranges up under its own lock. Ranges are removed
+ *           under both: a range that the engine has checked stays valid until it releases its lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +65,8 @@ struct bo {
 	bool exported;
 };
 
-/* What GPUs may access. Ranges of user memory may overlap others. `shift`: as in struct gcn_range. */
+/* What GPUs may access. Ranges of user memory may overlap others. `shift`: as in struct
+ * gcn_range. */
 struct range {
 	uint64_t start, size, shift;
 	unsigned int refs;
@@ -241,7 +245,8 @@ static void put_bo(struct bo *b)
 	else if (is_memory(b)) {
 		if (b->flags & KFD_MEMORY_VRAM)
 			used[b->gpu] -= b->size;
-		/* what was exported lives on as long as others have it, which the file does not tell: it is freed with the file */
+		/* what was exported lives on as long as others have it, which the file does not
+		 * tell: it is freed with the file */
 		if (!b->exported)
 			(void)fallocate(b->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					(off_t)b->at, (off_t)b->size);
@@ -266,7 +271,8 @@ static int put_in_file(struct bo *b)
 
 	if (file < 0)
 		return file;
-	/* offsets are used once: the file is sparse, and its 2^60 bytes do not run out. Large allocations begin at a huge page. */
+	/* offsets are used once: the file is sparse, and its 2^60 bytes do not run out. Large
+	 * allocations begin at a huge page. */
 	at = file_end[b->gpu] + PAGE;
 	if (b->size >= 2 << 20)
 		at = (at + (2 << 20) - 1) & ~((2ull << 20) - 1);
@@ -352,7 +358,8 @@ int memory_request_free(uint64_t handle)
 	return err;
 }
 
-/* Maps part of it at `va` for the host, whatever access the program has asked for there: the engine needs it. */
+/* Maps part of it at `va` for the host, whatever access the program has asked for there: the engine
+ * needs it. */
 static int map_host(const struct bo *b, uint64_t va, uint64_t offset, uint64_t size)
 {
 	return mmap(at_address(va), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, b->file,
@@ -449,7 +456,7 @@ uint64_t memory_available(unsigned int gpu)
 	return limit() - memory_used(gpu);
 }
 
-/* ---- user memory at its own address ------------------------------------------------------------------- */
+/* ---- user memory at its own address ---------------------------------------------------------- */
 
 static bool grants(const struct kfd_svm *args)
 {
@@ -493,7 +500,8 @@ static void get_svm(struct kfd_svm *args)
 	}
 }
 
-/* Attributes are set once more for memory that has them: the range counts once, and ends with the first refusal. */
+/* Attributes are set once more for memory that has them: the range counts once, and ends with the
+ * first refusal. */
 int memory_request_svm(struct kfd_svm *args, size_t size)
 {
 	int err = 0;
@@ -715,7 +723,8 @@ int memory_request_import(struct kfd_import_dmabuf *args)
 	return err;
 }
 
-/* What AMD's driver has in a table of its own is in the handle: the process and its file, and where the memory is in it. */
+/* What AMD's driver has in a table of its own is in the handle: the process and its file, and where
+ * the memory is in it. */
 int memory_request_ipc_export(struct kfd_ipc_export *args)
 {
 	struct bo *b;
@@ -889,8 +898,8 @@ int memory_gem_facts(uint32_t handle, struct memory_facts *out)
 }
 
 /*
- * What is attached to memory, for all processes that have it. The runtime keeps a number there, by which it knows that a handle
- * of IPC is of this memory and not of what was there before.
+ * What is attached to memory, for all processes that have it. The runtime keeps a number there, by
+ * which it knows that a handle of IPC is of this memory and not of what was there before.
  */
 int memory_gem_metadata(uint32_t handle, bool set, struct drm_metadata *data)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* nodes.c - descriptors of /dev/kfd and /dev/dri/renderD*
  *
- * A device is a file in memory, and its descriptors are descriptors of that file: dup(), fcntl(), fork(), sending and closing them
- * need no help, and neither does mmap(), since the offsets that the driver gives out are those of the file. A descriptor is known
- * by its file's inode, never by its number: programs have threads and children with tables of descriptors of their own.
+ * A device is a file in memory, and its descriptors are descriptors of that file: dup(), fcntl(),
+ * fork(), sending and closing them need no help, and neither does mmap(), since the offsets that
+ * the driver gives out are those of the file. A descriptor is known by its file's inode, never by
+ * its number: programs have threads and children with tables of descriptors of their own.
  *
  * Owns:     a descriptor of each file, above those that programs use.
  * Threads:  any.
@@ -47,8 +48,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct file files[NODES];
 /* atomic: how many there are */
 static unsigned int nr_files;
-/* atomic: a page that the kernel clears in each child that has a copy of it; it says whether this process made them. Without a system
- * call, which a program may have forbidden itself. */
+/* atomic: a page that the kernel clears in each child that has a copy of it; it says whether this
+ * process made them. Without a system call, which a program may have forbidden itself. */
 static bool *own;
 
 /* The functions of the C library are those of files.c. */
@@ -105,8 +106,9 @@ dev_t node_device(struct node node)
 				       makedev(DRM_MAJOR, RENDER_FIRST + node.gpu);
 }
 
-/* The size is set once: files are sparse, and a limit of file sizes that the program sets afterwards is none of the GPU's. One that it
- * has before leaves no space for a GPU's memory: EFBIG, and not the signal that the kernel sends for it. */
+/* The size is set once: files are sparse, and a limit of file sizes that the program sets
+ * afterwards is none of the GPU's. One that it has before leaves no space for a GPU's memory:
+ * EFBIG, and not the signal that the kernel sends for it. */
 static bool may_be_large(void)
 {
 	struct rlimit l;
@@ -118,7 +120,8 @@ static bool may_be_large(void)
 	return false;
 }
 
-/* Under lock. Kernels before 4.14 do not clear it: a child that no handler of pthread_atfork() saw is taken for its parent. */
+/* Under lock. Kernels before 4.14 do not clear it: a child that no handler of pthread_atfork() saw
+ * is taken for its parent. */
 static bool make_own(void)
 {
 	void *page;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - the engine's library in a process: its start, fork(), and what it shares with libvgpu.so
+/* process.c - the engine's library in a process: its start, fork(), and what it shares with
+ * libvgpu.so
  *
  * Threads:  any.
  * Locks:    `start_lock`, outermost; then the engine's, event.c's, memory.c's, the log's, smi.c's.
- * Life:     a forked child has nothing of its parent's: its descriptors are refused, as in the kernel, and there is no engine until
- *           it opens a device itself.
+ * Life:     a forked child has nothing of its parent's: its descriptors are refused, as in the
+ *           kernel, and there is no engine until it opens a device itself.
  */
 #include <pthread.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* smi.c - descriptors from which management programs read what happens to a GPU
  *
- * A program writes a mask of the events that it wants, 64 bits, and reads lines of text. Of the kernel's events a virtual GPU has one:
- * memory faults. Such a descriptor is an end of a pair of sockets.
+ * A program writes a mask of the events that it wants, 64 bits, and reads lines of text. Of the
+ * kernel's events a virtual GPU has one: memory faults. Such a descriptor is an end of a pair of
+ * sockets.
  *
  * Owns:     the other ends, until the program has closed its own.
  * Threads:  any.

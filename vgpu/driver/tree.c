@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* tree.c - the kernel driver's files in /sys that describe the virtual GPUs
  *
- * The names and units are those of the Linux kernel's amdkfd: a line "name number" for each property. Node 0 is the CPU, the GPUs
- * follow. Runtimes depend on many of the values: they assert them, divide by them or select their protocol by them; those are marked.
+ * The names and units are those of the Linux kernel's amdkfd: a line "name number" for each
+ * property. Node 0 is the CPU, the GPUs follow. Runtimes depend on many of the values: they assert
+ * them, divide by them or select their protocol by them; those are marked.
  *
- * The folder is shared by the user's processes with the same settings, each of which holds a lock on it (flock, shared). The one that
- * ends last removes it. What a process left that was killed is removed when the next folder is made.
+ * The folder is shared by the user's processes with the same settings, each of which holds a lock
+ * on it (flock, shared). The one that ends last removes it. What a process left that was killed is
+ * removed when the next folder is made.
  *
- * Owns:     a descriptor of the folder, and its files. A file that exists with its size is right: names and sizes follow from the content.
+ * Owns:     a descriptor of the folder, and its files. A file that exists with its size is right:
+ *           names and sizes follow from the content.
  * Threads:  any.
  */
 #include "tree.h"
@@ -310,7 +313,8 @@ static uint64_t checksum(const struct files *f)
 	return sum;
 }
 
-/* Kept until the process ends; -1: no folder was made. Under files.c's `once`, constant afterwards. */
+/* Kept until the process ends; -1: no folder was made. Under files.c's `once`, constant
+ * afterwards. */
 static int root_fd = -1;
 static char root_path[PATH_MAX];
 static struct files shown;
@@ -352,7 +356,8 @@ static void remove_file(int root, const char *path)
 	}
 }
 
-/* A forked child holds the folder, too, by the same description: its lock stays until both have closed it. */
+/* A forked child holds the folder, too, by the same description: its lock stays until both have
+ * closed it. */
 void tree_leave(void)
 {
 	int root;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.h - the kernel driver's files in /sys that describe the virtual GPUs, in a folder of the user's
+/* tree.h - the kernel driver's files in /sys that describe the virtual GPUs, in a folder of the
+ * user's
  *
- * The folder has the content of /sys/class/kfd in class/, what /sys/dev/char/ has of the render nodes in char/, and /sys/module/amdgpu in
- * module/. It is named by the user and by a checksum of that content: processes with the same settings share it, and the last of them
- * removes it.
+ * The folder has the content of /sys/class/kfd in class/, what /sys/dev/char/ has of the render
+ * nodes in char/, and /sys/module/amdgpu in module/. It is named by the user and by a checksum of
+ * that content: processes with the same settings share it, and the last of them removes it.
  */
 #ifndef VGPU_DRIVER_TREE_H
 #define VGPU_DRIVER_TREE_H
@@ -18,10 +19,12 @@
  */
 int tree_make(char path[PATH_MAX]);
 
-/* Before the process ends: removes the folder if no other process uses it. May be called in a signal's handler. */
+/* Before the process ends: removes the folder if no other process uses it. May be called in a
+ * signal's handler. */
 void tree_leave(void);
 
-/* Whether the folder has the file that a path names, which begins with "/sys/"; its path in the folder. Any thread. */
+/* Whether the folder has the file that a path names, which begins with "/sys/"; its path in the
+ * folder. Any thread. */
 bool tree_has(const char *path, char rest[PATH_MAX]);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - the host's time and the counter of each GPU
  *
- * Threads:  any, without locks: the parameters are constant after clock_init(), the epoch is set once.
+ * Threads:  any, without locks: the parameters are constant after clock_init(), the epoch is set
+ *           once.
  * Not here: the virtual time of the queues (cp_aql.c, sdma.c, vtime.c).
  */
 #include "clock.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.h - the host's time and the counter of each GPU
  *
- * Host time is CLOCK_BOOTTIME in ns: what the kernel driver reports as the system clock. A GPU's counter is
- *     ticks = offset + floor((ns - epoch) * hz * (1 + drift))
+ * Host time is CLOCK_BOOTTIME in ns: what the kernel driver reports as the system clock. A GPU's
+ *     counter is ticks = offset + floor((ns - epoch) * hz * (1 + drift))
  * where epoch is the host time at which the counter was first read.
  */
 #ifndef VGPU_CLOCK_H

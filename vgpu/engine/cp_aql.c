@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* cp_aql.c - command processor: AQL packets
  *
- * A slot holds a packet when its index is below write_dispatch_id and its header's type is not INVALID; the
- * doorbell's value is ignored (several producers may ring in any order), unless VGPU_DOORBELL=strict: then it is the
- * index of the last packet that may be processed, and beyond the write index it is an error. A packet's life:
+ * A slot holds a packet when its index is below write_dispatch_id and its header's type is not
+ * INVALID; the doorbell's value is ignored (several producers may ring in any order), unless
+ * VGPU_DOORBELL=strict: then it is the index of the last packet that may be processed, and beyond
+ * the write index it is an error. A packet's life:
  *
  *     seen      its header was found valid; that time is recorded: no packet begins before it
- *     begun     at the later of that time and the queue's gate (the end of the packets before a barrier)
+ *     begun     at the later of that time and the queue's gate (the end of the packets before a
+ *               barrier)
  *     due       its end is reached
  *     complete  header := INVALID, read_dispatch_id := index + 1, timestamps, value, mailbox, event
  *
@@ -212,8 +214,8 @@ void cp_aql_error(struct queue *q, uint64_t code, uint64_t index)
 }
 
 /*
- * If a kernel needs more scratch memory than the queue has, requests it from the runtime. The queue stops until the
- * runtime answers by storing 0, or stops the queue.
+ * If a kernel needs more scratch memory than the queue has, requests it from the runtime. The queue
+ * stops until the runtime answers by storing 0, or stops the queue.
  */
 static bool scratch_missing(struct queue *q, const void *packet)
 {
@@ -236,7 +238,8 @@ static bool scratch_pending(struct queue *q)
 	return q->scratch_asked;
 }
 
-/* Unless VGPU_DOORBELL=lenient: reads the doorbell. false: its value is not below the write index. */
+/* Unless VGPU_DOORBELL=lenient: reads the doorbell. false: its value is not below the write
+ * index. */
 static bool take_doorbell(struct queue *q)
 {
 	uint64_t value = mem_load64(q->doorbell);
@@ -388,7 +391,8 @@ static void set_end(struct queue *q, struct queue_flight *f)
 		q->gate_vns = q->last_vns = f->end_vns;
 }
 
-/* Runs a slice of each dispatch in execution; true if there was any. *waits: but all of them wait for others. */
+/* Runs a slice of each dispatch in execution; true if there was any. *waits: but all of them wait
+ * for others. */
 static bool execute_slices(struct queue *q, bool *waits)
 {
 	enum kernel_state state;
@@ -409,8 +413,8 @@ static bool execute_slices(struct queue *q, bool *waits)
 	return any;
 }
 
-/* Converts gfx1250's dispatch packet, which has the grid as clusters of work-groups, to a plain one; the other members are the
- * same. */
+/* Converts gfx1250's dispatch packet, which has the grid as clusters of work-groups, to a plain
+ * one; the other members are the same. */
 static void lower_ext_dispatch(unsigned char *packet)
 {
 	hsa_kernel_dispatch_packet_t *d = (void *)packet;
@@ -447,7 +451,8 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 
 	if (q->nr_flights >= knobs.overlap)
 		return false;
-	/* for a larger request the runtime frees the present scratch memory: wait until no kernel uses it */
+	/* for a larger request the runtime frees the present scratch memory: wait until no kernel
+	 * uses it */
 	if (kernel_waits_for_scratch(q, slot_of(q, q->next)) ||
 	    scratch_missing(q, slot_of(q, q->next)))
 		return false;
@@ -585,7 +590,8 @@ static bool run_pm4(struct queue *q, const unsigned char *packet)
 	}
 }
 
-/* Barrier-AND, barrier-OR and vendor packets complete as soon as their dependencies are satisfied. */
+/* Barrier-AND, barrier-OR and vendor packets complete as soon as their dependencies are
+ * satisfied. */
 static bool begin_other_packet(struct queue *q, unsigned int type, uint64_t now)
 {
 	const unsigned char *packet = slot_of(q, q->next);

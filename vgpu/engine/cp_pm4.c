@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cp_pm4.c - command processor: PM4 packets, which an AQL packet may point to
  *
- * Profilers send them to program and read performance counters: they write, read and wait for registers, and write
- * memory. Caches and pipelines need no flush: a queue executes PM4 packets when none of its other packets runs.
- * Buffers that jump to buffers may never end, so they are executed in slices, as kernels are.
+ * Profilers send them to program and read performance counters: they write, read and wait for
+ * registers, and write memory. Caches and pipelines need no flush: a queue executes PM4 packets
+ * when none of its other packets runs. Buffers that jump to buffers may never end, so they are
+ * executed in slices, as kernels are.
  *
  *     header  31:30 type (3), 29:16 number of dwords that follow - 1, 15:8 opcode
  *

@@ -29,7 +29,8 @@ static void complete(uint64_t handle, bool lose_event)
 	uint64_t mailbox = s->event_mailbox_ptr;
 	uint32_t id = s->event_id;
 
-	/* pairs with the acquire of the waiting thread: results and timestamps come before the value */
+	/* pairs with the acquire of the waiting thread: results and timestamps come before the
+	 * value */
 	__atomic_fetch_sub(&s->value, 1, __ATOMIC_RELEASE);
 	if (mailbox && !lose_event) {
 		mem_store64(mem_ptr(mailbox), id);
@@ -63,7 +64,8 @@ void deliver_signal(struct queue *q, uint64_t handle, uint64_t vns, bool lose_ev
 {
 	if (knobs.clock == KNOBS_CLOCK_DETERMINISTIC) {
 		vtime_set(handle, vns);
-		/* one that no thread can block on is not kept, unless earlier ones are: it is visible no sooner than they */
+		/* one that no thread can block on is not kept, unless earlier ones are: it is
+		 * visible no sooner than they */
 		if (knobs.settle_us && (signal_of(handle)->event_mailbox_ptr || q->nr_late) &&
 		    keep_back(q, handle, lose_event))
 			return;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.c - the one thread that serves all queues of all GPUs
  *
- * Doorbells are plain memory, so the thread polls. It polls without pause for SPIN_NS after the last
- * progress, then naps, each nap an eighth of the time since, up to VGPU_NAP_US. It wakes earlier if a
- * packet ends earlier.
+ * Doorbells are plain memory, so the thread polls. It polls without pause for SPIN_NS after the
+ * last progress, then naps, each nap an eighth of the time since, up to VGPU_NAP_US. It wakes
+ * earlier if a packet ends earlier.
  *
  * Owns:     the thread, the table of queues.
  * Threads:  its own; engine_*() any.
  * Locks:    `lock`, outermost. `wanted` makes the thread release it for others.
- * Life:     started with the first queue, never ends; the state is immortal, so exit() may run alongside.
+ * Life:     started with the first queue, never ends; the state is immortal, so exit() may run
+ *           alongside.
  */
 #include "engine.h"
 
@@ -125,9 +126,11 @@ static void rest(uint64_t now, uint64_t active_ns, uint64_t wake_ns)
 		sched_yield();
 }
 
-/* A GPU does not wait for processors: the thread gets one soon when it wakes, though threads that spin have all of them
- * (a runtime's may). Without it each packet that the host waits for costs slices of the
- * others: 4 ms each. Of SCHED_OTHER's threads the one with the shorter slice goes first; Linux before 6.12 ignores it. */
+/* A GPU does not wait for processors: the thread gets one soon when it wakes, though threads that
+ * spin have all of them (a runtime's may). Without it each packet that the host waits for costs
+ * slices of the
+ * others: 4 ms each. Of SCHED_OTHER's threads the one with the shorter slice goes first; Linux
+ * before 6.12 ignores it. */
 #define SLICE_NS 100000
 
 static void take_short_slices(void)
@@ -154,7 +157,8 @@ static void *engine_main(void *arg)
 	(void)arg;
 	pthread_setname_np(pthread_self(), "vgpu-engine");
 	prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
-	/* there the engine hides a completion until the host's threads rest, and must not hold them up */
+	/* there the engine hides a completion until the host's threads rest, and must not hold them
+	 * up */
 	if (knobs.clock != KNOBS_CLOCK_DETERMINISTIC)
 		take_short_slices();
 	for (;;) {

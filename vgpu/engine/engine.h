@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* engine.h - the one thread that serves all queues of all GPUs
  *
- * synchronisation: every queue is accessed only under the engine's lock; the thread releases it between rounds.
+ * synchronisation: every queue is accessed only under the engine's lock; the thread releases it
+ * between rounds.
  */
 #ifndef VGPU_ENGINE_H
 #define VGPU_ENGINE_H
@@ -23,10 +24,12 @@ struct queue *engine_find(uint64_t id);
 void engine_lock(void);
 void engine_unlock(void);
 
-/* Makes the engine serve the queues now, because a thread waits for a result. Cheap if the engine is awake. */
+/* Makes the engine serve the queues now, because a thread waits for a result. Cheap if the engine
+ * is awake. */
 void engine_kick(void);
 
-/* Ends the queue: its packet (or SDMA operation) `index` used `addr`, which is no memory of the device. Under the lock. */
+/* Ends the queue: its packet (or SDMA operation) `index` used `addr`, which is no memory of the
+ * device. Under the lock. */
 void engine_memory_fault(struct queue *q, uint64_t index, uint64_t addr, unsigned int error_type);
 
 /* Around fork(): the child has no engine. */

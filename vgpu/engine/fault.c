@@ -195,7 +195,7 @@ const struct fault_rule *fault_match(enum fault_kind kind, const struct fault_ev
 	return hit;
 }
 
-/* ---- the end of the process ------------------------------------------------------------------- */
+/* ---- the end of the process ------------------------------------------------------------------ */
 
 static _Atomic bool aborts;
 

@@ -2,8 +2,9 @@
 /* fault.h - injected faults
  *
  * A rule is a list of key=value separated by commas; rules are separated by semicolons. It selects
- * events: gpu=, queue= (number of the HSA queue), n= (the n-th matching event, from 1) and count= (how many
- * from there on; 0 = all), signal= (whether it has a completion signal). Further keys depend on the kind: see docs/virtual-gpu.md.
+ * events: gpu=, queue= (number of the HSA queue), n= (the n-th matching event, from 1) and count=
+ * (how many from there on; 0 = all), signal= (whether it has a completion signal). Further keys
+ * depend on the kind: see docs/virtual-gpu.md.
  */
 #ifndef VGPU_FAULT_H
 #define VGPU_FAULT_H
@@ -45,7 +46,8 @@ struct fault_rule {
 	uint64_t seen;	/* matching events so far; atomic */
 };
 
-/* Adds the rules in `text`; returns NULL, or an error message. Only before the first fault_match(). */
+/* Adds the rules in `text`; returns NULL, or an error message. Only before the first
+ * fault_match(). */
 const char *fault_parse(enum fault_kind kind, const char *text);
 
 /* Whether any rule of this kind exists. Cheap. */
@@ -58,7 +60,8 @@ struct fault_event {
 	bool signal; /* of a dispatch: it has a completion signal */
 };
 
-/* Counts the event in every rule of its kind that selects it; returns a rule that fires, or NULL. */
+/* Counts the event in every rule of its kind that selects it; returns a rule that fires, or
+ * NULL. */
 const struct fault_rule *fault_match(enum fault_kind kind, const struct fault_event *event);
 
 /* The process ends by abort() when its libraries are unloaded. */

@@ -11,7 +11,8 @@
 #define GPU_SIMDS_PER_CU 4u
 #define GPU_GWS 64u /* barriers of all workgroups */
 #define GPU_LDS_KB 64u
-/* Where a flat address is in LDS, or in scratch memory. Device code rebuilds them from 16 bits; the high halves must not be 0. */
+/* Where a flat address is in LDS, or in scratch memory. Device code rebuilds them from 16 bits; the
+ * high halves must not be 0. */
 #define GPU_LDS_BASE (1ull << 48)
 #define GPU_SCRATCH_BASE (2ull << 48)
 #define GPU_ADDR_CONFIG 0x2a114042u

@@ -11,7 +11,8 @@
 /* What GPUs may access at `addr`; false: nothing. Any thread. */
 bool host_range(uint64_t addr, struct gcn_range *out);
 
-/* Changes whenever GPUs may access something no more: ranges that were looked up before are invalid then. Atomic. */
+/* Changes whenever GPUs may access something no more: ranges that were looked up before are invalid
+ * then. Atomic. */
 extern unsigned int host_generation;
 
 /* Signals the event with this id; unknown ids are ignored. Any thread. */
@@ -20,8 +21,8 @@ void host_event_set(uint32_t id);
 /* Whether a thread waits for this event alone. Any thread. */
 bool host_event_blocks(uint32_t id);
 
-/* Reports a memory fault at `addr` by `gpu` through the event for memory faults. If there is none, prints the fault and aborts: the program
- * would wait for ever. */
+/* Reports a memory fault at `addr` by `gpu` through the event for memory faults. If there is none,
+ * prints the fault and aborts: the program would wait for ever. */
 void host_memory_fault(unsigned int gpu, uint64_t addr, unsigned int error_type);
 
 #endif

@@ -22,7 +22,8 @@
 
 /* instructions in a slice, of each thread: about half a millisecond */
 #define SLICE 20000
-/* before a dispatch is shared among threads: a small one ends before they would wake up; instructions may take long, too */
+/* before a dispatch is shared among threads: a small one ends before they would wake up;
+ * instructions may take long, too */
 #define ALONE 3000
 #define ALONE_STEP 100
 #define ALONE_NS 10000
@@ -187,8 +188,9 @@ static enum kernel_state after_slice(struct queue *q, struct queue_flight *f,
 	return KERNEL_FAILED;
 }
 
-/* Runtimes from 7.0 on give the size of a queue's scratch memory only to the hardware: COMPUTE_TMPRING_SIZE has the
- * number of waves (bits 11:0) and the bytes of each (bits 24:12, in units of 1024). */
+/* Runtimes from 7.0 on give the size of a queue's scratch memory only to the hardware:
+ * COMPUTE_TMPRING_SIZE has the number of waves (bits 11:0) and the bytes of each (bits 24:12, in
+ * units of 1024). */
 static uint64_t scratch_size(const amd_queue_t *aq)
 {
 	uint64_t waves = aq->compute_tmpring_size & 0xfff;

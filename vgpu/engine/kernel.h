@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel.h - what a kernel does and how long it takes
  *
- * The interface between the command processor and the interpreter (gcn/). A kernel is executed in slices,
- * short enough for threads that wait for the engine's lock.
+ * The interface between the command processor and the interpreter (gcn/). A kernel is executed in
+ * slices, short enough for threads that wait for the engine's lock.
  */
 #ifndef VGPU_KERNEL_H
 #define VGPU_KERNEL_H
@@ -26,10 +26,12 @@ enum kernel_state {
 /* How long the kernel occupies its queue, in ns; `insts`: instructions that its waves executed. */
 uint64_t kernel_duration_ns(const hsa_kernel_dispatch_packet_t *packet, uint64_t insts);
 
-/* Whether the queue has less scratch memory than the packet's kernel needs. Then the runtime has to allocate more. */
+/* Whether the queue has less scratch memory than the packet's kernel needs. Then the runtime has to
+ * allocate more. */
 bool kernel_wants_scratch(const struct queue *q, const void *packet);
 
-/* Whether another kernel uses the queue's scratch memory. All kernels of a queue use the same memory. */
+/* Whether another kernel uses the queue's scratch memory. All kernels of a queue use the same
+ * memory. */
 bool kernel_waits_for_scratch(const struct queue *q, const void *packet);
 
 /* Begins to execute a flight's packet, and runs its first slice. */

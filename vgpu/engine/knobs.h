@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* knobs.h - settings of the virtual GPU, read once from VGPU_* environment variables
  *
- * The table with every name, default and range is in knobs.c; the user's page is docs/virtual-gpu.md.
+ * The table with every name, default and range is in knobs.c; the user's page is
+ * docs/virtual-gpu.md.
  */
 #ifndef VGPU_KNOBS_H
 #define VGPU_KNOBS_H
@@ -49,7 +50,8 @@ struct knobs {
 
 extern struct knobs knobs;
 
-/* Reads the environment, once per process; prints a warning for bad values and unknown names and ignores them. */
+/* Reads the environment, once per process; prints a warning for bad values and unknown names and
+ * ignores them. */
 void knobs_init(void);
 
 /* The same without warnings: for a library besides the one that prints them. */

@@ -59,7 +59,8 @@ static void write_out(void)
 	__atomic_store_n(&used, 0, __ATOMIC_RELAXED);
 }
 
-/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 68 numbers, a name of 256 bytes and short fixed words. */
+/* Line builders. A line never exceeds LINE_MAX_SIZE: at most 68 numbers, a name of 256 bytes and
+ * short fixed words. */
 static char *put_str(char *p, const char *s)
 {
 	size_t len = strlen(s);
@@ -311,7 +312,8 @@ void log_dispatch(const struct log_where *where, uint64_t index, const void *pac
 	p = put_triple(p, ",\"group\":[", d->workgroup_size_x, d->workgroup_size_y,
 		       d->workgroup_size_z);
 	p = put_hex(p, ",\"signal\":", d->completion_signal.handle);
-	/* the engine may get no processor when the kernel should end: the signal's value changes later */
+	/* the engine may get no processor when the kernel should end: the signal's value changes
+	 * later */
 	if (knobs.log_sync)
 		p = put_num(p, ",\"done_ns\":", clock_now());
 	if (counters) {
@@ -369,7 +371,8 @@ void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64
 	finish(put_num(p, ",\"lost\":", lost));
 }
 
-/* Names come from a file that the program loaded: leaves out characters that would break the line. */
+/* Names come from a file that the program loaded: leaves out characters that would break the
+ * line. */
 static char *put_name(char *p, const char *name)
 {
 	for (unsigned int n = 0; name[n] && n < 255; n++) {

@@ -2,8 +2,8 @@
 /* log.h - VGPU_LOG: one JSON object on a line of its own for each packet processed
  *
  * Lines are collected in memory and written after 50 ms, when the engine becomes idle, when a queue
- * is destroyed and at exit. With VGPU_LOG_SYNC=1 a line is in the file before the packet's completion is
- * visible.
+ * is destroyed and at exit. With VGPU_LOG_SYNC=1 a line is in the file before the packet's
+ * completion is visible.
  */
 #ifndef VGPU_LOG_H
 #define VGPU_LOG_H
@@ -42,7 +42,8 @@ void log_thread_trace(unsigned int gpu, unsigned int se, uint64_t buffer, uint64
 		      uint64_t lost);
 /* an injected fault took effect; index is that of the packet, or of the call */
 void log_fault(const struct log_where *where, const char *fault, uint64_t index);
-/* the packet, or the SDMA operation, used `addr`, which is no memory of the device; injected, too */
+/* the packet, or the SDMA operation, used `addr`, which is no memory of the device; injected,
+ * too */
 void log_memory_fault(const struct log_where *where, uint64_t index, uint64_t addr);
 
 /* a kernel was stopped: the instruction, and why */

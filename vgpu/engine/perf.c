@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* perf.c - performance counters of a GPU: registers that select, start and read them
  *
- * A counter is a register of a block that selects the event, and two registers with the result. A block has
- * several instances, in each of its shader engines or once; GRBM_GFX_INDEX selects among them. Dispatches
- * are counted as a whole, and a count is divided evenly among the instances, so that the sum over all of them is exact.
+ * A counter is a register of a block that selects the event, and two registers with the result. A
+ * block has several instances, in each of its shader engines or once; GRBM_GFX_INDEX selects among
+ * them. Dispatches are counted as a whole, and a count is divided evenly among the instances, so
+ * that the sum over all of them is exact.
  *
- *     CP_PERFMON_CNTL   0 stop and clear, 1 count, 2 stop; bit 10: copy the present counts to the result registers
+ *     CP_PERFMON_CNTL   0 stop and clear, 1 count, 2 stop; bit 10: copy the present counts to the
+ *                       result registers
  *
  * Owns:     the registers and sums of each GPU.
  * Threads:  the engine's, under the engine's lock.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* perf.h - performance counters of a GPU: registers that select, start and read them
  *
- * Registers are dword addresses, as in PM4 packets. Registers that are not listed in perf.c ignore writes and read 0.
+ * Registers are dword addresses, as in PM4 packets. Registers that are not listed in perf.c ignore
+ * writes and read 0.
  *
  * Threads: the engine's, under the engine's lock.
  */

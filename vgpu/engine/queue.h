@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* queue.h - one hardware queue
  *
- * Times called _ns are host time (clock.h), times called _vns virtual time. In deterministic mode both are
+ * Times called _ns are host time (clock.h), times called _vns virtual time. In deterministic mode
+ * both are
  * kept: a packet occupies its queue in host time, and is stamped with virtual time.
  */
 #ifndef VGPU_QUEUE_H
@@ -95,7 +96,8 @@ struct queue {
 	struct queue_sdma *sdma;
 };
 
-/* What a queue is made of; all of it is memory that the queue's owner keeps until queue_destroy(). */
+/* What a queue is made of; all of it is memory that the queue's owner keeps until
+ * queue_destroy(). */
 struct queue_wanted {
 	unsigned int gpu;
 	bool is_sdma, paused;

@@ -2,9 +2,9 @@
 /* sdma.c - copy engine: packets of a gfx9 SDMA user queue
  *
  * Packets are executed. A copy is done in slices, so that one large copy does not delay the other
- * queues, and ends no earlier than VGPU_COPY_GBPS allows. The ring's tail is padded with zeros, which
- * are one-dword NOPs, so a packet never wraps. The packets between two completions are one operation of the
- * runtime, and get one line in the log.
+ * queues, and ends no earlier than VGPU_COPY_GBPS allows. The ring's tail is padded with zeros,
+ * which are one-dword NOPs, so a packet never wraps. The packets between two completions are one
+ * operation of the runtime, and get one line in the log.
  *
  * Threads:  the engine's, under the engine's lock.
  */
@@ -125,7 +125,8 @@ static bool reachable(struct queue *q, uint64_t addr, uint64_t bytes)
 	return false;
 }
 
-/* Where reachable memory is for the host, and how many of the bytes from there on are in one piece. */
+/* Where reachable memory is for the host, and how many of the bytes from there on are in one
+ * piece. */
 static void *piece(uint64_t addr, uint64_t *bytes)
 {
 	struct gcn_range range = { addr, UINT64_MAX, 0 };
@@ -327,7 +328,8 @@ static int do_poll(struct queue *q, const unsigned char *p, uint64_t now)
 	uint64_t addr = mem_get64(p + 4);
 	const void *word;
 
-	/* bit 31: a word of memory; else a register, or a flush of the host data path, which needs nothing */
+	/* bit 31: a word of memory; else a register, or a flush of the host data path, which needs
+	 * nothing */
 	if (!(dw0 >> 31) || dw0 >> 26 & 1)
 		return 6;
 	word = word_at(q, addr, 4);

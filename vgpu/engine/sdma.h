@@ -5,7 +5,8 @@
 
 #include "queue.h"
 
-/* Processes the packets that can be processed now, copies in slices; never blocks. Under the engine's lock. */
+/* Processes the packets that can be processed now, copies in slices; never blocks. Under the
+ * engine's lock. */
 struct queue_visit sdma_serve(struct queue *q);
 
 #endif

@@ -4,15 +4,18 @@
  *     BASE, BASE2    the buffer's address, in pages of 4 KiB
  *     SIZE           its size in pages; 0: the shader engine is not traced
  *     CTRL           bit 31 empties the buffer and clears STATUS and CNTR
- *     MODE           bits 22:21: 1 traces, 0 stops; MASK_CS (20:18) has to be set for waves of compute
+ *     MODE           bits 22:21: 1 traces, 0 stops; MASK_CS (20:18) has to be set for waves of
+ *                    compute
  *     MASK           the compute unit (4:0) and SIMDs (11:8) whose waves have INST tokens
  *     TOKEN_MASK     bits 15:0: the types of tokens that are written
  *     TOKEN_MASK2    0: no INST tokens
  *     WPTR           tokens written, 32 bytes each
  *     CNTR           tokens that were lost because the buffer was full
- *     STATUS         bit 31: the buffer was too small; bit 28: it was not memory that the GPU can access
+ *     STATUS         bit 31: the buffer was too small; bit 28: it was not memory that the GPU can
+ *                    access
  *
- * Tokens are written when a dispatch completes, so a trace that is stopped by a packet behind it has all of them.
+ * Tokens are written when a dispatch completes, so a trace that is stopped by a packet behind it
+ * has all of them.
  *
  * Owns:     the registers of each GPU.
  * Threads:  the engine's, under the engine's lock.

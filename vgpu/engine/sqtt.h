@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sqtt.h - thread trace of a GPU: registers that start and stop it, and the tokens of waves that it writes to memory
+/* sqtt.h - thread trace of a GPU: registers that start and stop it, and the tokens of waves that it
+ * writes to memory
  *
- * While a GPU's trace is on, each dispatch that begins gets a struct sqtt_waves, which records the waves of its
- * workgroups as they end. When the dispatch completes, its tokens are written to the buffers of the shader engines.
+ * While a GPU's trace is on, each dispatch that begins gets a struct sqtt_waves, which records the
+ * waves of its workgroups as they end. When the dispatch completes, its tokens are written to the
+ * buffers of the shader engines.
  *
  * Threads: the engine's, under the engine's lock.
  */
@@ -19,14 +21,16 @@ enum { SQTT_SES = 4, SQTT_CUS_OF_SE = 16, SQTT_SIMDS = 4, SQTT_SLOTS = 10 };
 /* Token types: also their bits in SQ_THREAD_TRACE_TOKEN_MASK. */
 enum { SQTT_WAVE_START = 3, SQTT_WAVE_END = 6, SQTT_INST = 10 };
 
-/* A token as it is in memory; docs/virtual-gpu.md describes it. Its size is the unit of SQ_THREAD_TRACE_WPTR. */
+/* A token as it is in memory; docs/virtual-gpu.md describes it. Its size is the unit of
+ * SQ_THREAD_TRACE_WPTR. */
 struct sqtt_token {
 	uint8_t type, se, cu, simd, slot, gpu;
 	uint16_t wave;	/* in its workgroup */
 	uint64_t time;	/* ticks of the GPU's counter */
 	uint32_t group; /* number of the workgroup, x first */
 	uint32_t
-		value; /* start and end: hsa_queue_t.id; INST: instructions that the wave executed */
+		/* start and end: hsa_queue_t.id; INST: instructions that the wave executed */
+		value;
 	uint64_t packet; /* the dispatch's index in its queue */
 };
 

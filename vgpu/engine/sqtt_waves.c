@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* sqtt_waves.c - thread trace of a dispatch: where and when its waves would have run
  *
- * The interpreter runs workgroups one after the other. The trace shows them as a GPU runs them: each workgroup begins on
- * the compute unit that is free first, so many at once as its 10 wave slots in each of 4 SIMDs and its 64 KiB of LDS allow. A wave
- * takes a unit of time for each instruction that it executed, and the whole dispatch is scaled to its begin and end.
+ * The interpreter runs workgroups one after the other. The trace shows them as a GPU runs them:
+ * each workgroup begins on the compute unit that is free first, so many at once as its 10 wave
+ * slots in each of 4 SIMDs and its 64 KiB of LDS allow. A wave takes a unit of time for each
+ * instruction that it executed, and the whole dispatch is scaled to its begin and end.
  *
  * Owns:     one struct sqtt_waves for each dispatch that is traced.
  * Threads:  the engine's, under the engine's lock.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* vtime.c - virtual completion time of signals (deterministic mode)
  *
- * A hash table with a window of PROBES slots for each address; a full window drops its earliest time, which
- * is the least likely to delay a packet.
+ * A hash table with a window of PROBES slots for each address; a full window drops its earliest
+ * time, which is the least likely to delay a packet.
  *
  * Threads:  under the engine's lock.
  */

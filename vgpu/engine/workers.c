@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* workers.c - the threads that run a kernel's workgroups beside the engine's
  *
- * The engine's thread posts a slice of a dispatch, takes part in it itself, and waits for all: so what workers do happens under
- * the engine's lock, and nothing else of the virtual GPU sees them. After a slice a worker looks for the next one for SPIN_NS, then
+ * The engine's thread posts a slice of a dispatch, takes part in it itself, and waits for all: so
+ * what workers do happens under the engine's lock, and nothing else of the virtual GPU sees them.
+ * After a slice a worker looks for the next one for SPIN_NS, then
  * sleeps: a GPU that has nothing to do uses no processor.
  *
  * Owns:     the threads, VGPU_THREADS less the engine's.
  * Threads:  workers_run() is the engine's.
- * Life:     a worker is started when a slice first has work for it, and never ends; the state is immortal, as the engine's.
+ * Life:     a worker is started when a slice first has work for it, and never ends; the state is
+ *           immortal, as the engine's.
  */
 #include "workers.h"
 
@@ -40,7 +42,8 @@ static atomic_uint posted; /* futex: number of slices */
 static atomic_uint asleep; /* workers in or before the wait for it */
 static atomic_uint busy;   /* futex: workers that take part in the slice; OPEN: more may join */
 
-/* used by the engine's thread; of each worker, the number of slices that were posted before it was started */
+/* used by the engine's thread; of each worker, the number of slices that were posted before it was
+ * started */
 static unsigned int nr_workers;
 static unsigned int seen_at_start[KNOBS_THREADS_MAX];
 
@@ -66,7 +69,8 @@ static unsigned int wait_for_slice(unsigned int last)
 				__builtin_ia32_pause();
 			continue;
 		}
-		/* both sequentially consistent, as in workers_run(): either it sees the sleeper, or this thread the slice */
+		/* both sequentially consistent, as in workers_run(): either it sees the sleeper, or
+		 * this thread the slice */
 		atomic_fetch_add(&asleep, 1);
 		if (atomic_load(&posted) == last)
 			futex_wait(&posted, last);
@@ -89,8 +93,9 @@ static bool join(void)
 	return false;
 }
 
-/* A scheduler leaves two threads that wake each other on one processor for long, and the other processors to threads that spin: then
- * a worker gains nothing. It goes to another one at once by allowing only these; afterwards all are allowed as before. */
+/* A scheduler leaves two threads that wake each other on one processor for long, and the other
+ * processors to threads that spin: then a worker gains nothing. It goes to another one at once by
+ * allowing only these; afterwards all are allowed as before. */
 static void leave_engine(uint64_t *moved_ns)
 {
 	cpu_set_t all, others;

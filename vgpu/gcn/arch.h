@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* arch.h - the architectures: what differs between them, as data
  *
- * Instructions that only some of them have are marked in the tables of their encodings (struct gcn_entry, `only`) or lie in a
- * table of their own (valu_gfx90a.inc). Constant data; any thread.
+ * Instructions that only some of them have are marked in the tables of their encodings (struct
+ * gcn_entry, `only`) or lie in a table of their own (valu_gfx90a.inc). Constant data; any thread.
  */
 #ifndef VGPU_GCN_ARCH_H
 #define VGPU_GCN_ARCH_H
@@ -18,10 +18,12 @@ enum { GCN_ONLY_GFX900 = 1 << GCN_GFX900, GCN_ONLY_GFX90A = 1 << GCN_GFX90A };
 
 struct gcn_arch {
 	const char *name;
-	/* an accumulation register for each vector register, in one file with them; the kernel's descriptor divides it */
+	/* an accumulation register for each vector register, in one file with them; the kernel's
+	 * descriptor divides it */
 	bool agprs;
 	bool even; /* registers of 64 bits and more begin at an even one, or are illegal */
-	bool d16_clears; /* a load of half a register clears the other half, as with ECC of the registers */
+	/* a load of half a register clears the other half, as with ECC of the registers */
+	bool d16_clears;
 	bool packed_ids;      /* a work-item's three ids lie in one register, 10 bits each */
 	uint8_t vgpr_granule; /* of the descriptor's count */
 	uint16_t nr_simds;    /* for the model of cycles */

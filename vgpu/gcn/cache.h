@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cache.h - a simple model of the vector memory caches, for the TCP and TCC counters
  *
- * A wave's access is split into the 64-byte lines of its active lanes, each line once. Reads search a
- * first-level cache (16 KiB, 4 ways), then the second (4 MiB, 16 ways); writes and atomics go to the second
- * at once, which writes its changed lines to memory when they are replaced and when the dispatch ends. Both replace the line that was used the longest ago. Both are empty when a dispatch begins.
+ * A wave's access is split into the 64-byte lines of its active lanes, each line once. Reads search
+ * a first-level cache (16 KiB, 4 ways), then the second (4 MiB, 16 ways); writes and atomics go to
+ * the second at once, which writes its changed lines to memory when they are replaced and when the
+ * dispatch ends. Both replace the line that was used the longest ago. Both are empty when a
+ * dispatch begins.
  */
 #ifndef VGPU_GCN_CACHE_H
 #define VGPU_GCN_CACHE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* code.c - decoded code, by address
  *
- * Owns:     the pages, in a hash table by address. All are dropped when memory that may contain code is freed.
+ * Owns:     the pages, in a hash table by address. All are dropped when memory that may contain
+ *           code is freed.
  * Threads:  all that run a dispatch; pages are dropped by the engine's, while the others don't.
  * Locks:    `lock`, for looking pages up and for decoding; the allocations' lock is taken under it.
  */
@@ -61,7 +62,8 @@ static struct gcn_page *page_locked(struct gcn_run *r, uint64_t pc)
 		    page->arch == r->launch.arch)
 			return page;
 	}
-	/* code is read at the GPU's addresses: runtimes load it to memory that they have allocated */
+	/* code is read at the GPU's addresses: runtimes load it to memory that they have
+	 * allocated */
 	if (!r->host->range(pc, &range) || range.hi - pc < 4 || range.shift)
 		return NULL;
 	page = aligned_alloc(_Alignof(struct gcn_page), sizeof(*page));
@@ -141,7 +143,8 @@ static bool make_block(struct gcn_page *page, uint32_t first)
 			break;
 	}
 	at = at < code_end(page) ? at : code_end(page);
-	/* others are reading: what is there already is the same, but for what may have changed in between */
+	/* others are reading: what is there already is the same, but for what may have changed in
+	 * between */
 	if (page->block[first].nr_words)
 		return page->block[first].nr_words == at - first;
 	memcpy((char *)&page->block[first] + 1, (const char *)&b + 1, sizeof(b) - 1);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* code.h - decoded code, by address
  *
- * A page of 4 KiB is decoded lazily, block by block. A block is the instructions from an address on up to the first that may jump, wait,
- * or use memory but for scalar loads: all but the last one run without a look at the wave's state. The page keeps the words that were
- * decoded; when memory has others, a new page replaces the old one. So all is written once, and threads read it without a lock.
+ * A page of 4 KiB is decoded lazily, block by block. A block is the instructions from an address on
+ * up to the first that may jump, wait, or use memory but for scalar loads: all but the last one run
+ * without a look at the wave's state. The page keeps the words that were decoded; when memory has
+ * others, a new page replaces the old one. So all is written once, and threads read it without a
+ * lock.
  */
 #ifndef VGPU_GCN_CODE_H
 #define VGPU_GCN_CODE_H
@@ -38,8 +40,8 @@ struct gcn_page {
 /* At the start of a slice: drops all decoded code if an allocation was freed. */
 void code_check(struct gcn_run *r);
 
-/* The page on which the block at `pc` is made, and is what memory has; it becomes the run's. NULL: no code can be read there.
- * Any thread. */
+/* The page on which the block at `pc` is made, and is what memory has; it becomes the run's. NULL:
+ * no code can be read there. Any thread. */
 const struct gcn_page *code_enter(struct gcn_run *r, uint64_t pc);
 
 /* Words of a page that are before its end. */

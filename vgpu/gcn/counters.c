@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* counters.c - the counters of a dispatch
  *
- * Instructions are counted as they are executed. Cycles come from a model: a wave instruction occupies its unit
- * for four cycles, and workgroups are distributed over all compute units, of four SIMDs each. The waves of a workgroup proceed
- * in step: each time that all of them need a unit, the first waits for none, the second for one, and so on.
+ * Instructions are counted as they are executed. Cycles come from a model: a wave instruction
+ * occupies its unit for four cycles, and workgroups are distributed over all compute units, of four
+ * SIMDs each. The waves of a workgroup proceed in step: each time that all of them need a unit, the
+ * first waits for none, the second for one, and so on.
  */
 #include "wave.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* decode.c - words of machine code to struct gcn_inst
  *
- * VOP3 has further opcodes for the instructions of VOPC, VOP2 and VOP1: they are mapped to those, so that there is one
- * implementation of each.
+ * VOP3 has further opcodes for the instructions of VOPC, VOP2 and VOP1: they are mapped to those,
+ * so that there is one implementation of each.
  */
 #include <stddef.h>
 #include <string.h>
@@ -244,7 +244,8 @@ static void decode_smem(struct gcn_inst *i)
 	set_entry(i, &gcn_smem[i->op]);
 }
 
-/* Registers that hold more than a dword each are pairs, or more, from an even one on: addresses, data, results. */
+/* Registers that hold more than a dword each are pairs, or more, from an even one on: addresses,
+ * data, results. */
 static bool is_aligned(const struct gcn_inst *i, bool addr64)
 {
 	const char *name = gcn_mnemonic(i);
@@ -259,7 +260,8 @@ static bool is_aligned(const struct gcn_inst *i, bool addr64)
 	return !wide || !reads || !((i->src[1] | (i->enc == GCN_DS ? i->src[2] : 0)) & 1);
 }
 
-/* What a memory instruction of an architecture with accumulation registers has beside the others' fields. */
+/* What a memory instruction of an architecture with accumulation registers has beside the others'
+ * fields. */
 static void decode_unified(struct gcn_inst *i)
 {
 	bool ds = i->enc == GCN_DS, two_addr,

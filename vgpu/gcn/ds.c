@@ -305,7 +305,8 @@ static void ds_swizzle_b32(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 }
 
-/* Each active lane sends its value to a lane; of several the highest wins, and a lane that gets none is set to 0. */
+/* Each active lane sends its value to a lane; of several the highest wins, and a lane that gets
+ * none is set to 0. */
 static void ds_permute_b32(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	const uint32_t *to = address_row(w, i), *data = w->vgpr[data_reg(i, 0)];
@@ -346,7 +347,8 @@ static void ds_nop(struct gcn_wave *w, const struct gcn_inst *i)
 	(void)i;
 }
 
-/* Barriers of the whole dispatch, one wave of each workgroup. The count comes with each, so that the one of ds_gws_init is not needed. */
+/* Barriers of the whole dispatch, one wave of each workgroup. The count comes with each, so that
+ * the one of ds_gws_init is not needed. */
 static void ds_gws_init(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	(void)w;
@@ -363,7 +365,8 @@ static void ds_gws_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 	if (!w->gws_waits) {
 		w->gws_passed = __atomic_load_n(&lead->gws_passed, __ATOMIC_RELAXED);
 		w->gws_waits = true;
-		/* both ends of the order: what each wave did before is visible to all behind the barrier */
+		/* both ends of the order: what each wave did before is visible to all behind the
+		 * barrier */
 		if (__atomic_fetch_add(&lead->gws_arrived, 1, __ATOMIC_ACQ_REL) == all) {
 			__atomic_store_n(&lead->gws_arrived, 0, __ATOMIC_RELAXED);
 			__atomic_store_n(&lead->gws_passed, w->gws_passed + 1, __ATOMIC_RELEASE);

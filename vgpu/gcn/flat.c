@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* flat.c - FLAT, GLOBAL and SCRATCH instructions
  *
- * A flat address whose high half is that of an aperture is in LDS or in scratch memory, lane by lane; the
- * others, and all addresses of GLOBAL, are global.
+ * A flat address whose high half is that of an aperture is in LDS or in scratch memory, lane by
+ * lane; the others, and all addresses of GLOBAL, are global.
  */
 #include <stddef.h>
 
@@ -125,7 +125,8 @@ static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byte
 	}
 }
 
-/* The host address of this lane's atomic; NULL: none, and the wave was stopped unless it is outside of LDS. */
+/* The host address of this lane's atomic; NULL: none, and the wave was stopped unless it is outside
+ * of LDS. */
 static void *atomic_at(struct gcn_wave *w, const struct gcn_inst *i, uint64_t addr,
 		       unsigned int lane, unsigned int bytes)
 {

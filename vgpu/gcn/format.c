@@ -10,7 +10,8 @@
 
 enum { UNORM, SNORM, USCALED, SSCALED, UINT, SINT, SNORM_OGL, FLOAT, SRGB = 9 };
 
-/* Components by data format: their number and bits. Packed ones of unequal widths are not implemented. */
+/* Components by data format: their number and bits. Packed ones of unequal widths are not
+ * implemented. */
 static const uint8_t shapes[16][2] = {
 	[1] = { 1, 8 },	 [2] = { 1, 16 },  [3] = { 2, 8 },   [4] = { 1, 32 },  [5] = { 2, 16 },
 	[10] = { 4, 8 }, [11] = { 2, 32 }, [12] = { 4, 16 }, [13] = { 3, 32 }, [14] = { 4, 32 },

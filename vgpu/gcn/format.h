@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* format.h - texels: values of images and formatted buffers, from memory and to memory
  *
- * A resource has a data format (which components, of how many bits), a number format (what the bits mean) and for each of the four channels
- * the component or constant that it shows.
+ * A resource has a data format (which components, of how many bits), a number format (what the bits
+ * mean) and for each of the four channels the component or constant that it shows.
  */
 #ifndef VGPU_GCN_FORMAT_H
 #define VGPU_GCN_FORMAT_H

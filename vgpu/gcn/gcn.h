@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* gcn.h - an interpreter of machine code: runs one dispatch, a slice at a time
  *
- * Independent of queues and of the driver. A dispatch is resumable: the caller runs a slice of it, does
- * other work, and resumes it, so that no lock is held and no thread occupied for longer than a slice.
+ * Independent of queues and of the driver. A dispatch is resumable: the caller runs a slice of it,
+ * does other work, and resumes it, so that no lock is held and no thread occupied for longer than a
+ * slice.
  *
- * synchronisation: a run belongs to one thread at a time, but for gcn_run_work(); the decoded code is shared by all runs, and is
- *                  dropped at the start of a slice: so runs of one process belong to the same thread, or to the same lock.
+ * synchronisation: a run belongs to one thread at a time, but for gcn_run_work(); the decoded code
+ *                  is shared by all runs, and is dropped at the start of a slice: so runs of one
+ *                  process belong to the same thread, or to the same lock.
  */
 #ifndef VGPU_GCN_GCN_H
 #define VGPU_GCN_GCN_H
@@ -32,8 +34,9 @@ enum gcn_status {
 	GCN_NEEDS_SCRATCH, /* the queue has less scratch memory than the kernel needs */
 };
 
-/* Memory that a GPU may access, at its addresses from `lo` to `hi`. `shift` added to one of them, modulo 2^64, is the host's; it is a multiple
- * of the page's size, and 0 for all but memory of the program's that was registered at another address. */
+/* Memory that a GPU may access, at its addresses from `lo` to `hi`. `shift` added to one of them,
+ * modulo 2^64, is the host's; it is a multiple of the page's size, and 0 for all but memory of the
+ * program's that was registered at another address. */
 struct gcn_range {
 	uint64_t lo, hi, shift;
 };
@@ -61,7 +64,8 @@ struct gcn_launch {
 	uint64_t scratch_base, scratch_size; /* of the whole queue */
 	uint32_t scratch_lane_bytes;
 	bool cache_model;
-	/* A workgroup ended: its number, x first, and the instructions of each of its waves. NULL: not wanted. */
+	/* A workgroup ended: its number, x first, and the instructions of each of its waves. NULL:
+	 * not wanted. */
 	void (*group_end)(void *arg, uint64_t group, const uint64_t *insts, unsigned int nr);
 	void *group_arg;
 };
@@ -79,8 +83,8 @@ struct gcn_stop {
 /* Types of the matrices of v_mfma_*, and how many operations are one of the counts of them. */
 enum mfma_type { MFMA_F32, MFMA_F16, MFMA_BF16, MFMA_I8, MFMA_F64, GCN_MFMA_NR };
 #define GCN_MFMA_MOPS 512
-/* Kinds of vector instructions: additions, multiplications, fused ones and transcendental ones of 16, 32, 64 bits; integers of 32 and
- * 64; conversions. */
+/* Kinds of vector instructions: additions, multiplications, fused ones and transcendental ones of
+ * 16, 32, 64 bits; integers of 32 and 64; conversions. */
 #define GCN_VALU_KINDS_NR 15
 
 /* Counts of a dispatch; docs/virtual-gpu.md describes each. */
@@ -95,7 +99,8 @@ struct gcn_counters {
 	uint64_t mfma, mfma_of[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 };
 
-/* The most of the host's vector units that is used, for tests: before anything is decoded, and once only. */
+/* The most of the host's vector units that is used, for tests: before anything is decoded, and once
+ * only. */
 enum gcn_processor { GCN_X86_64, GCN_AVX2, GCN_AVX512 };
 void gcn_processor(enum gcn_processor p);
 
@@ -108,17 +113,19 @@ enum gcn_status gcn_run_start(struct gcn_run *r, const struct gcn_launch *launch
 /* Runs about `budget` wave instructions. */
 enum gcn_status gcn_run_slice(struct gcn_run *r, int64_t budget);
 
-/* The same by several threads: gcn_run_open() and _close() by one of them, in between gcn_run_work() by all, `thread` from 0 on. Each runs
- * about `budget` instructions, or fewer if `stop` becomes true meanwhile, or there is nothing left for it to do. */
+/* The same by several threads: gcn_run_open() and _close() by one of them, in between
+ * gcn_run_work() by all, `thread` from 0 on. Each runs about `budget` instructions, or fewer if
+ * `stop` becomes true meanwhile, or there is nothing left for it to do. */
 void gcn_run_open(struct gcn_run *r, unsigned int nr_threads);
 void gcn_run_work(struct gcn_run *r, unsigned int thread, int64_t budget, const bool *stop);
 enum gcn_status gcn_run_close(struct gcn_run *r);
 
-/* Whether several threads have work: there is more than one workgroup, and nothing that has to see them one after the other
- * (the model of caches, the callback for their ends). */
+/* Whether several threads have work: there is more than one workgroup, and nothing that has to see
+ * them one after the other (the model of caches, the callback for their ends). */
 bool gcn_run_several(const struct gcn_run *r);
 
-/* Whether the last slice ended early because all waves of the workgroup wait for something outside of it. */
+/* Whether the last slice ended early because all waves of the workgroup wait for something outside
+ * of it. */
 bool gcn_run_waits(const struct gcn_run *r);
 
 const struct gcn_stop *gcn_run_stop(const struct gcn_run *r);

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* image.c - image instructions: loads, stores and samples of images
  *
- * The resource is eight scalar registers, the sampler four. Texels of an image lie row after row, slice after slice, whatever swizzle mode the resource
+ * The resource is eight scalar registers, the sampler four. Texels of an image lie row after row,
+ * slice after slice, whatever swizzle mode the resource
  * has: only these instructions see its memory. Linear images have the resource's pitch.
  *
- *     resource  0 and 1: address / 256 (39:0), data format 57:52, number format 61:58; 2: width - 1 (13:0), height - 1 (27:14);
- *               3: channels' selects 11:0, levels 15:12 and 19:16, swizzle 24:20, type 31:28; 4: depth - 1 (12:0), pitch - 1 (28:13); 5: first slice 12:0
- *     sampler   0: clamp of x, y, z (8:0), unnormalised 15; 2: filter of magnification 21:20, of z 25:24; 3: border 31:30
+ *     resource  0 and 1: address / 256 (39:0), data format 57:52, number format 61:58; 2: width - 1
+ *               (13:0), height - 1 (27:14);
+ *               3: channels' selects 11:0, levels 15:12 and 19:16, swizzle 24:20, type 31:28; 4:
+ *               depth - 1 (12:0), pitch - 1 (28:13); 5: first slice 12:0
+ *     sampler   0: clamp of x, y, z (8:0), unnormalised 15; 2: filter of magnification 21:20, of z
+ *               25:24; 3: border 31:30
  *
- * Not here: levels of detail, comparisons, offsets, gradients that choose a level, 16-bit registers: they stop the kernel as not implemented.
+ * Not here: levels of detail, comparisons, offsets, gradients that choose a level, 16-bit
+ * registers: they stop the kernel as not implemented.
  */
 #include <math.h>
 #include <stddef.h>
@@ -236,7 +241,8 @@ static int64_t below(double x)
 	return i - ((double)i > x);
 }
 
-/* Where a sample lies: the lower texel, and the weight of the upper one, in 256ths as hardware has it. */
+/* Where a sample lies: the lower texel, and the weight of the upper one, in 256ths as hardware has
+ * it. */
 static int64_t split(float x, bool linear, uint32_t *weight)
 {
 	double at = x;

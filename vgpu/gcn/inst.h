@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* inst.h - one decoded instruction
  *
- * Operands are nine-bit codes as the ISA numbers them: 0-127 scalar registers (VCC 106, M0 124, EXEC 126),
- * 128-248 inline constants, 251-253 flags, 255 the literal, 256-511 vector registers. Accumulation registers, which instructions mark
- * in other bits, are 512-767: behind the vector registers, as in the wave's file (struct gcn_wave, vgpr).
+ * Operands are nine-bit codes as the ISA numbers them: 0-127 scalar registers (VCC 106, M0 124,
+ * EXEC 126), 128-248 inline constants, 251-253 flags, 255 the literal, 256-511 vector registers.
+ * Accumulation registers, which instructions mark in other bits, are 512-767: behind the vector
+ * registers, as in the wave's file (struct gcn_wave, vgpr).
  */
 #ifndef VGPU_GCN_INST_H
 #define VGPU_GCN_INST_H
@@ -55,7 +56,8 @@ enum gcn_class {
 	GCN_LDS,
 	GCN_MSG,
 	GCN_MISC,
-	/* vector instructions of a kind that gfx90a counts, in the order of its events; the others are GCN_VALU */
+	/* vector instructions of a kind that gfx90a counts, in the order of its events; the others
+	 * are GCN_VALU */
 	GCN_VALU_KINDS,
 	GCN_VALU_ADD_F16 = GCN_VALU_KINDS,
 	GCN_VALU_MUL_F16,
@@ -115,10 +117,13 @@ struct gcn_inst {
 	uint8_t reads; /* VALU: enum gcn_reads */
 	uint8_t arch;  /* enum gcn_arch_id */
 	uint8_t jumps; /* may set the program counter */
-	uint8_t plain; /* others of the block may follow: it can't let the wave wait, nor read the program counter or write memory */
+	/* others of the block may follow: it can't let the wave wait, nor read the program counter
+	 * or write memory */
+	uint8_t plain;
 } __attribute__((aligned(64)));
 
-/* What a VALU instruction reads from registers and constants: a bit for each source, and another if it has 64 bits. */
+/* What a VALU instruction reads from registers and constants: a bit for each source, and another if
+ * it has 64 bits. */
 enum gcn_reads { GCN_READS = 1, GCN_READS_64 = 8, GCN_WRITES_64 = 64 };
 
 /* The mnemonics and handlers of one encoding, by opcode. */
@@ -127,7 +132,8 @@ struct gcn_entry {
 	gcn_fn *run;
 	uint8_t class;
 	uint8_t only; /* architectures that have it, GCN_ONLY_*; 0: all */
-	/* handlers for two scalar registers, and for one and a constant, which is in the instruction's `literal`; NULL: the general one */
+	/* handlers for two scalar registers, and for one and a constant, which is in the
+	 * instruction's `literal`; NULL: the general one */
 	gcn_fn *of_registers, *of_constant;
 };
 
@@ -136,8 +142,9 @@ extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_so
 extern const struct gcn_entry gcn_smem[256], gcn_ds[256], gcn_flat[128], gcn_mubuf[128],
 	gcn_mimg[128];
 
-/* Decodes the instruction of an architecture at `code`, of which `nr` words may be read (1 to 3). An instruction that does not
- * exist, or is not implemented, decodes too: running it stops the wave. */
+/* Decodes the instruction of an architecture at `code`, of which `nr` words may be read (1 to 3).
+ * An instruction that does not exist, or is not implemented, decodes too: running it stops the
+ * wave. */
 void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr);
 
 /* Its mnemonic, or "?". */

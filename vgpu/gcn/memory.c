@@ -34,8 +34,8 @@ void *memory_host_any(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 	return bytes <= range->hi - addr ? memory_at(addr + range->shift) : NULL;
 }
 
-/* Loads with GLC are those of volatile and atomic variables. A wave that repeats one of the same address, and has stored nothing since, waits for
- * another wave, GPU or thread. */
+/* Loads with GLC are those of volatile and atomic variables. A wave that repeats one of the same
+ * address, and has stored nothing since, waits for another wave, GPU or thread. */
 void memory_polled(struct gcn_wave *w, uint64_t addr)
 {
 	struct gcn_run *r = w->run;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.h - the memory that a wave sees, lane by lane
  *
- * Global memory is the host's, and every access is checked against the host's allocations. Its addresses are the host's,
- * too, but for memory that was registered at others: what is checked is the GPU's address, what is accessed is the host's. LDS belongs to a workgroup; addresses outside read 0 and ignore writes. Scratch memory is
+ * Global memory is the host's, and every access is checked against the host's allocations. Its
+ * addresses are the host's, too, but for memory that was registered at others: what is checked is
+ * the GPU's address, what is accessed is the host's. LDS belongs to a workgroup; addresses outside
+ * read 0 and ignore writes. Scratch memory is
  * interleaved: dword n of all lanes, then dword n + 1 of all lanes.
  */
 #ifndef VGPU_GCN_MEMORY_H
@@ -37,8 +39,9 @@ struct memory_access {
 	bool write, atomic;
 };
 
-/* Other threads and processes use global memory at the same time: an aligned access of up to 8 bytes is one access of the host.
- * x86 has such accesses of any alignment; those that cross a line of its cache may tear, as on a GPU. */
+/* Other threads and processes use global memory at the same time: an aligned access of up to 8
+ * bytes is one access of the host. x86 has such accesses of any alignment; those that cross a line
+ * of its cache may tear, as on a GPU. */
 static inline uint16_t memory_get16(const void *p)
 {
 	return *(const volatile memory_u16 *)p;
@@ -69,7 +72,8 @@ static inline void memory_put64(void *p, uint64_t v)
 	*(volatile memory_u64 *)p = v;
 }
 
-/* Copies between global memory and a buffer: dwords as aligned pairs where the global address has them, bytes and halves alone. */
+/* Copies between global memory and a buffer: dwords as aligned pairs where the global address has
+ * them, bytes and halves alone. */
 void memory_fetch(void *buf, const void *global, unsigned int bytes);
 void memory_put(void *global, const void *buf, unsigned int bytes);
 
@@ -93,14 +97,15 @@ static inline void *memory_host(struct gcn_run *r, uint64_t addr, uint32_t bytes
 	return memory_host_any(r, addr, bytes);
 }
 
-/* Checks a global access of all its lanes, counts it, and makes the addresses the host's; false: the wave was stopped. */
+/* Checks a global access of all its lanes, counts it, and makes the addresses the host's; false:
+ * the wave was stopped. */
 bool memory_check(struct gcn_wave *w, struct memory_access *a);
 
 /* Where byte `offset` of LDS is; NULL if [offset, offset + bytes) is out of range. */
 void *memory_lds(const struct gcn_wave *w, uint32_t offset, unsigned int bytes);
 
-/* Copies bytes between `buf` and byte `offset` of a lane's scratch memory at `base`; false: out of range,
- * and the wave was stopped. */
+/* Copies bytes between `buf` and byte `offset` of a lane's scratch memory at `base`; false: out of
+ * range, and the wave was stopped. */
 bool memory_scratch(struct gcn_wave *w, uint64_t base, uint32_t offset, unsigned int lane,
 		    void *buf, unsigned int bytes, bool write);
 
@@ -162,8 +167,8 @@ enum atomic_op {
 	ATOMIC_PK_ADD_F16,
 };
 
-/* One read-modify-write, atomic for the host, too; returns the old value. `p` is aligned. data2 is the value to
- * compare with, or the second operand of the few that have one. */
+/* One read-modify-write, atomic for the host, too; returns the old value. `p` is aligned. data2 is
+ * the value to compare with, or the second operand of the few that have one. */
 uint32_t atomic_run32(void *p, enum atomic_op op, uint32_t data, uint32_t data2);
 uint64_t atomic_run64(void *p, enum atomic_op op, uint64_t data, uint64_t data2);
 

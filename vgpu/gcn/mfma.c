@@ -3,12 +3,14 @@
  *
  * With g = 64 / size groups of lanes, which are blocks or steps of k:
  *
- *     A, B   row or column in lane % size; block and k / per_lane in the lane's group; k % per_lane in the lane's registers
- *     C, D   column in lane % size; four rows after each other in a lane's registers, the next four in the next group; blocks
- *            after each other in the registers. Blocks of 4 x 4 are the groups themselves. Of doubles a lane holds every fourth row.
+ *     A, B   row or column in lane % size; block and k / per_lane in the lane's group; k % per_lane
+ *            in the lane's registers
+ *     C, D   column in lane % size; four rows after each other in a lane's registers, the next four
+ *            in the next group; blocks after each other in the registers. Blocks of 4 x 4 are the
+ *            groups themselves. Of doubles a lane holds every fourth row.
  *
- * EXEC is ignored. Denormals of half floats and bfloat16, and of their results, are zero, as on MI200; those of single and double
- * precision are kept. MODE is ignored.
+ * EXEC is ignored. Denormals of half floats and bfloat16, and of their results, are zero, as on
+ * MI200; those of single and double precision are kept. MODE is ignored.
  */
 #include "mfma.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* mfma.h - matrix instructions of gfx90a: D = A x B + C, for one or more blocks at once
  *
- * A block's A has `size` rows and `k` columns, its B `k` rows and `size` columns, C and D have `size` of both. A lane holds
- * some consecutive elements of a row of A and of a column of B.
+ * A block's A has `size` rows and `k` columns, its B `k` rows and `size` columns, C and D have
+ * `size` of both. A lane holds some consecutive elements of a row of A and of a column of B.
  */
 #ifndef VGPU_GCN_MFMA_H
 #define VGPU_GCN_MFMA_H
@@ -34,7 +34,8 @@ union mfma_out {
 	double f64[64 * 4];
 };
 
-/* D += A x B, from the first k to the last; floating point is fused, and rounded to nearest at each step. */
+/* D += A x B, from the first k to the last; floating point is fused, and rounded to nearest at each
+ * step. */
 struct mfma_math {
 	void (*f32)(const struct gcn_mfma *m, const float *a, const float *b, float *d);
 	void (*f64)(const struct gcn_mfma *m, const double *a, const double *b, double *d);

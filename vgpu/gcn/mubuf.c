@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mubuf.c - buffer instructions: compilers use them for scratch memory on gfx900, and for buffer intrinsics
+/* mubuf.c - buffer instructions: compilers use them for scratch memory on gfx900, and for buffer
+ * intrinsics
  *
- * The resource is four scalar registers: base 47:0, stride 61:48, swizzle 63, number of records 95:64, index
- * stride 118:117, "add the lane's number" 119.
+ * The resource is four scalar registers: base 47:0, stride 61:48, swizzle 63, number of records
+ * 95:64, index stride 118:117, "add the lane's number" 119.
  */
 #include <stddef.h>
 

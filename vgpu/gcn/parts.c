@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* parts.c - the workgroups of a dispatch that run at the same time
  *
- * A part runs one workgroup after the other, and one thread at a time runs a part: a slice of the dispatch, by one or several
- * threads, is a sequence of parts that each of them takes, runs and gives back. There are as many as threads, but while all
- * workgroups that have begun wait for something outside of them: then more begin, up to what fits on a GPU.
+ * A part runs one workgroup after the other, and one thread at a time runs a part: a slice of the
+ * dispatch, by one or several threads, is a sequence of parts that each of them takes, runs and
+ * gives back. There are as many as threads, but while all workgroups that have begun wait for
+ * something outside of them: then more begin, up to what fits on a GPU.
  *
- * Threads:  gcn_run_work() any; all others the one that owns the dispatch, while no other works on it.
+ * Threads:  gcn_run_work() any; all others the one that owns the dispatch, while no other works on
+ *           it.
  * Locks:    `lock` of the lead, innermost: for taking and giving, not while instructions run.
  */
 #include "parts.h"
@@ -18,8 +20,9 @@ enum { UNITS = 64, SIMDS_OF_UNIT = 4, WAVES_OF_SIMD = 10 };
 /* before a workgroup that waits for another one is tried again: about two microseconds */
 #define PAUSES 50
 
-/* Workgroups, one behind the other, that are dealt to a thread: neighbours use the same memory, and the next dispatch's
- * workgroups of the same numbers often do, too, which then need not move between processors. */
+/* Workgroups, one behind the other, that are dealt to a thread: neighbours use the same memory, and
+ * the next dispatch's workgroups of the same numbers often do, too, which then need not move
+ * between processors. */
 #define CHUNK 16
 
 /* parts that stay for the next dispatch */
@@ -145,7 +148,8 @@ static struct gcn_run *after(struct gcn_run *lead, struct gcn_run *part)
 	return part->next_part ? part->next_part : lead;
 }
 
-/* The next part, round-robin from the cursor, with a workgroup that no thread runs; that which the thread ran before comes first. */
+/* The next part, round-robin from the cursor, with a workgroup that no thread runs; that which the
+ * thread ran before comes first. */
 static struct gcn_run *find_begun(struct gcn_run *lead, unsigned int thread, bool waited,
 				  bool again)
 {
@@ -180,7 +184,8 @@ static struct gcn_run *find_idle(struct gcn_run *lead)
 	return found;
 }
 
-/* Gives a part that is to begin the workgroups of one that can't begin them, because its own waits. */
+/* Gives a part that is to begin the workgroups of one that can't begin them, because its own
+ * waits. */
 static void inherit(struct gcn_run *lead, struct gcn_run *part)
 {
 	struct gcn_run *from = lead;
@@ -209,7 +214,8 @@ static struct gcn_run *add_part(struct gcn_run *lead)
 	return part;
 }
 
-/* Workgroups that go on come first, then those that begin, then those that wait, each of these once in a slice unless `again`. */
+/* Workgroups that go on come first, then those that begin, then those that wait, each of these once
+ * in a slice unless `again`. */
 static struct gcn_run *take(struct gcn_run *lead, unsigned int thread, bool again)
 {
 	struct gcn_run *part;
@@ -309,7 +315,8 @@ bool gcn_part_deal(struct gcn_run *part)
 	}
 	part->next = part->until = lead->deal[from];
 	if (part->next < lead->nr_all) {
-		/* towards the end of the dispatch they are fewer, so that all threads end at the same time */
+		/* towards the end of the dispatch they are fewer, so that all threads end at the
+		 * same time */
 		if (lead->nr_threads > 1 && !lead->in_turn)
 			nr = (lead->nr_all - lead->nr_dealt) / (4ull * lead->nr_threads);
 		if (nr > CHUNK - part->next % CHUNK)
@@ -344,7 +351,8 @@ static bool stopped(const bool *stop)
 	return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-/* Runs a part until its workgroup waits, none is left or the thread's share of the slice is over; what is left of the budget. */
+/* Runs a part until its workgroup waits, none is left or the thread's share of the slice is over;
+ * what is left of the budget. */
 static int64_t run_part(struct gcn_run *part, int64_t budget, const bool *stop)
 {
 	uint64_t before = part->steps;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* quick.c - loads and stores of whole dwords, of LDS and of global memory, as kernels make them most
+/* quick.c - loads and stores of whole dwords, of LDS and of global memory, as kernels make them
+ * most
  *
- * A handler here does what the general one of ds.c and flat.c does, for accesses that are all in range; it leaves all others,
- * and those that are counted by the model of caches, to the general one. It looks at the addresses of a row at once.
+ * A handler here does what the general one of ds.c and flat.c does, for accesses that are all in
+ * range; it leaves all others, and those that are counted by the model of caches, to the general
+ * one. It looks at the addresses of a row at once.
  *
  * Built for each kind of processor.
  */
@@ -29,9 +31,10 @@ static inline const void *lane_at(const struct where *p, unsigned int l)
 	return memory_at(p->base + p->off[l]);
 }
 
-/* ---- loads ------------------------------------------------------------------------------------------- */
+/* ---- loads ----------------------------------------------------------------------------------- */
 
-/* Rows that were stored by dwords can't be read at once as vectors: what lanes load one by one is put together in registers. */
+/* Rows that were stored by dwords can't be read at once as vectors: what lanes load one by one is
+ * put together in registers. */
 #if defined(__AVX2__)
 static inline __m256i load_eight(uint64_t base, const uint32_t *off)
 {
@@ -58,7 +61,8 @@ static inline __m256i load_four_pairs(uint64_t base, const uint32_t *off)
 }
 #endif
 
-/* Kernels on two-dimensional tiles read a row of the tile by each 16 lanes, or one dword by all of them. */
+/* Kernels on two-dimensional tiles read a row of the tile by each 16 lanes, or one dword by all of
+ * them. */
 #if defined(__AVX512F__)
 static inline void load_patch(uint32_t *to, uint64_t base, const uint32_t *off, uint64_t on)
 {
@@ -256,7 +260,7 @@ static inline void store(const struct gcn_wave *w, const struct where *p, unsign
 	}
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 /* The addresses that lanes may have: those from `base` on, up to `last` bytes behind it. */
 struct window {
@@ -354,7 +358,7 @@ make_offsets(struct where *p, const uint32_t *lo, enum registers regs, const str
 }
 #endif
 
-/* ---- LDS ----------------------------------------------------------------------------------------- */
+/* ---- LDS ------------------------------------------------------------------------------------- */
 
 /* false: some lane's access is not within LDS. */
 static inline bool lds_where(const struct gcn_wave *w, const struct gcn_inst *i, uint32_t offset,
@@ -441,7 +445,7 @@ LDS_STORE2(ds_write2st64_b32, 1, 256)
 LDS_STORE2(ds_write2_b64, 2, 8)
 LDS_STORE2(ds_write2st64_b64, 2, 512)
 
-/* ---- global memory ---------------------------------------------------------------------------------- */
+/* ---- global memory --------------------------------------------------------------------------- */
 
 /* The allocation of the address, as far as offsets of 32 bits go; false: it is in none. */
 static inline bool find_window(struct gcn_run *r, uint64_t addr, uint32_t bytes, struct window *win)
@@ -465,7 +469,8 @@ static inline bool find_window(struct gcn_run *r, uint64_t addr, uint32_t bytes,
 	return true;
 }
 
-/* false: the lanes' addresses are not all in one allocation, or not all global, or misaligned for accesses by pairs. */
+/* false: the lanes' addresses are not all in one allocation, or not all global, or misaligned for
+ * accesses by pairs. */
 static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr,
 				bool loads, struct where *p)
 {

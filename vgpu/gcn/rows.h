@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.h - operations on rows of 64 lanes, for the files that are built for several kinds of processors
+/* rows.h - operations on rows of 64 lanes, for the files that are built for several kinds of
+ * processors
  *
- * What compilers don't make of loops: masks to lanes and back. The rest is loops, which they turn into vector code.
+ * What compilers don't make of loops: masks to lanes and back. The rest is loops, which they turn
+ * into vector code.
  */
 #ifndef VGPU_GCN_ROWS_H
 #define VGPU_GCN_ROWS_H
@@ -25,7 +27,8 @@
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b) PASTE2(a, b)
 
-/* What is built for each kind; the handlers of one are chosen when the first instruction is decoded. */
+/* What is built for each kind; the handlers of one are chosen when the first instruction is
+ * decoded. */
 struct row_kind {
 	gcn_fn *plain, *wide, *shift_pair, *any;   /* vector instructions, valu_run.c */
 	gcn_fn *(*quick)(const struct gcn_inst *); /* memory instructions, quick.c; NULL: none */
@@ -95,8 +98,8 @@ static inline uint64_t row_to_bits(const uint32_t *row)
 }
 
 #if defined(__AVX512F__)
-/* Stores 16 lanes of those whose bits are set, and the old values of the others: what a store with a mask leaves can't be loaded
- * before it is in the cache. */
+/* Stores 16 lanes of those whose bits are set, and the old values of the others: what a store with
+ * a mask leaves can't be loaded before it is in the cache. */
 static inline void row_put16(uint32_t *to, __m512i v, uint64_t bits)
 {
 	_mm512_storeu_si512(to, _mm512_mask_mov_epi32(_mm512_loadu_si512(to), (__mmask16)bits, v));

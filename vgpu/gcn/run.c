@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* run.c - a dispatch: set-up, workgroups, waves of a workgroup in turns; parts.c has the workgroups that run at the same time
+/* run.c - a dispatch: set-up, workgroups, waves of a workgroup in turns; parts.c has the workgroups
+ * that run at the same time
  *
  * A wave runs until it ends, waits at a barrier, yields, or has used up a quantum. When all
- * live waves wait at the barrier, all continue. The kernel object is a descriptor of code object v3 and later or
- * an amd_kernel_code_t: the members read here have the same offsets in both.
+ * live waves wait at the barrier, all continue. The kernel object is a descriptor of code object v3
+ * and later or an amd_kernel_code_t: the members read here have the same offsets in both.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,8 +253,8 @@ static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 		w->sgpr[at++] = (uint32_t)wave_scratch;
 }
 
-/* The library's functions are called: for sizes that it knows nearly, GCC makes `rep stos` and `rep movs`, which take several times
- * as long. */
+/* The library's functions are called: for sizes that it knows nearly, GCC makes `rep stos` and `rep
+ * movs`, which take several times as long. */
 static size_t hidden(size_t size)
 {
 	__asm__("" : "+r"(size));
@@ -353,7 +354,8 @@ static const struct gcn_inst *run_block(struct gcn_wave *w, const struct gcn_blo
 	return i;
 }
 
-/* The same, and again while it jumps to itself and more than `until` instructions of the wave's turn are left. */
+/* The same, and again while it jumps to itself and more than `until` instructions of the wave's
+ * turn are left. */
 static const struct gcn_inst *run_loop(struct gcn_wave *w, struct gcn_tally *t,
 				       const struct gcn_inst *first, int64_t *left, int64_t until)
 {
@@ -388,7 +390,8 @@ void gcn_tally_up(struct gcn_run *r)
 	}
 }
 
-/* The page of the block at w->pc, which is what memory has and gets a tally, without a run yet. NULL: no code can be read there. */
+/* The page of the block at w->pc, which is what memory has and gets a tally, without a run yet.
+ * NULL: no code can be read there. */
 static const struct gcn_page *enter(struct gcn_run *r, const struct gcn_wave *w)
 {
 	const struct gcn_page *page = code_enter(r, w->pc);
@@ -408,7 +411,8 @@ static const struct gcn_page *enter(struct gcn_run *r, const struct gcn_wave *w)
 	return page;
 }
 
-/* With other threads it returns after LOOK instructions, at the end of a block: not a turn of the wave's. */
+/* With other threads it returns after LOOK instructions, at the end of a block: not a turn of the
+ * wave's. */
 static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 {
 	int64_t left = r->budget < r->turn ? r->budget : r->turn, before = left;
@@ -423,7 +427,8 @@ static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 		struct gcn_tally *t = &r->tally[pc / 4 % GCN_TALLIES];
 		uint32_t at = page ? (uint32_t)(pc - page->base) / 4 : 0;
 
-		/* a page's blocks are not another's: this one is of this page, and its first word is at `pc` */
+		/* a page's blocks are not another's: this one is of this page, and its first word
+		 * is at `pc` */
 		if (!page || pc - page->base >= CODE_PAGE || pc & 3 ||
 		    t->block != &page->block[at]) {
 			page = enter(r, w);

@@ -2,7 +2,8 @@
 /* salu.c - scalar arithmetic: SOP2, SOPC and the arithmetic part of SOPK
  *
  * SCC depends on the instruction: sums set it to the carry or the overflow, bit operations and
- * shifts to "not zero", minimum and maximum to "the result is the first operand"; moves and products keep it.
+ * shifts to "not zero", minimum and maximum to "the result is the first operand"; moves and
+ * products keep it.
  */
 #include <stddef.h>
 

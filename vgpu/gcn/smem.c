@@ -51,7 +51,8 @@ static inline void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned i
 	memory_fetch(&w->sgpr[i->dst], at, nr * 4);
 }
 
-/* The source is a buffer resource: base 47:0, stride 61:48, number of records in the third dword. */
+/* The source is a buffer resource: base 47:0, stride 61:48, number of records in the third
+ * dword. */
 static void load_buffer(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 {
 	const uint32_t *v = &w->sgpr[i->src[0]];

@@ -90,8 +90,9 @@ static void s_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 	w->state = GCN_WAVE_BARRIER;
 }
 
-/* All memory instructions complete at once. But the host's processor may still hold back the stores from other processors while it does
- * later loads: a wave that waits for its stores wants them to be visible. */
+/* All memory instructions complete at once. But the host's processor may still hold back the stores
+ * from other processors while it does later loads: a wave that waits for its stores wants them to
+ * be visible. */
 static void s_waitcnt(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	uint32_t vmcnt = ((uint32_t)i->imm & 15) | ((uint32_t)i->imm >> 10 & 0x30);
@@ -100,7 +101,8 @@ static void s_waitcnt(struct gcn_wave *w, const struct gcn_inst *i)
 	w->run->counters.wait++;
 	if (w->run->stored && (!vmcnt || !lgkmcnt)) {
 		w->run->stored = false;
-		/* store, fence, load here; the same on another processor: one of them sees the other's store */
+		/* store, fence, load here; the same on another processor: one of them sees the
+		 * other's store */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	}
 }

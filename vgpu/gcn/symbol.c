@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* symbol.c - the name of a kernel, from the loaded code object
  *
- * A loaded code object begins, at a page, with its ELF header, and its dynamic symbols are loaded with it. The program may
- * have changed that memory: every step is checked.
+ * A loaded code object begins, at a page, with its ELF header, and its dynamic symbols are loaded
+ * with it. The program may have changed that memory: every step is checked.
  */
 #include "symbol.h"
 

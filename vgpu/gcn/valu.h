@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* valu.h - vector instructions: what each one computes, apart from its operands' modifiers
  *
- * An instruction is a function over rows of 64 lanes and a description of its operands. Fetching operands,
- * SDWA, DPP, negation and the like come before it, output modifiers and EXEC after it, once for all (valu.c).
- * The functions ignore EXEC: results of inactive lanes are discarded.
+ * An instruction is a function over rows of 64 lanes and a description of its operands. Fetching
+ * operands, SDWA, DPP, negation and the like come before it, output modifiers and EXEC after it,
+ * once for all (valu.c). The functions ignore EXEC: results of inactive lanes are discarded.
  */
 #ifndef VGPU_GCN_VALU_H
 #define VGPU_GCN_VALU_H
@@ -44,8 +44,10 @@ enum valu_flags {
 /* Where the sources are. */
 enum valu_form {
 	VALU_ANY,
-	VALU_ROWS,   /* all in vector registers */
-	VALU_SCALAR, /* the first in a scalar register, or in the instruction's `literal`; the others in vector registers */
+	VALU_ROWS, /* all in vector registers */
+	/* the first in a scalar register, or in the instruction's `literal`; the others in vector
+	 * registers */
+	VALU_SCALAR,
 };
 
 struct valu_args {
@@ -73,7 +75,8 @@ struct gcn_valu {
 /* The class of a vector instruction, enum gcn_class. */
 uint8_t valu_class(const char *name);
 
-/* One for each file of instructions, three times: for any x86-64, for one with AVX2 and FMA, for one with AVX-512. */
+/* One for each file of instructions, three times: for any x86-64, for one with AVX2 and FMA, for
+ * one with AVX-512. */
 struct valu_table {
 	const struct gcn_valu *ops;
 	unsigned int nr;
@@ -131,8 +134,8 @@ bool valu_writes_mask(const struct gcn_inst *i);
 
 const char *valu_name(const struct gcn_inst *i);
 
-/* The handler and name of v_readlane and others that are not functions over rows, and of unimplemented
- * instructions; NULL for all others. */
+/* The handler and name of v_readlane and others that are not functions over rows, and of
+ * unimplemented instructions; NULL for all others. */
 gcn_fn *valu_special(const struct gcn_inst *i, const char **name);
 
 #endif

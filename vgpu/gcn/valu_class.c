@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* valu_class.c - the kind of a vector instruction for gfx90a's counters, by its mnemonic
  *
- * A packed instruction is one instruction. Instructions that move, compare floats, select, or work on bits have no kind.
+ * A packed instruction is one instruction. Instructions that move, compare floats, select, or work
+ * on bits have no kind.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -21,9 +21,10 @@ static inline int32_t exp_f64(double a)
 }
 
 /*
- * Scales s0, which is the denominator s1 or the numerator s2, so that no step over- or underflows. VCC says that
- * the quotient has to be scaled back: up if it is large, down if it is small (div_fmas). So a denominator whose
- * reciprocal is a denormal is made smaller, though the ISA's text has it the other way in one of two cases.
+ * Scales s0, which is the denominator s1 or the numerator s2, so that no step over- or underflows.
+ * VCC says that the quotient has to be scaled back: up if it is large, down if it is small
+ * (div_fmas). So a denominator whose reciprocal is a denormal is made smaller, though the ISA's
+ * text has it the other way in one of two cases.
  */
 static inline struct div_step div_scale_f32(float s0, float s1, float s2)
 {
@@ -87,7 +88,8 @@ static inline struct div_step div_scale_f64(double s0, double s1, double s2)
 	return r;
 }
 
-/* Numbers that need no scaling: all conditions of div_scale and div_fixup are false. Without branches. */
+/* Numbers that need no scaling: all conditions of div_scale and div_fixup are false. Without
+ * branches. */
 static inline bool div_ordinary_f32(float den, float num)
 {
 	int32_t d = exp_f32(den), n = exp_f32(num);
@@ -121,8 +123,9 @@ static inline double div_fmas_f64(double a, double b, double c, bool scale)
 	return nan3d(r, a, b, c);
 }
 
-/* q is the quotient so far, d the denominator, n the numerator: puts the special cases right. The same for
- * half floats, which come in single precision, but that no quotient of theirs is too small for a float. */
+/* q is the quotient so far, d the denominator, n the numerator: puts the special cases right. The
+ * same for half floats, which come in single precision, but that no quotient of theirs is too small
+ * for a float. */
 static inline float div_fixup_f16(float q, float d, float n)
 {
 	uint32_t sign = (f32_bits(d) ^ f32_bits(n)) & 0x80000000;

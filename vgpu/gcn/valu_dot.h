@@ -8,7 +8,8 @@
 
 #include "valu_packed.h"
 
-/* sel of instructions without op_sel: the low halves for the first product, the high ones for the second */
+/* sel of instructions without op_sel: the low halves for the first product, the high ones for the
+ * second */
 #define DOT_WHOLE 0x38u
 
 /* fused, where gfx900's v_mad_mix rounds twice */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* valu_math.h - arithmetic of single lanes, for the tables of vector instructions
  *
- * Everything is inline and, where possible, without branches, so that loops over lanes become vector code.
- * The NaN of an operation on numbers is 0x7fc00000, as on the device; the host's has the sign set.
+ * Everything is inline and, where possible, without branches, so that loops over lanes become
+ * vector code. The NaN of an operation on numbers is 0x7fc00000, as on the device; the host's has
+ * the sign set.
  */
 #ifndef VGPU_GCN_VALU_MATH_H
 #define VGPU_GCN_VALU_MATH_H
@@ -119,7 +120,8 @@ static inline double quiet_d(double f)
 #define MODE_IEEE 0x200u
 #define MODE_DX10_CLAMP 0x100u
 
-/* With a NaN, the result is the other operand; with IEEE set, a signalling NaN gives a quiet one. -0 is less than +0. */
+/* With a NaN, the result is the other operand; with IEEE set, a signalling NaN gives a quiet one.
+ * -0 is less than +0. */
 static inline float min_f32(float a, float b, uint32_t mode)
 {
 	bool less = a < b || (a == b && (f32_bits(a) >> 31));
@@ -354,7 +356,8 @@ static inline double nearest(double v)
 	return floor(v + 0.5);
 }
 
-/* sin(2 pi r) and cos(2 pi r), |r| <= 1/8: Taylor's series in double precision, errors below 2^-52. */
+/* sin(2 pi r) and cos(2 pi r), |r| <= 1/8: Taylor's series in double precision, errors below
+ * 2^-52. */
 static inline double sin_eighth(double r)
 {
 	double x = 6.283185307179586 * r, x2 = x * x;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* valu_packed.h - arithmetic of half floats, and of pairs of 16-bit values in one register
  *
- * sel says for the low result (bit n) and for the high one (bit 3 + n) which half of source n it takes, and
- * which of them are negated (bits 6 to 8 and 9 to 11).
+ * sel says for the low result (bit n) and for the high one (bit 3 + n) which half of source n it
+ * takes, and which of them are negated (bits 6 to 8 and 9 to 11).
  */
 #ifndef VGPU_GCN_VALU_PACKED_H
 #define VGPU_GCN_VALU_PACKED_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* valu_plain.h - vector instructions on 32-bit registers and constants, without modifiers; inlined for those that kernels use most */
+/* valu_plain.h - vector instructions on 32-bit registers and constants, without modifiers; inlined
+ * for those that kernels use most */
 #ifndef VGPU_GCN_VALU_PLAIN_H
 #define VGPU_GCN_VALU_PLAIN_H
 
@@ -52,8 +53,9 @@ static inline uint32_t *valu_row(struct gcn_wave *w, const struct gcn_inst *i, u
 	return w->vgpr[i->src[n] - GCN_SRC_VGPR];
 }
 
-/* Runs an instruction on 32-bit registers and constants; `of_exec`, or NULL, is `fn` for the active lanes alone. With all but `w`
- * and `i` constant, the function is inlined and the arguments are registers of the host. */
+/* Runs an instruction on 32-bit registers and constants; `of_exec`, or NULL, is `fn` for the active
+ * lanes alone. With all but `w` and `i` constant, the function is inlined and the arguments are
+ * registers of the host. */
 static inline __attribute__((always_inline)) void
 valu_plain(struct gcn_wave *w, const struct gcn_inst *i, valu_fn *fn, valu_fn *of_exec,
 	   unsigned int flags, unsigned int reads, unsigned int dst, enum valu_form form)
@@ -81,7 +83,8 @@ valu_plain(struct gcn_wave *w, const struct gcn_inst *i, valu_fn *fn, valu_fn *o
 	if (reads & GCN_READS << 2 && form) {
 		a.s[2] = valu_row(w, i, 2);
 	} else if (reads & GCN_READS << 2) {
-		/* there are two scalar operands at most, and src1's buffer is free unless it is one of them */
+		/* there are two scalar operands at most, and src1's buffer is free unless it is one
+		 * of them */
 		uint32_t *free_row = i->src[1] < GCN_SRC_VGPR ? scratch[0] : scratch[1];
 
 		if (i->src[2] < GCN_SRC_VGPR && i->src[1] < GCN_SRC_VGPR &&

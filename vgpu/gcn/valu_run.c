@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* valu_run.c - vector instructions: operands in, modifiers, results out
  *
- * A plain instruction on 32-bit registers works on the registers' rows directly, a wide one on 32- and 64-bit registers with
- * signs. All others go through copies of their operands, to which SDWA, DPP, op_sel, absolute value, negation and the flushing
- * of denormals are applied, and a row for the result, which is scaled, clamped and blended into the register by EXEC.
+ * A plain instruction on 32-bit registers works on the registers' rows directly, a wide one on 32-
+ * and 64-bit registers with signs. All others go through copies of their operands, to which SDWA,
+ * DPP, op_sel, absolute value, negation and the flushing of denormals are applied, and a row for
+ * the result, which is scaled, clamped and blended into the register by EXEC.
  *
  * Built for each kind of processor, like the rows of the instructions.
  */
@@ -113,14 +114,16 @@ static void run_wide(struct gcn_wave *w, const struct gcn_inst *i)
 	valu_mask_out(w, i, i->valu->flags, &a);
 }
 
-/* v_lshlrev_b64 by a scalar amount, as addresses of array elements are made: without pairs of halves. */
+/* v_lshlrev_b64 by a scalar amount, as addresses of array elements are made: without pairs of
+ * halves. */
 static void run_shift_pair(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	unsigned int by = gcn_src32(w, i, i->src[0]) & 63;
 	const uint32_t *lo = w->vgpr[i->src[1] - GCN_SRC_VGPR], *hi = lo + GCN_LANES;
 	uint32_t *to_lo = w->vgpr[i->dst], *to_hi = w->vgpr[i->dst + 1], on[GCN_LANES];
 
-	/* on gfx900 pairs may overlap: the source's upper half is the result's lower one, or the other way round */
+	/* on gfx900 pairs may overlap: the source's upper half is the result's lower one, or the
+	 * other way round */
 	if (!by || by > 31 || w->idx_on || to_lo == hi || to_hi == lo) {
 		run_wide(w, i);
 		return;
@@ -142,7 +145,8 @@ static void set_rounding(unsigned int round)
 	fesetround(how[round & 3]);
 }
 
-/* MODE's rounding for the type that is computed in: 1:0 for single precision, 3:2 for half and double */
+/* MODE's rounding for the type that is computed in: 1:0 for single precision, 3:2 for half and
+ * double */
 static unsigned int rounding(const struct gcn_wave *w, const struct gcn_valu *v)
 {
 	unsigned int type = valu_is_float(v->dst) ? v->dst : v->src[0];

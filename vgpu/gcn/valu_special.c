@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* valu_special.c - vector instructions that are not functions over rows
  *
- * Those that move values between lanes and scalar registers use EXEC in different ways, or ignore it.
+ * Those that move values between lanes and scalar registers use EXEC in different ways, or ignore
+ * it.
  */
 #include <stddef.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wave.h - the state of a wave, of its workgroup and of the dispatch that they belong to
  *
- * A wave is plain data that can be resumed at any instruction: there is no thread or stack behind it.
+ * A wave is plain data that can be resumed at any instruction: there is no thread or stack behind
+ * it.
  */
 #ifndef VGPU_GCN_WAVE_H
 #define VGPU_GCN_WAVE_H
@@ -18,11 +19,13 @@
 #define GCN_LANES 64
 #define GCN_WAVES_MAX 16
 #define GCN_LDS_SIZE 65536
-/* vector registers, accumulation registers, and spare rows for the widest access at the last register */
+/* vector registers, accumulation registers, and spare rows for the widest access at the last
+ * register */
 #define GCN_VGPR_ROWS (512 + 32)
 #define GCN_SGPRS (128 + 16)
 
-/* high halves of the apertures' addresses: LDS 1 << 48, scratch 2 << 48 (engine/gpu.h says the same) */
+/* high halves of the apertures' addresses: LDS 1 << 48, scratch 2 << 48 (engine/gpu.h says the
+ * same) */
 #define GCN_LDS_HI 0x10000u
 #define GCN_SCRATCH_HI 0x20000u
 
@@ -51,7 +54,8 @@ struct gcn_wave {
 struct gcn_page;
 struct gcn_block;
 
-/* How often a block of code ran since the counts were last added up: by the low bits of its number on the page. */
+/* How often a block of code ran since the counts were last added up: by the low bits of its number
+ * on the page. */
 #define GCN_TALLIES 64
 
 struct gcn_tally {
@@ -64,8 +68,9 @@ struct gcn_tally {
 /* threads to which workgroups are dealt */
 #define GCN_DEALS_MAX 64
 
-/* A dispatch in execution, or a part of it: one workgroup after the other, each with all that its waves need. The first part,
- * the lead, stands for the dispatch; more are made for more threads, and while all workgroups wait for others. */
+/* A dispatch in execution, or a part of it: one workgroup after the other, each with all that its
+ * waves need. The first part, the lead, stands for the dispatch; more are made for more threads,
+ * and while all workgroups wait for others. */
 struct gcn_run {
 	/* constant during a dispatch */
 	struct gcn_launch launch;
@@ -78,13 +83,15 @@ struct gcn_run {
 	uint32_t size[3], group[3], nr_groups[3];
 	uint32_t lds_size;
 	uint32_t wave_stride; /* of scratch, bytes */
-	bool has_cache; /* the lead's `cache` is on: what each access asks is in a line that no thread writes */
+	/* the lead's `cache` is on: what each access asks is in a line that no thread writes */
+	bool has_cache;
 
 	/* of a part */
 	struct gcn_run *lead, *next_part;
 	unsigned int slot; /* number of the part, and of its scratch memory */
 	bool taken,
-		waited; /* under the lead's lock: a thread runs it; its workgroup waited at the end */
+		/* under the lead's lock: a thread runs it; its workgroup waited at the end */
+		waited;
 	unsigned int tried;   /* the slice in which it ran last, if it waited */
 	uint64_t clock_base;  /* instructions of other parts, for s_memtime */
 	uint64_t done_before; /* instructions that the dispatch has counted of this part */
@@ -95,7 +102,8 @@ struct gcn_run {
 	unsigned int nr_parts, parts_max, nr_threads, slice;
 	unsigned int nr_working, nr_resident,
 		nr_waited; /* taken and not waiting; begun; of these waiting */
-	/* workgroups: all, given to parts, of these not begun by parts that no thread runs, ended */
+	/* workgroups: all, given to parts, of these not begun by parts that no thread runs,
+	 * ended */
 	uint64_t nr_all, nr_dealt, nr_kept, nr_ended;
 	uint64_t deal[GCN_DEALS_MAX]; /* of each thread the next one */
 	unsigned int nr_deals;
@@ -113,8 +121,8 @@ struct gcn_run {
 	uint64_t ended;	      /* workgroups, since a thread took it */
 	bool resident;
 	uint32_t nr_waves, nr_live, next_wave;
-	/* Instructions left of the slice, and of the next wave's turn. They are written one at a time; side by side GCC reads both by one
-	 * load, which has to wait for the stores. */
+	/* Instructions left of the slice, and of the next wave's turn. They are written one at a
+	 * time; side by side GCC reads both by one load, which has to wait for the stores. */
 	int64_t budget;
 	const bool *halt; /* atomic: the slice is over for all threads; NULL: there is one */
 	int64_t turn;
@@ -210,11 +218,12 @@ const uint32_t *gcn_mask(struct gcn_wave *w);
 /* Sets the MODE register. */
 void gcn_set_mode(struct gcn_wave *w, uint32_t mode);
 
-/* run.c: runs workgroups on a part until r->budget is used up, all waves of one wait for something outside of it, or none is
- * left to begin. */
+/* run.c: runs workgroups on a part until r->budget is used up, all waves of one wait for something
+ * outside of it, or none is left to begin. */
 void gcn_run_groups(struct gcn_run *r);
 
-/* Adds the instructions of blocks that ran to r->executed. Afterwards each block is compared with memory again when it runs. */
+/* Adds the instructions of blocks that ran to r->executed. Afterwards each block is compared with
+ * memory again when it runs. */
 void gcn_tally_up(struct gcn_run *r);
 
 /* Instructions that a part has executed. */

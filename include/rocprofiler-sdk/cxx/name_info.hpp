@@ -65,7 +65,7 @@ template <typename EnumT, typename ValueT = std::string_view> struct name_info_i
 /* All kinds, by number. */
 template <typename EnumT, typename ValueT = std::string_view> class name_info
 {
-    public:
+public:
 	using enum_type = EnumT;
 	using value_type = ValueT;
 	using support_type = name_info_impl<EnumT, ValueT>;
@@ -141,7 +141,7 @@ template <typename EnumT, typename ValueT = std::string_view> class name_info
 		return out;
 	}
 
-    private:
+private:
 	std::vector<support_type> infos_;
 
 	support_type &get(EnumT kind)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* operators.hpp - handles, agents, dimensions and versions can be compared and ordered
  *
- * Handles by their value, agents by their ids, the others by their members from the first to the last. ROCPROFILER_SDK_CXX_HANDLES(X)
- * is X(type) for each type of handle; hash.hpp uses it, too.
+ * Handles by their value, agents by their ids, the others by their members from the first to the
+ * last. ROCPROFILER_SDK_CXX_HANDLES(X) is X(type) for each type of handle; hash.hpp uses it, too.
  */
 #ifndef ROCPROFILER_SDK_CXX_OPERATORS_HPP
 #define ROCPROFILER_SDK_CXX_OPERATORS_HPP

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* perfetto.hpp - the categories of tools that write traces with Perfetto's SDK
  *
- * Needs Perfetto's C++ SDK, perfetto.h and perfetto.cc, of the program that includes it. The categories are those of the program's
- * default track event namespace: include this in place of PERFETTO_DEFINE_CATEGORIES(), and have
- * PERFETTO_TRACK_EVENT_STATIC_STORAGE() in one source file.
+ * Needs Perfetto's C++ SDK, perfetto.h and perfetto.cc, of the program that includes it. The
+ * categories are those of the program's default track event namespace: include this in place of
+ * PERFETTO_DEFINE_CATEGORIES(), and have PERFETTO_TRACK_EVENT_STATIC_STORAGE() in one source file.
  */
 #ifndef ROCPROFILER_SDK_CXX_PERFETTO_HPP
 #define ROCPROFILER_SDK_CXX_PERFETTO_HPP
@@ -63,8 +63,9 @@ ROCPROFILER_SDK_CATEGORY_(none, "Unknown category")
 } // namespace rocprofiler
 
 #define ROCPROFILER_SDK_CATEGORY_(NAME, WHAT) ::perfetto::Category(#NAME).SetDescription(WHAT),
-PERFETTO_DEFINE_CATEGORIES(ROCPROFILER_SDK_CATEGORIES_(ROCPROFILER_SDK_CATEGORY_)::perfetto::Category("none").SetDescription(
-	"Unknown category"));
+PERFETTO_DEFINE_CATEGORIES(
+	ROCPROFILER_SDK_CATEGORIES_(ROCPROFILER_SDK_CATEGORY_)::perfetto::Category("none")
+		.SetDescription("Unknown category"));
 #undef ROCPROFILER_SDK_CATEGORY_
 #undef ROCPROFILER_SDK_CATEGORIES_
 
@@ -189,10 +190,12 @@ template <typename KindT, std::size_t Idx> struct rocprofiler_tracing_perfetto_c
 	static constexpr auto name = details::category_of(static_cast<KindT>(Idx));
 };
 
-/* Of rocprofiler_buffer_tracing_kind_t and rocprofiler_callback_tracing_kind_t; null if there is no such kind. */
+/* Of rocprofiler_buffer_tracing_kind_t and rocprofiler_callback_tracing_kind_t; null if there is no
+ * such kind. */
 template <typename KindT> const char *get_perfetto_category(KindT kind)
 {
-	return static_cast<std::size_t>(kind) < static_cast<std::size_t>(details::nr_kinds<KindT>::value) ?
+	return static_cast<std::size_t>(kind) <
+			       static_cast<std::size_t>(details::nr_kinds<KindT>::value) ?
 		       details::category_of(kind) :
 		       nullptr;
 }
@@ -201,13 +204,14 @@ template <typename KindT> const char *get_perfetto_category(KindT kind)
 template <typename KindT, std::size_t... Idx>
 const char *get_perfetto_category(KindT kind, std::index_sequence<Idx...>)
 {
-	return ((static_cast<std::size_t>(kind) == Idx) || ...) ? details::category_of(kind) : nullptr;
+	return ((static_cast<std::size_t>(kind) == Idx) || ...) ? details::category_of(kind) :
+								  nullptr;
 }
 
 using perfetto_event_context_t = ::perfetto::EventContext;
 
-/* Adds a debug annotation to an event: texts, numbers, enumerators (as numbers), pointers, and what can be written to a stream. An
- * object of an empty class adds nothing. */
+/* Adds a debug annotation to an event: texts, numbers, enumerators (as numbers), pointers, and what
+ * can be written to a stream. An object of an empty class adds nothing. */
 template <typename Np, typename Tp>
 void add_perfetto_annotation(perfetto_event_context_t &context, Np &&name, Tp &&value)
 {
@@ -228,7 +232,8 @@ void add_perfetto_annotation(perfetto_event_context_t &context, Np &&name, Tp &&
 			annotation->set_double_value(static_cast<double>(value));
 		} else if constexpr (std::is_unsigned<value_type>::value) {
 			annotation->set_uint_value(value);
-		} else if constexpr (std::is_integral<value_type>::value || std::is_enum<value_type>::value) {
+		} else if constexpr (std::is_integral<value_type>::value ||
+				     std::is_enum<value_type>::value) {
 			annotation->set_int_value(static_cast<std::int64_t>(value));
 		} else if constexpr (std::is_pointer<value_type>::value) {
 			annotation->set_pointer_value(reinterpret_cast<std::uintptr_t>(value));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* registration.h - tools that are attached to a running process. ABI 1 only.
  *
- * A tool may define rocprofiler_configure_attach(), which AMD's library calls from 1.1 on. This one attaches no tools, and never
- * calls it.
+ * A tool may define rocprofiler_configure_attach(), which AMD's library calls from 1.1 on. This one
+ * attaches no tools, and never calls it.
  */
 #ifndef ROCPROFILER_SDK_EXPERIMENTAL_REGISTRATION_H
 #define ROCPROFILER_SDK_EXPERIMENTAL_REGISTRATION_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* spm.h - counters that the GPU streams while it runs. ABI 1 only; all functions answer with NOT_IMPLEMENTED. */
+/* spm.h - counters that the GPU streams while it runs. ABI 1 only; all functions answer with
+ * NOT_IMPLEMENTED. */
 #ifndef ROCPROFILER_SDK_EXPERIMENTAL_SPM_H
 #define ROCPROFILER_SDK_EXPERIMENTAL_SPM_H
 

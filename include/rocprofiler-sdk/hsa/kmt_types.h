@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kmt_types.h - the kernel driver's words that describe agents
  *
- * The driver library's own header where it is installed; else the words without the names of their bits.
+ * The driver library's own header where it is installed; else the words without the names of their
+ * bits.
  */
 #ifndef ROCPROFILER_SDK_HSA_KMT_TYPES_H
 #define ROCPROFILER_SDK_HSA_KMT_TYPES_H

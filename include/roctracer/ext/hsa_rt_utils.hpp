@@ -10,19 +10,18 @@
 namespace hsa_rt_utils
 {
 
-/* Reads HSA_SYSTEM_INFO_TIMESTAMP, and converts it to ns. HSA must be initialised when a Timer is constructed; times are 0
- * if HSA returns an error. Any thread. */
-class Timer {
-    public:
+/* Reads HSA_SYSTEM_INFO_TIMESTAMP, and converts it to ns. HSA must be initialised when a Timer is
+ * constructed; times are 0 if HSA returns an error. Any thread. */
+class Timer
+{
+public:
 	typedef uint64_t timestamp_t;
 	typedef long double freq_t;
 	typedef hsa_status_t (*hsa_system_get_info_fn_t)(hsa_system_info_t attribute, void *value);
 
 	/* `fn`: the runtime's own function, from the tool's API table, so that the tool's
 	 * calls are not traced. NULL: every time is 0. */
-	explicit Timer(hsa_system_get_info_fn_t fn = hsa_system_get_info)
-		: get_info_(fn)
-		, rate_(0)
+	explicit Timer(hsa_system_get_info_fn_t fn = hsa_system_get_info) : get_info_(fn), rate_(0)
 	{
 		const timestamp_t hz = ask(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY);
 
@@ -52,7 +51,7 @@ class Timer {
 		return timestamp_fn_ns();
 	}
 
-    private:
+private:
 	timestamp_t ask(hsa_system_info_t what) const
 	{
 		timestamp_t value = 0;
@@ -66,6 +65,6 @@ class Timer {
 	freq_t rate_;
 };
 
-}
+} // namespace hsa_rt_utils
 
 #endif

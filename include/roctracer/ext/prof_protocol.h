@@ -34,8 +34,8 @@ typedef uint32_t activity_kind_t;
 typedef uint32_t activity_op_t;
 typedef uint64_t activity_correlation_id_t;
 
-/* AMD's tag is activity_record_s, the specification's activity_record_t: in C++ a tag and a typedef of the same
- * name must be the same type. */
+/* AMD's tag is activity_record_s, the specification's activity_record_t: in C++ a tag and a typedef
+ * of the same name must be the same type. */
 #define activity_record_s activity_record_t
 typedef struct activity_record_t {
 	uint32_t domain;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_diff.c - rtl diff: what takes longer or shorter than before, and what differs by noise alone
  *
- * Not here: the statistics (analysis/compare.c), rows and verdicts (analysis/diff.c), the gate of --fail-if (analysis/gate.c), the
- * page (diff_html.c).
+ * Not here: the statistics (analysis/compare.c), rows and verdicts (analysis/diff.c), the gate of
+ * --fail-if (analysis/gate.c), the page (diff_html.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -358,7 +358,8 @@ static void report_failed(const struct gate_result *c, const struct diff_row *ro
 			 c->text, limit, row->name, 100 * r->change, 100 * r->low, 100 * r->high);
 }
 
-/* Whether the gate knows that nothing fails, is said by the status: 0, STATUS_FAILED or STATUS_UNDECIDED. */
+/* Whether the gate knows that nothing fails, is said by the status: 0, STATUS_FAILED or
+ * STATUS_UNDECIDED. */
 static int report_gate(const struct gate *gate, const struct diff *d)
 {
 	for (size_t i = 0; gate && i < gate->nr; i++) {

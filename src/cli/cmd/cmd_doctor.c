@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_doctor.c - rtl doctor: what can be traced on this machine, what is missing, what to do about it
+/* cmd_doctor.c - rtl doctor: what can be traced on this machine, what is missing, what to do about
+ * it
  *
  * Each check is a function that prints its lines; the table at the end has their order.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_help.c - rtl help: the manual of a command, and the pages that are generated from the tables */
+/* cmd_help.c - rtl help: the manual of a command, and the pages that are generated from the
+ * tables */
 #include <stdio.h>
 #include <string.h>
 

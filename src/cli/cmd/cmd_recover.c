@@ -186,7 +186,8 @@ static void add_pid_to_output(struct recover *r)
 	memcpy(r->output, path, sizeof(path));
 }
 
-/* The directory of the traces and where their unfinished databases are expected: beside the output, and beside DIR of DIR.spool. */
+/* The directory of the traces and where their unfinished databases are expected: beside the output,
+ * and beside DIR of DIR.spool. */
 static void find_location(const struct recover *r, const char *spool, struct converter_location *at,
 			  char dir[PATH_MAX], char output[PATH_MAX])
 {
@@ -212,7 +213,8 @@ static bool is_in_use(const char *dir)
 	return in_use;
 }
 
-/* The unfinished databases of the traces' session. false: there is none, or `rtl trace` is at work on them. */
+/* The unfinished databases of the traces' session. false: there is none, or `rtl trace` is at work
+ * on them. */
 static bool find_unfinished(const struct recover *r, struct converter_found *found)
 {
 	char first[PATH_MAX], dir[PATH_MAX], output[PATH_MAX], error[SESSION_ERROR_SIZE];
@@ -242,7 +244,8 @@ static bool find_unfinished(const struct recover *r, struct converter_found *fou
 	return any && !is_in_use(first);
 }
 
-/* A copy of a database that was complete but for its name, as an earlier part of the trace. The one to go on with; NULL: none. */
+/* A copy of a database that was complete but for its name, as an earlier part of the trace. The one
+ * to go on with; NULL: none. */
 static const char *settle(struct recover *r, const struct converter_found *found,
 			  const struct job_options *opt, struct job_result *res)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_rocprof.c - rtl rocprof: takes rocprof's options, runs `rtl trace`, writes rocprof's files
  *
- * Order: options -> refusals -> trace to a database beside the output -> files -> the database is removed.
+ * Order: options -> refusals -> trace to a database beside the output -> files -> the database is
+ * removed.
  *
  * Not here: the files (export/csv/, export/chrome_trace/), the lists (rocprof_list.c).
  */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_rocprofv3.c - rtl rocprofv3: takes rocprofv3's options, runs `rtl trace`, writes rocprofv3's files
+/* cmd_rocprofv3.c - rtl rocprofv3: takes rocprofv3's options, runs `rtl trace`, writes rocprofv3's
+ * files
  *
- * Order: options -> refusals -> trace to a database in the output directory -> files -> summary -> the database is removed.
+ * Order: options -> refusals -> trace to a database in the output directory -> files -> summary ->
+ * the database is removed.
  *
  * Not here: the table of options (rocprofv3_options.c), the files (export/rocprofv3/).
  */
@@ -378,7 +380,8 @@ static int open_summary(const struct front *f)
 	return fd;
 }
 
-/* Runs `rtl summary` with its output in fd; its messages would name the database, which is deleted. */
+/* Runs `rtl summary` with its output in fd; its messages would name the database, which is
+ * deleted. */
 static void print_tables(const struct front *f, int fd, const char *by)
 {
 	struct paths paths;
@@ -551,7 +554,8 @@ static int start_job(const struct front *f, const struct rocprofv3_input *in, si
 	return status;
 }
 
-/* Each job's options and counters, before the first one runs. What a refused one says is printed. */
+/* Each job's options and counters, before the first one runs. What a refused one says is
+ * printed. */
 static int check_jobs(const struct front *f, const struct rocprofv3_input *in,
 		      const struct paths *paths)
 {

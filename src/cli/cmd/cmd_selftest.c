@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_selftest.c - rtl selftest: proves on this machine that what is traced is what happened
  *
- * A program of this installation (src/selftest/) knows the outcome of what it does without tracing. It is run untraced and in every
- * way of tracing, and the traces are compared with what it knows.
+ * A program of this installation (src/selftest/) knows the outcome of what it does without tracing.
+ * It is run untraced and in every way of tracing, and the traces are compared with what it knows.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -45,7 +45,7 @@ static const struct opt options[] = {
 	[O_QUIET] = { 'q', "quiet", .help = "print failures only" },
 };
 
-/* ---- before and after -------------------------------------------------------------------------- */
+/* ---- before and after ------------------------------------------------------------------------ */
 
 static void print_list(void)
 {
@@ -129,7 +129,7 @@ static void name_output(struct selftest *s, const struct opt_parsed *p, bool jso
 	exporter_check(s->output, true, STATUS_TRACE);
 }
 
-/* ---- the checks ------------------------------------------------------------------------------- */
+/* ---- the checks ------------------------------------------------------------------------------ */
 
 static const struct {
 	enum selftest_id first, last;

@@ -147,7 +147,8 @@ static void choose_output(char out[PATH_MAX], const struct opt_parsed *p, const 
 	}
 }
 
-/* The process records what has completed, if it answers; else the snapshot lacks what its harvester has not seen yet. */
+/* The process records what has completed, if it answers; else the snapshot lacks what its harvester
+ * has not seen yet. */
 static void flush_process(const char *spool)
 {
 	char error[CONTROL_ERROR_SIZE];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_start.c - rtl start, rtl stop, rtl status: switches the recording of a running process, and shows it */
+/* cmd_start.c - rtl start, rtl stop, rtl status: switches the recording of a running process, and
+ * shows it */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -145,7 +146,8 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && strcmp(text + n - m, end) == 0;
 }
 
-/* What a process names is deleted after the conversion: nothing but a raw trace of the process's user in a directory of raw traces. */
+/* What a process names is deleted after the conversion: nothing but a raw trace of the process's
+ * user in a directory of raw traces. */
 static void check_spool(const struct control_target *t, const char *spool)
 {
 	char error[SESSION_ERROR_SIZE] = "", dir[PATH_MAX];
@@ -160,7 +162,8 @@ static void check_spool(const struct control_target *t, const char *spool)
 		       t->pid, spool, *error ? ": " : "", error);
 }
 
-/* A database is only written where rtl start would have made this directory of raw traces: FILE beside FILE.spool. */
+/* A database is only written where rtl start would have made this directory of raw traces: FILE
+ * beside FILE.spool. */
 static void check_output(const struct control_target *t, const struct control_reply *reply)
 {
 	char dir[PATH_MAX];

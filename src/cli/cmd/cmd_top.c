@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_top.c - rtl top: what a running process does now
  *
- * It reads the raw trace as that grows; the process itself only answers what its state is. On a terminal each picture replaces the last
- * one; elsewhere they follow one another as text.
+ * It reads the raw trace as that grows; the process itself only answers what its state is. On a
+ * terminal each picture replaces the last one; elsewhere they follow one another as text.
  */
 #include <errno.h>
 #include <stdlib.h>

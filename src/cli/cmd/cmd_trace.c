@@ -200,7 +200,8 @@ static void choose_registration(struct trace *t)
 }
 
 /* Forks the program's process, up to but without its exec, and opens the session. */
-/* The databases of an earlier run would be taken for those of this one. Another file of such a name stays. */
+/* The databases of an earlier run would be taken for those of this one. Another file of such a name
+ * stays. */
 static int remove_parts(const struct trace *t, bool force, char error[SESSION_ERROR_SIZE])
 {
 	char name[PATH_MAX];
@@ -396,7 +397,8 @@ static const char *rank_list(const struct trace *t)
 	return !list && env_is_set(ENV_RANKS) ? env_str(ENV_RANKS) : list;
 }
 
-/* --ranks chooses nothing where no process has a rank: more was recorded than was asked for. 0, or the status. */
+/* --ranks chooses nothing where no process has a rank: more was recorded than was asked for. 0, or
+ * the status. */
 static int check_ranks(const struct trace *t)
 {
 	const char *list = rank_list(t);
@@ -426,8 +428,8 @@ static bool is_other_rank(const struct trace *t, struct rank *rank)
 	return list && rank->rank != RANK_NONE && !capture_list_has(list, (uint64_t)rank->rank);
 }
 
-/* Processes that outlive the program, by more than helpers that tidy up behind it do, and have made no trace by now. true: there are
- * some. */
+/* Processes that outlive the program, by more than helpers that tidy up behind it do, and have made
+ * no trace by now. true: there are some. */
 static bool report_left(const struct trace *t)
 {
 	uint32_t pids[8];
@@ -598,7 +600,8 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 	return err == -ECANCELED && ui_stopped_by() ? 128 + ui_stopped_by() : STATUS_TRACE;
 }
 
-/* Writes a database of some of the raw traces, and what it has. 0 or the exit status; *keep: the raw traces have to stay. */
+/* Writes a database of some of the raw traces, and what it has. 0 or the exit status; *keep: the
+ * raw traces have to stay. */
 static int write_database(struct trace *t, const char **paths, bool *keep)
 {
 	struct job_result *res = calloc(1, sizeof(*res));

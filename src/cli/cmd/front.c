@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* front.c - commands that take another tool's options: the command line of `rtl trace` that they make of them */
+/* front.c - commands that take another tool's options: the command line of `rtl trace` that they
+ * make of them */
 #include "cli/cmd/front.h"
 
 #include <stdlib.h>

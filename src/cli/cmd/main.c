@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program rtl: finds the command, parses its options, runs it
  *
- * To add a command: a file as cmd_info.c, a row in commands.c, and tests/cli/drift.sh --update for its pages.
+ * To add a command: a file as cmd_info.c, a row in commands.c, and tests/cli/drift.sh --update for
+ * its pages.
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprof_list.c - the lists of counters and metrics in the form of rocprof --list-basic and --list-derived */
+/* rocprof_list.c - the lists of counters and metrics in the form of rocprof --list-basic and
+ * --list-derived */
 #include "cli/cmd/rocprof_list.h"
 
 #include "cli/cmd/commands.h"

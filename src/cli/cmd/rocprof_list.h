@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprof_list.h - the lists of counters and metrics in the form of rocprof --list-basic and --list-derived */
+/* rocprof_list.h - the lists of counters and metrics in the form of rocprof --list-basic and
+ * --list-derived */
 #ifndef RTL_CLI_CMD_ROCPROF_LIST_H
 #define RTL_CLI_CMD_ROCPROF_LIST_H
 

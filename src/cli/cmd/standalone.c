@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* standalone.c - what the bin/rtl of the archive brings itself, so that it runs with glibc 2.34 (Red Hat 9, Ubuntu 22.04)
+/* standalone.c - what the bin/rtl of the archive brings itself, so that it runs with glibc 2.34
+ * (Red Hat 9, Ubuntu 22.04)
  *
- * The expat that is linked into it was built for a glibc that has arc4random_buf(), from 2.36 on; expat seeds its hash
- * tables with it.
+ * The expat that is linked into it was built for a glibc that has arc4random_buf(), from 2.36 on;
+ * expat seeds its hash tables with it.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_options.c - the options of rtl trace: their help, manual page and completions are made of this table
+/* trace_options.c - the options of rtl trace: their help, manual page and completions are made of
+ * this table
  *
  * Not here: what they do (cmd_trace.c).
  */

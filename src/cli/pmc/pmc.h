@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* pmc.h - rtl trace --pmc: from names of counters and metrics to the events that librtl counts
  *
- * All of it ends the process with a message if something can't be had. Texts live as long as the process.
+ * All of it ends the process with a message if something can't be had. Texts live as long as the
+ * process.
  */
 #ifndef RTL_CLI_PMC_PMC_H
 #define RTL_CLI_PMC_PMC_H
@@ -38,7 +39,8 @@
 
 /* The file of --metrics-file; NULL for NULL. It stays open. `status`: of the process if it ends. */
 struct metrics_file *pmc_metrics_open(const char *path, enum expression_rules rules, int status);
-/* What an agent, "gfx90a", can count, with the metrics of the file unless it is NULL. NULL: it is not known. */
+/* What an agent, "gfx90a", can count, with the metrics of the file unless it is NULL. NULL: it is
+ * not known. */
 const struct counter_gpu *pmc_gpu(struct metrics_file *metrics, const char *agent, int status);
 
 /* What is to be counted: one set of names for each run of rocprof. */
@@ -54,8 +56,8 @@ struct pmc_variables {
 	uint32_t nr_passes;  /* of the kind of GPU that needs most */
 };
 
-/* For the names of all sets together, on this machine's GPUs or the virtual one. `is_replayed`: dispatches of several passes are run
- * once for each. */
+/* For the names of all sets together, on this machine's GPUs or the virtual one. `is_replayed`:
+ * dispatches of several passes are run once for each. */
 struct pmc_variables pmc_variables(const struct pmc_names *names, struct metrics_file *metrics,
 				   bool is_virtual, bool is_replayed);
 

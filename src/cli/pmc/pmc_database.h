@@ -16,7 +16,8 @@ struct pmc_database {
 
 /* Errors are reported, and -errno is returned. */
 int pmc_database_open(struct pmc_database *d, const char *path);
-/* Ends the transaction: `ret` is 0, or what went wrong: then nothing is changed. Returns the first error. */
+/* Ends the transaction: `ret` is 0, or what went wrong: then nothing is changed. Returns the first
+ * error. */
 int pmc_database_close(struct pmc_database *d, int ret);
 /* Runs a statement, which is made as by sqlite3_mprintf(). */
 int pmc_database_run(struct pmc_database *d, const char *fmt, ...);

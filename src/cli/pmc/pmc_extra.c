@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* pmc_extra.c - files of counters as rocprofv3's option --extra-counters takes them
  *
- * YAML becomes JSON, whose definitions SQLite finds; they are written as a file of metrics, a line for each counter. It is done twice: the
- * instances of a counter that the file defines have to be known where a reduce() names it.
+ * YAML becomes JSON, whose definitions SQLite finds; they are written as a file of metrics, a line
+ * for each counter. It is done twice: the instances of a counter that the file defines have to be
+ * known where a reduce() names it.
  */
 #include "cli/pmc/pmc_extra.h"
 

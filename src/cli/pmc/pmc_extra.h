@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_extra.h - files of counters as rocprofv3's option --extra-counters takes them (YAML), as a file of metrics
+/* pmc_extra.h - files of counters as rocprofv3's option --extra-counters takes them (YAML), as a
+ * file of metrics
  *
  *	rocprofiler-sdk:
  *	  counters-schema-version: 1
@@ -22,7 +23,8 @@
 
 /* Whether a file is one: by the ending .yaml or .yml of its name. */
 bool pmc_extra_is(const char *path);
-/* Reads it. NULL: it is not understood; `error`, of METRICS_FILE_ERROR_SIZE bytes, names file and counter. */
+/* Reads it. NULL: it is not understood; `error`, of METRICS_FILE_ERROR_SIZE bytes, names file and
+ * counter. */
 struct metrics_file *pmc_extra_open(const char *path, char *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_file.c - input files of rocprof and rocprofv3: what is to be counted, of which kernels and GPUs */
+/* pmc_file.c - input files of rocprof and rocprofv3: what is to be counted, of which kernels and
+ * GPUs */
 #include "cli/pmc/pmc_file.h"
 
 #include <ctype.h>

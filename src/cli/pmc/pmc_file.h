@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_file.h - input files of rocprof (text, XML) and rocprofv3 (JSON, YAML): what is to be counted, of which kernels and GPUs
+/* pmc_file.h - input files of rocprof (text, XML) and rocprofv3 (JSON, YAML): what is to be
+ * counted, of which kernels and GPUs
  *
  *	# a comment
  *	pmc : SQ_WAVES, SQ_INSTS_VALU
@@ -8,9 +9,11 @@
  *	gpu : 0 1
  *	kernel : gemm conv
  *
- *	<metric name=SQ_WAVES,SQ_INSTS_VALU gpu_index="0,1" kernel="gemm,conv" range="1:4" ></metric>
+ *	<metric name=SQ_WAVES,SQ_INSTS_VALU gpu_index="0,1" kernel="gemm,conv" range="1:4"
+ *	></metric>
  *
- *	{"jobs": [{"pmc": ["SQ_WAVES"], "kernel_include_regex": "gemm|conv", "kernel_iteration_range": "[1-2],[5]"}]}
+ *	{"jobs": [{"pmc": ["SQ_WAVES"], "kernel_include_regex": "gemm|conv",
+ *	"kernel_iteration_range": "[1-2],[5]"}]}
  *
  *	jobs:
  *	  - pmc: [SQ_WAVES]
@@ -30,8 +33,8 @@ struct pmc_file {
 	const char *iterations;	 /* as --pmc-iterations has them; NULL: all */
 };
 
-/* Reads the file; its texts live as long as the process. Ends the process with a message that names file and line if it can't be
- * read or understood. */
+/* Reads the file; its texts live as long as the process. Ends the process with a message that names
+ * file and line if it can't be read or understood. */
 void pmc_file_read(const char *path, struct pmc_file *f);
 
 #endif

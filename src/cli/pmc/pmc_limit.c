@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_limit.c - which dispatches are counted: by their number, or by how often the kernel ran before */
+/* pmc_limit.c - which dispatches are counted: by their number, or by how often the kernel ran
+ * before */
 #include "cli/pmc/pmc_limit.h"
 
 #include <ctype.h>
@@ -82,7 +83,8 @@ static bool skip_brackets(const char **at, unsigned int *depth)
 	return true;
 }
 
-/* Separated by commas; brackets may be around one, several, all, and within each other: "[1, [3-4]]". */
+/* Separated by commas; brackets may be around one, several, all, and within each other: "[1,
+ * [3-4]]". */
 static bool read_iterations(const char *text, struct ranges *r)
 {
 	unsigned int depth = 0;

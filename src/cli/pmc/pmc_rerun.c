@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_rerun.c - rtl trace --passes=rerun: runs the program once for each pass of counters, and joins the traces
+/* pmc_rerun.c - rtl trace --passes=rerun: runs the program once for each pass of counters, and
+ * joins the traces
  *
- * Each run is a `rtl trace` of its own, with the options of this one. The first writes the output; the databases of the others are
- * beside it until they are joined.
+ * Each run is a `rtl trace` of its own, with the options of this one. The first writes the output;
+ * the databases of the others are beside it until they are joined.
  */
 #include "cli/pmc/pmc_rerun.h"
 

@@ -89,7 +89,8 @@ struct pmc_given {
 	uint32_t run; /* --pmc-run */
 };
 
-/* What is to be done; kernels, not_kernels and gpus are those of the command line, or of the file. */
+/* What is to be done; kernels, not_kernels and gpus are those of the command line, or of the
+ * file. */
 struct pmc_chosen {
 	struct pmc_variables variables; /* pmc is NULL: nothing is counted here */
 	const char *kernels, *not_kernels, *gpus;

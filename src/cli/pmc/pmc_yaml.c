@@ -80,7 +80,8 @@ static void put_json(struct yaml *y, const char *text, size_t n)
 	fputc('"', y->out);
 }
 
-/* In '...' two quotes are one; in "..." a backslash takes the next character as it is, but for n and t. */
+/* In '...' two quotes are one; in "..." a backslash takes the next character as it is, but for n
+ * and t. */
 static bool put_quoted(struct yaml *y)
 {
 	char quote = *y->at, *text = malloc(strlen(y->at) + 1);
@@ -108,7 +109,8 @@ static bool put_quoted(struct yaml *y)
 	return true;
 }
 
-/* Where a plain scalar ends: at ": ", " #", the end of the line, and within brackets at , ] and }. */
+/* Where a plain scalar ends: at ": ", " #", the end of the line, and within brackets at , ] and
+ * }. */
 static size_t plain_size(const char *at, bool is_flow)
 {
 	size_t n = 0;

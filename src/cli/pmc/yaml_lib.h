@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* yaml_lib.h - YAML by libyaml, which is loaded when a file needs it: anchors, aliases, merged mappings, blocks of text
+/* yaml_lib.h - YAML by libyaml, which is loaded when a file needs it: anchors, aliases, merged
+ * mappings, blocks of text
  *
  * pmc_yaml.c reads what most files have without it.
  */
 #ifndef RTL_CLI_PMC_YAML_LIB_H
 #define RTL_CLI_PMC_YAML_LIB_H
 
-/* The first document as JSON, to be freed: plain true, false and null are those, other scalars strings. NULL: the library is not there, or
- * the text is not YAML, or larger than YAML_LIB_MAX with its aliases. */
+/* The first document as JSON, to be freed: plain true, false and null are those, other scalars
+ * strings. NULL: the library is not there, or the text is not YAML, or larger than YAML_LIB_MAX
+ * with its aliases. */
 #define YAML_LIB_MAX (1u << 20)
 char *yaml_lib_to_json(const char *text);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* diff_html.c - rtl diff --format html: the comparison as one page; web/diff.js shows it
  *
- * The data are JSON in an element that is no script. Every '<' in it is escaped: names in a trace can't end the element.
+ * The data are JSON in an element that is no script. Every '<' in it is escaped: names in a trace
+ * can't end the element.
  */
 #include <math.h>
 #include <stdio.h>

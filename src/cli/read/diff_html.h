@@ -10,7 +10,8 @@ struct diff_html_sides {
 	char **files[2];
 };
 
-/* Writes the page to stdout, with at most `rows` rows, 0: all. `gate` was checked; it may be NULL. */
+/* Writes the page to stdout, with at most `rows` rows, 0: all. `gate` was checked; it may be
+ * NULL. */
 void diff_html_print(const struct diff *d, const struct diff_html_sides *sides,
 		     const struct gate *gate, uint64_t rows);
 

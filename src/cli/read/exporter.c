@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exporter.c - commands that write a trace, or what they found, to a file of the user's: names, refusals, messages */
+/* exporter.c - commands that write a trace, or what they found, to a file of the user's: names,
+ * refusals, messages */
 #include "cli/read/exporter.h"
 
 #include <errno.h>

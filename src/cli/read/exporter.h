@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exporter.h - commands that write a trace, or what they found, to a file of the user's: names, refusals, messages
+/* exporter.h - commands that write a trace, or what they found, to a file of the user's: names,
+ * refusals, messages
  *
  * On a failure the process ends with a message.
  */
@@ -22,10 +23,11 @@ struct exporter {
 int exporter_run(const struct exporter *e);
 
 /* The value of an option of which "-" is stdout: "-", too, for a name of stdout. Ends the process
- * if it is that of a device, a FIFO or a socket, and says what the format can be written to; NULL: text, which stdout takes. */
+ * if it is that of a device, a FIFO or a socket, and says what the format can be written to; NULL:
+ * text, which stdout takes. */
 const char *exporter_output(const char *path, const struct export_format *format);
-/* Ends the process with `status` unless `path` can be written as a file: before the work, which takes its time. "-" can; a device
- * can't, since it would be replaced. */
+/* Ends the process with `status` unless `path` can be written as a file: before the work, which
+ * takes its time. "-" can; a device can't, since it would be replaced. */
 void exporter_check(const char *path, bool force, int status);
 /* The same for a database, which "-" can't be. */
 void exporter_check_database(const char *path, bool force);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h - a trace's metadata and counts, read from a database (info_db.c) or raw traces (info_spool.c)
+/* info.h - a trace's metadata and counts, read from a database (info_db.c) or raw traces
+ * (info_spool.c)
  *
  * Texts are malloc'd and live as long as the process, which prints them and ends.
  */

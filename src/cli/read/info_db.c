@@ -109,7 +109,8 @@ static uint64_t count_functions(struct query *q, int64_t first, int64_t last)
 	return n;
 }
 
-/* Whether another program removed rows: those of RPD's tables, while rtl's tables still have their part. */
+/* Whether another program removed rows: those of RPD's tables, while rtl's tables still have their
+ * part. */
 static bool has_removed_rows(const struct query *q)
 {
 	for (size_t i = 0; i < q->verdict.nr_rows; i++)

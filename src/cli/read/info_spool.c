@@ -60,7 +60,8 @@ static int count_transfer(void *arg, const struct store_dispatch *op)
 	return 0;
 }
 
-/* Dispatches of kernels with which HIP copies or fills. The trace is read for them where it has such kernels. */
+/* Dispatches of kernels with which HIP copies or fills. The trace is read for them where it has
+ * such kernels. */
 static uint64_t count_transfers(struct index *index)
 {
 	static const struct store_visitor visitor = { .dispatch = count_transfer };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* screen.c - the whole terminal, drawn with ncurses
  *
- * Fails:    without the library, or on a terminal that can't move its cursor, screen_open() says so.
+ * Fails:    without the library, or on a terminal that can't move its cursor, screen_open() says
+ *           so.
  * Not here: what is drawn (tui.c).
  */
 #include "cli/read/screen.h"
@@ -194,7 +195,8 @@ void screen_clear(void)
 	lib.werase(window);
 }
 
-/* The bytes of the character at `text` and its columns; what can't be shown as it is, is a '?': 0 bytes. */
+/* The bytes of the character at `text` and its columns; what can't be shown as it is, is a '?': 0
+ * bytes. */
 static size_t measure(const char *text, int *columns)
 {
 	unsigned char first = (unsigned char)*text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* screen.h - the whole terminal, drawn with ncurses
  *
- * The library is loaded when a command first needs it: other commands neither wait for it nor need it. One thread draws
- * and reads keys; screen_close() and screen_wake() may be called on any.
+ * The library is loaded when a command first needs it: other commands neither wait for it nor need
+ * it. One thread draws and reads keys; screen_close() and screen_wake() may be called on any.
  */
 #ifndef RTL_CLI_READ_SCREEN_H
 #define RTL_CLI_READ_SCREEN_H
@@ -51,8 +51,8 @@ struct screen_options {
 	bool colour; /* if the terminal has colours */
 };
 
-/* Takes the terminal on stdin and stdout. 0; -ENOENT: there is no ncurses; -ENOTTY: the terminal can't move its cursor, or
- * terminfo does not know it. */
+/* Takes the terminal on stdin and stdout. 0; -ENOENT: there is no ncurses; -ENOTTY: the terminal
+ * can't move its cursor, or terminfo does not know it. */
 int screen_open(const struct screen_options *options);
 /* Gives the terminal back, once. */
 void screen_close(void);
@@ -66,8 +66,8 @@ bool screen_is_utf8(void);
 bool screen_is_plain(void);
 
 void screen_clear(void);
-/* Writes at most `width` columns of text, and spaces up to `pad` columns. Control characters become '?'. Returns the columns
- * written. */
+/* Writes at most `width` columns of text, and spaces up to `pad` columns. Control characters become
+ * '?'. Returns the columns written. */
 int screen_put(int row, int column, enum screen_style style, const char *text, int width, int pad);
 /* Shows what was written since the last time. */
 void screen_show(void);

@@ -57,8 +57,8 @@ struct summary_part {
 };
 
 #define SUMMARY_PARTS 32 /* at most */
-/* Divides --by, a list of SUMMARY_CHOICES: rank or process behind a table that can be divided divides it. Returns their number; ends the
- * process if there are more than SUMMARY_PARTS. */
+/* Divides --by, a list of SUMMARY_CHOICES: rank or process behind a table that can be divided
+ * divides it. Returns their number; ends the process if there are more than SUMMARY_PARTS. */
 size_t summary_parse(const char *by, struct summary_part parts[SUMMARY_PARTS]);
 
 /* The tables of --by, in its order. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_overview.c - a trace on one screen: time, GPUs, what the host did, the longest of everything, findings
+/* summary_overview.c - a trace on one screen: time, GPUs, what the host did, the longest of
+ * everything, findings
  *
  * Lines are not longer than the terminal is wide; without one, names are whole.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tally.h - sums of a growing trace: by kernel, function and kind of copy, in all and since the last look */
+/* tally.h - sums of a growing trace: by kernel, function and kind of copy, in all and since the
+ * last look */
 #ifndef RTL_CLI_READ_TALLY_H
 #define RTL_CLI_READ_TALLY_H
 
@@ -27,7 +28,8 @@ void tally_destroy(struct tally *t);
 void tally_record(void *tally, const struct rec_head *rec, const struct rec_shape *shape);
 /* Sums of `fresh` begin at zero again. */
 void tally_begin(struct tally *t);
-/* Of a kind: the rows, those with most fresh time first, then those with most time. Returns their number; valid until the next call. */
+/* Of a kind: the rows, those with most fresh time first, then those with most time. Returns their
+ * number; valid until the next call. */
 size_t tally_rows(struct tally *t, enum tally_kind kind, const struct tally_row **out);
 /* Of all rows of a kind. */
 struct tally_row tally_total(const struct tally *t, enum tally_kind kind);

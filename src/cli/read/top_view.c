@@ -66,7 +66,8 @@ static void put_rate(struct text *t, const struct top_view *v, const char *what,
 	char rate[UI_NUMBER_SIZE], all[UI_NUMBER_SIZE], bytes[UI_NUMBER_SIZE];
 
 	ui_count(rate, per_second(v, total.fresh.count));
-	/* what was read lacks chunks that had been removed; the process counts the runtime's own dispatches, too */
+	/* what was read lacks chunks that had been removed; the process counts the runtime's own
+	 * dispatches, too */
 	ui_count(all, v->facts->kept_from ? recorded : total.all.count);
 	if (kind == TALLY_COPY)
 		line(t, "%-10s %12s/s %15s in all %12s/s", what, rate, all,

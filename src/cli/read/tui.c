@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tui.c - the screen of `rtl tui`: the loop, keys, titles, the line for input, help
  *
- * The thread of this file draws what it has and reads keys; it never waits for the trace, which two other threads read.
+ * The thread of this file draws what it has and reads keys; it never waits for the trace, which two
+ * other threads read.
  */
 #include "cli/read/tui.h"
 
@@ -43,7 +44,8 @@ void tui_say(struct tui *t, const char *fmt, ...)
 
 /* ---- the file ---- */
 
-/* Bytes and the time of the last change; of a raw trace those of its files. It changes when the trace grows. */
+/* Bytes and the time of the last change; of a raw trace those of its files. It changes when the
+ * trace grows. */
 static int64_t state_of(const char *path)
 {
 	int64_t state = 0;
@@ -339,7 +341,8 @@ static void help_key(struct tui *t, int key)
 		t->is_help = false;
 }
 
-/* Whether the key has to wait for the slice that is looked for. Esc and what leaves the timeline don't. */
+/* Whether the key has to wait for the slice that is looked for. Esc and what leaves the timeline
+ * don't. */
 static bool waits(struct tui *t, int key)
 {
 	if (t->tab != TAB_TIMELINE || !t->lanes.is_finding)

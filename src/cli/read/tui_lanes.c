@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tui_lanes.c - the timeline of `rtl tui` on the screen
  *
- * A row for each queue, stream or thread, a column for a part of the time. While a new picture is made, the last one is shown, moved and
- * scaled to what is asked for.
+ * A row for each queue, stream or thread, a column for a part of the time. While a new picture is
+ * made, the last one is shown, moved and scaled to what is asked for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,7 +199,8 @@ static bool is_same(const struct tui_cell *a, const struct tui_cell *b)
 	return a && b && a->id && a->id == b->id && a->name == b->name;
 }
 
-/* One slice over several columns shows its name, behind a mark for its begin. Returns the columns. */
+/* One slice over several columns shows its name, behind a mark for its begin. Returns the
+ * columns. */
 static int draw_run(const struct tui_lanes *l, size_t row, int column, int y)
 {
 	const struct tui_cell *cell = cell_at(l, row, column);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tui_levels.h - a trace in few bytes: what each lane did in each part of the time, and where its rows are
+/* tui_levels.h - a trace in few bytes: what each lane did in each part of the time, and where its
+ * rows are
  *
- * A lane is a queue, a stream, the copies of a GPU, or the calls or ranges of a thread. Its time is divided into bins, whose number is
- * limited over all lanes: they become longer as the trace does. Rows of a table are in blocks, in the order of their ids, which is
- * nearly that of their begin: a window of time is read from the blocks that overlap it. Memory grows with lanes and, 32 bytes
- * for BLOCK_ROWS rows, with the trace. One thread. Out of memory ends the process.
+ * A lane is a queue, a stream, the copies of a GPU, or the calls or ranges of a thread. Its time is
+ * divided into bins, whose number is limited over all lanes: they become longer as the trace does.
+ * Rows of a table are in blocks, in the order of their ids, which is nearly that of their begin: a
+ * window of time is read from the blocks that overlap it. Memory grows with lanes and, 32 bytes for
+ * BLOCK_ROWS rows, with the trace. One thread. Out of memory ends the process.
  */
 #ifndef RTL_CLI_READ_TUI_LEVELS_H
 #define RTL_CLI_READ_TUI_LEVELS_H
@@ -67,7 +69,8 @@ void tui_levels_fini(struct levels *l);
 /* The lane's number; `is_new`: it was just made, and has no name. */
 size_t tui_levels_lane(struct levels *l, enum lane_kind kind, int64_t of, int64_t which,
 		       int64_t level, bool *is_new);
-/* Adds the row to the blocks of its table; a block ends after BLOCK_ROWS. Rows without valid times too. */
+/* Adds the row to the blocks of its table; a block ends after BLOCK_ROWS. Rows without valid times
+ * too. */
 void tui_levels_row(struct levels *l, enum tui_table table, int64_t id, int64_t begin, int64_t end);
 /* Adds a slice with valid times to a lane. */
 void tui_levels_slice(struct levels *l, size_t lane, int64_t begin, int64_t end, uint32_t name);

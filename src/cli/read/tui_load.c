@@ -18,7 +18,8 @@
 #include "cli/read/summary.h"
 #include "cli/ui.h"
 
-/* What is asked for, and what is done: one of each, since the drawing thread looks at one tab at a time. */
+/* What is asked for, and what is done: one of each, since the drawing thread looks at one tab at a
+ * time. */
 static struct lock lock = LOCK_INIT(LOCK_TUI);
 static struct {
 	int asked RTL_GUARDED_BY(lock); /* -1: nothing */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tui_load.h - the tables of `rtl tui`: a thread that makes them, with the code of `rtl summary`, when they are first looked at
+/* tui_load.h - the tables of `rtl tui`: a thread that makes them, with the code of `rtl summary`,
+ * when they are first looked at
  *
  * The drawing thread calls the functions here.
  */

@@ -312,7 +312,8 @@ static bool search_row(struct tui_reader *r, const struct tui_row *row, void *ar
 	return true;
 }
 
-/* Blocks in the order of the search, until what follows can't be nearer. Rows of different blocks may overlap in time. */
+/* Blocks in the order of the search, until what follows can't be nearer. Rows of different blocks
+ * may overlap in time. */
 static void search_table(struct tui_reader *r, struct search *s, enum tui_table table)
 {
 	const struct level_blocks *t = &r->levels.tables[table];

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tui_time.h - the timeline of `rtl tui`: a thread that reads the trace and makes pictures of parts of it
+/* tui_time.h - the timeline of `rtl tui`: a thread that reads the trace and makes pictures of parts
+ * of it
  *
- * The thread first reads every row once (tui_levels.h), and answers requests meanwhile. A part with few rows is read again, exactly;
- * a picture of a longer one is made of bins. Only the last request is answered. The drawing thread calls the functions here.
+ * The thread first reads every row once (tui_levels.h), and answers requests meanwhile. A part with
+ * few rows is read again, exactly; a picture of a longer one is made of bins. Only the last request
+ * is answered. The drawing thread calls the functions here.
  *
  *	tui_time.c	the thread, reading, pictures
  *	tui_slice.c	one slice: its details, what caused it and what it caused, the next one
@@ -35,8 +37,8 @@ struct tui_ask {
 	bool by_stream;	    /* lanes of streams instead of queues */
 	size_t lane;	    /* of the cursor, in the order of the screen */
 	int64_t at, at_end; /* the time that the cursor is on */
-	/* The slice to find from there: the next one (1) or the one before (-1) in the lane; with a text, in any lane, whose
-	 * name contains it. 0: none. */
+	/* The slice to find from there: the next one (1) or the one before (-1) in the lane; with a
+	 * text, in any lane, whose name contains it. 0: none. */
 	int find;
 	char text[80];
 	/* A name whose durations are counted; NULL: none. */
@@ -105,7 +107,8 @@ struct tui_row {
 	int64_t name; /* id of a text: of a message in lanes of ranges */
 };
 
-/* Calls `each` for the rows in a part of the time; `columns` as in the table. Ends when it returns false. */
+/* Calls `each` for the rows in a part of the time; `columns` as in the table. Ends when it returns
+ * false. */
 typedef bool (*tui_row_fn)(struct tui_reader *r, const struct tui_row *row, void *arg);
 void tui_read_block(struct tui_reader *r, enum tui_table table, const struct level_block *block,
 		    tui_row_fn each, void *arg);

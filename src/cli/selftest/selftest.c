@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest.c - the verdicts of the self-test's checks
  *
- * Texts lose host name, user name and paths when they are stored: the file is to be attached to a report.
+ * Texts lose host name, user name and paths when they are stored: the file is to be attached to a
+ * report.
  */
 #include "cli/selftest/selftest.h"
 
@@ -27,7 +28,7 @@ const char *const selftest_whats[SELFTEST_NR] = {
 #undef X
 };
 
-/* ---- verdicts --------------------------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* The text with each `what` of it replaced; the old one is freed. */
 static char *replace(char *text, const char *what, const char *with)

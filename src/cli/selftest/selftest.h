@@ -8,7 +8,8 @@
  *	selftest_time.c	    compares times: events, the cost of a launch
  *	selftest_report.c   the table, the JSON, the machine
  *
- * One thread. A scenario is one thing that the program does; it is checked by several checks, each of which has one verdict.
+ * One thread. A scenario is one thing that the program does; it is checked by several checks, each
+ * of which has one verdict.
  */
 #ifndef RTL_CLI_SELFTEST_SELFTEST_H
 #define RTL_CLI_SELFTEST_SELFTEST_H
@@ -96,7 +97,8 @@ struct selftest {
 	uint64_t limit_ns;  /* of --max-overhead */
 	const char *only;   /* a list, NULL: all */
 	unsigned int nr_runs;
-	/* untraced, traced: all, and those that died or hung after their work, in exit handlers of the runtimes */
+	/* untraced, traced: all, and those that died or hung after their work, in exit handlers of
+	 * the runtimes */
 	unsigned int nr_ended[2], nr_died[2];
 	double seconds;
 	struct selftest_account machine; /* of the scenario "probe" */
@@ -143,11 +145,12 @@ struct selftest_run {
 	char db[PATH_MAX]; /* "": no trace was written */
 };
 
-/* Runs the program, again if it died in exit handlers of the runtime, which some releases do. `out` stays valid until
- * selftest_done(). */
+/* Runs the program, again if it died in exit handlers of the runtime, which some releases do. `out`
+ * stays valid until selftest_done(). */
 void selftest_play(struct selftest *s, const struct selftest_play *play, struct selftest_run *out);
 void selftest_done(struct selftest_run *run);
-/* Whether the run ended as it should; if not, the check fails, or is skipped where something is missing. */
+/* Whether the run ended as it should; if not, the check fails, or is skipped where something is
+ * missing. */
 bool selftest_went_well(struct selftest *s, enum selftest_id id, const struct selftest_run *run,
 			int status);
 
@@ -177,13 +180,15 @@ sqlite3 *selftest_open(struct selftest *s, enum selftest_id id, const struct sel
 /* The number that a query gives, -1: none. */
 int64_t selftest_query(sqlite3 *db, const char *sql);
 
-/* Whether two sets of times differ by more than a limit and by more than noise: more than EVENTS_LIMIT in either direction; a launch that
- * costs more than limit_ns more. Both sort the sets. */
+/* Whether two sets of times differ by more than a limit and by more than noise: more than
+ * EVENTS_LIMIT in either direction; a launch that costs more than limit_ns more. Both sort the
+ * sets. */
 bool selftest_events_differ(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
 			    struct compare_result *out);
 bool selftest_costs_more(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
 			 uint64_t limit_ns, struct compare_result *out);
-/* The chance that all `died` runs are traced ones, `traced` of `all`, if tracing has no part in it. */
+/* The chance that all `died` runs are traced ones, `traced` of `all`, if tracing has no part in
+ * it. */
 double selftest_chance(unsigned int died, unsigned int traced, unsigned int all);
 
 /* ---- report ---- */

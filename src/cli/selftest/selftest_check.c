@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest_check.c - compares what the self-test's program knows of its run with the trace: numbers, order, names, ways in, faces
+/* selftest_check.c - compares what the self-test's program knows of its run with the trace:
+ * numbers, order, names, ways in, faces
  *
- * Each scenario first runs untraced. If it is wrong then, the fault is not tracing's, and the checks of the traced run are
- * skipped.
+ * Each scenario first runs untraced. If it is wrong then, the fault is not tracing's, and the
+ * checks of the traced run are skipped.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -74,7 +75,7 @@ static char *query_words(sqlite3 *db, const char *sql)
 	return out;
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Whether all kernels that were launched have counted themselves. */
 static bool check_counted(struct selftest *s, enum selftest_id id, const struct selftest_run *run)
@@ -232,8 +233,8 @@ static void check_times(struct selftest *s, sqlite3 *db)
 		     all, none, inverted);
 }
 
-/* In ticks of the GPU, so that no conversion matters; a tick apart is the counter's own step. Those that the clocks' check
- * finds are left out: they lie anywhere. */
+/* In ticks of the GPU, so that no conversion matters; a tick apart is the counter's own step. Those
+ * that the clocks' check finds are left out: they lie anywhere. */
 static void check_queue(struct selftest *s, enum selftest_id id, const struct selftest_run *run,
 			sqlite3 *db)
 {
@@ -251,7 +252,8 @@ static void check_queue(struct selftest *s, enum selftest_id id, const struct se
 		     wrong);
 }
 
-/* Begin after the launch was called and after the program began to launch, end before its wait returned. */
+/* Begin after the launch was called and after the program began to launch, end before its wait
+ * returned. */
 static void check_clocks(struct selftest *s, const struct selftest_run *run, sqlite3 *db)
 {
 	uint64_t first = selftest_number(&run->account, "first_ns"),

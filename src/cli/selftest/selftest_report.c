@@ -23,7 +23,7 @@
 
 static const char *const verdicts[] = { "-", "PASS", "FAIL", "SKIP" };
 
-/* ---- the machine ------------------------------------------------------------------------------ */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 static const char *base_name(const char *path)
 {
@@ -119,7 +119,7 @@ static size_t find_facts(const struct selftest *s, struct fact *facts)
 	return nr;
 }
 
-/* ---- table and JSON ---------------------------------------------------------------------------- */
+/* ---- table and JSON -------------------------------------------------------------------------- */
 
 static void count_verdicts(const struct selftest *s, unsigned int nr[4])
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* selftest_run.c - runs the self-test's program, untraced and in each way of tracing, and reads its account
+/* selftest_run.c - runs the self-test's program, untraced and in each way of tracing, and reads its
+ * account
  *
  * Fails: a run that does not end in time is killed, with all of its process group.
  */
@@ -84,7 +85,8 @@ static void put_first(const char *name, const char *first)
 		setenv(name, first, 1);
 }
 
-/* In the new process. What the user's own variables would change of a run is not of interest here. */
+/* In the new process. What the user's own variables would change of a run is not of interest
+ * here. */
 static void set_environment(const struct selftest *s, const struct selftest_play *play,
 			    const char *db)
 {
@@ -189,8 +191,8 @@ static _Noreturn void become(const struct selftest *s, const struct selftest_pla
 	_exit(126);
 }
 
-/* Waits until the process has ended or the time is up; that is sooner once the program has written its account. The status as
- * a shell gives it, or -1. */
+/* Waits until the process has ended or the time is up; that is sooner once the program has written
+ * its account. The status as a shell gives it, or -1. */
 static int wait_for(pid_t pid, uint64_t seconds, const char *account)
 {
 	uint64_t end = ui_now_ns() + seconds * 1000000000, sooner;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest_time.c - the self-test's comparisons of times: HIP events, and the cost of a launch
  *
- * Untraced and traced runs take turns, so that a machine that becomes slower or faster does so for both. The statistics are those of
- * `rtl diff` (compare.h): a difference counts if it can be distinguished from noise and is larger than its limit.
+ * Untraced and traced runs take turns, so that a machine that becomes slower or faster does so for
+ * both. The statistics are those of `rtl diff` (compare.h): a difference counts if it can be
+ * distinguished from noise and is larger than its limit.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ struct sides {
 	size_t nr[2];
 };
 
-/* Takes turns: untraced, traced. Whether all runs went well. `last` is the last traced run, the caller's to end. */
+/* Takes turns: untraced, traced. Whether all runs went well. `last` is the last traced run, the
+ * caller's to end. */
 static bool take_turns(struct selftest *s, enum selftest_id id, const struct selftest_play *play,
 		       unsigned int rounds, const char *key, struct sides *out,
 		       struct selftest_run *last)

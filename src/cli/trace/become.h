@@ -6,8 +6,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Takes the user, the group and the groups of the process, for good; `uid` is who it is expected to be. What it then names can't make rtl
- * write where its user could not. Nothing if that is this user. Ends the process with a message if it can't. */
+/* Takes the user, the group and the groups of the process, for good; `uid` is who it is expected to
+ * be. What it then names can't make rtl write where its user could not. Nothing if that is this
+ * user. Ends the process with a message if it can't. */
 void become_must(uint32_t pid, uid_t uid);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* child.c - runs the traced program
  *
- * Threads:  the main thread alone. While the program runs the signals are blocked in all threads and read from a
- *           signalfd, so that no handler runs.
+ * Threads:  the main thread alone. While the program runs the signals are blocked in all threads
+ *           and read from a signalfd, so that no handler runs.
  * Not here: what the program gets as its environment (childenv.c).
  */
 #include "cli/trace/child.h"
@@ -83,7 +83,8 @@ static void release_signals(struct child *c)
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* The limit of open files is for the program; rtl itself opens some for each traced process. 0, or -EMFILE: it leaves too few. */
+/* The limit of open files is for the program; rtl itself opens some for each traced process. 0, or
+ * -EMFILE: it leaves too few. */
 static int raise_limit(struct child *c)
 {
 	struct rlimit more;
@@ -209,8 +210,8 @@ void child_drop(struct child *c)
 
 bool child_passes(int code, pid_t sender, pid_t child)
 {
-	/* The terminal sends Ctrl-C and hang-up (SI_KERNEL) to the whole foreground group, which includes the
-	 * program. A program that signals its own group receives the signal itself. */
+	/* The terminal sends Ctrl-C and hang-up (SI_KERNEL) to the whole foreground group, which
+	 * includes the program. A program that signals its own group receives the signal itself. */
 	return code != SI_KERNEL && sender != child;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - runs the traced program in rtl's terminal and process group, with its own argv; rtl exits with its status
+/* child.h - runs the traced program in rtl's terminal and process group, with its own argv; rtl
+ * exits with its status
  *
  * Order of calls: child_fork(), then child_start() or child_drop(), then child_wait(). The program
  * does not begin before child_start(), so that names which contain its pid can be checked first.
  *
  * Signals: rtl passes on INT TERM HUP QUIT USR1 USR2, except those from the terminal or from the
- * program itself, which the program has already received. TSTP and CONT have their default effect. Signals that were
- * ignored or blocked when rtl began are so in the program, and so is its limit of open files, which rtl raises for itself.
+ * program itself, which the program has already received. TSTP and CONT have their default effect.
+ * Signals that were ignored or blocked when rtl began are so in the program, and so is its limit of
+ * open files, which rtl raises for itself.
  */
 #ifndef RTL_CLI_TRACE_CHILD_H
 #define RTL_CLI_TRACE_CHILD_H
@@ -33,19 +35,22 @@ struct child {
 	void *usr2_arg;
 };
 
-/* Forks. 0, -EMFILE if too few files can be opened, or another -errno; *in_child is true in the new process, which then calls child_become(). The caller must be
- * single-threaded. */
+/* Forks. 0, -EMFILE if too few files can be opened, or another -errno; *in_child is true in the new
+ * process, which then calls child_become(). The caller must be single-threaded. */
 int child_fork(struct child *c, bool *in_child);
-/* In the new process: waits for child_start() or child_drop(), then executes the program or exits. */
+/* In the new process: waits for child_start() or child_drop(), then executes the program or
+ * exits. */
 _Noreturn void child_become(struct child *c, char **argv, char **env);
 
 /* After -EMFILE of child_fork(): becomes the program, in this process. -errno of the exec. */
 int child_replace(struct child *c, char **argv);
 
-/* From here on signals are for the program; until here they had the effect in this process that they had before child_fork(). */
+/* From here on signals are for the program; until here they had the effect in this process that
+ * they had before child_fork(). */
 void child_hold_signals(struct child *c);
-/* Starts the program. 0, or -errno of its exec: then the process is gone. Also 0 if a signal ended the process before
- * its exec: child_wait() then returns at once, and the exit status has the signal. */
+/* Starts the program. 0, or -errno of its exec: then the process is gone. Also 0 if a signal ended
+ * the process before its exec: child_wait() then returns at once, and the exit status has the
+ * signal. */
 int child_start(struct child *c);
 /* Ends the new process before its exec. */
 void child_drop(struct child *c);

@@ -83,7 +83,8 @@ static bool is_sanitizer(const char *path, size_t n)
 	return false;
 }
 
-/* Writes the libraries of LD_PRELOAD that are a sanitizer's run-time, or the others, in their order, each with a colon behind it. */
+/* Writes the libraries of LD_PRELOAD that are a sanitizer's run-time, or the others, in their
+ * order, each with a colon behind it. */
 static char *put_preloads(char *to, const char *list, bool sanitizers)
 {
 	while (*list) {
@@ -129,17 +130,20 @@ static void add_option(char **vars, const char *name, const char *option, const 
 	free(text);
 }
 
-/* The program, or one that it starts, may be built with a sanitizer. Which ones are is not known here; others do not read these. */
+/* The program, or one that it starts, may be built with a sanitizer. Which ones are is not known
+ * here; others do not read these. */
 static void set_sanitizers(const struct childenv_setup *s, char **vars)
 {
 	char *quoted;
 
 	put_sanitizers_first(vars);
-	/* a program that needs the run-time as a library has it behind librtl, which is in front of none of its functions */
+	/* a program that needs the run-time as a library has it behind librtl, which is in front of
+	 * none of its functions */
 	add_option(vars, "ASAN_OPTIONS", "verify_asan_link_order", "0");
 	if (!s->tsan_suppressions)
 		return;
-	/* it would report librtl's memory as raced for: librtl's atomic accesses are not seen by it */
+	/* it would report librtl's memory as raced for: librtl's atomic accesses are not seen by
+	 * it */
 	quoted = ui_format("'%s'", s->tsan_suppressions);
 	if (!strchr(s->tsan_suppressions, '\''))
 		add_option(vars, "TSAN_OPTIONS", "suppressions", quoted);

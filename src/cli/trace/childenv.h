@@ -26,13 +26,15 @@ struct childenv_setup {
 	size_t nr_more;
 };
 
-/* A malloc'd, NULL-ended copy of `vars` with changes; its texts live as long as the process. It changes
- * HSA_TOOLS_LIB and LD_PRELOAD (librtl and librtlmpi in front of the user's libraries, but behind run-times of sanitizers), ASAN_OPTIONS and TSAN_OPTIONS, RTL_SESSION, RTL_MODE,
- * HSA_TOOLS_ROCPROFILER_V1_TOOLS (both librtl and AMD's SDK get the tables) unless given, with is_registered
- * ROCPROFILER_REGISTER_LIBRARY unless given, RTL_LOG_FILE unless given, RTL_DRAIN_MS, RTL_BUFFER_MB,
- * RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API, and `more`; with vgpu_dir also LD_LIBRARY_PATH and VGPU_DEVICES,
- * and its libvgpu.so in LD_PRELOAD, behind librtl. The loader splits LD_PRELOAD at blanks, so a directory with a blank goes into LD_LIBRARY_PATH instead; with a
- * colon neither works: NULL, and *why is the reason. */
+/* A malloc'd, NULL-ended copy of `vars` with changes; its texts live as long as the process. It
+ * changes HSA_TOOLS_LIB and LD_PRELOAD (librtl and librtlmpi in front of the user's libraries, but
+ * behind run-times of sanitizers), ASAN_OPTIONS and TSAN_OPTIONS, RTL_SESSION, RTL_MODE,
+ * HSA_TOOLS_ROCPROFILER_V1_TOOLS (both librtl and AMD's SDK get the tables) unless given, with
+ * is_registered ROCPROFILER_REGISTER_LIBRARY unless given, RTL_LOG_FILE unless given, RTL_DRAIN_MS,
+ * RTL_BUFFER_MB, RTL_BARRIERS, RTL_TRACE_START, RTL_HSA_API, and `more`; with vgpu_dir also
+ * LD_LIBRARY_PATH and VGPU_DEVICES, and its libvgpu.so in LD_PRELOAD, behind librtl. The loader
+ * splits LD_PRELOAD at blanks, so a directory with a blank goes into LD_LIBRARY_PATH instead; with
+ * a colon neither works: NULL, and *why is the reason. */
 char **childenv_build(const struct childenv_setup *setup, char *const *vars, const char **why);
 
 /* The value of name in a NULL-ended array, or NULL. */

@@ -2,7 +2,8 @@
 /* control.c - the client of the sockets of traced processes
  *
  * Threads:  one.
- * Fails:    a directory that others have access to is refused; a process that does not answer is given up after some seconds.
+ * Fails:    a directory that others have access to is refused; a process that does not answer is
+ *           given up after some seconds.
  */
 #include "cli/trace/control.h"
 

@@ -3,7 +3,8 @@
  *
  * Owns:     in its process the unfinished database; the caller's process shares nothing with it.
  * Threads:  the process has one.
- * Fails:    the process ends; its last commit stays, and the caller or `rtl recover` continue from there.
+ * Fails:    the process ends; its last commit stays, and the caller or `rtl recover` continue from
+ *           there.
  * Not here: draining (drainer.c), what an unfinished database is (export/rpd/rpd_state.c).
  */
 #include "cli/trace/converter.h"
@@ -129,7 +130,8 @@ static uint64_t look(struct conversion *c, struct converted **most)
 	return sum;
 }
 
-/* The file CONVERTER_FILE: its first line is the unfinished database. While one database ends and the next one begins there are two
+/* The file CONVERTER_FILE: its first line is the unfinished database. While one database ends and
+ * the next one begins there are two
  * more: the one that ends, and the name that it gets. */
 enum { LINE_CURRENT, LINE_ENDING, LINE_NAME, NR_LINES };
 
@@ -209,8 +211,8 @@ static int convert(struct conversion *c, struct converted *s)
 	return err;
 }
 
-/* Begins the next database and completes this one. A process that is killed meanwhile leaves two files; which of them has the trace,
- * converter_settle() finds out. */
+/* Begins the next database and completes this one. A process that is killed meanwhile leaves two
+ * files; which of them has the trace, converter_settle() finds out. */
 static int split(struct conversion *c)
 {
 	char name[PATH_MAX];
@@ -421,10 +423,12 @@ unsigned int converter_names(const char *output)
 
 /* ---- what a converter has left ---- */
 
-/* A directory of spools may come from anywhere: what it says names nothing but unfinished databases beside outputs that the caller
- * expects, by names that a converter makes there. Nothing else is read, renamed or removed. */
+/* A directory of spools may come from anywhere: what it says names nothing but unfinished databases
+ * beside outputs that the caller expects, by names that a converter makes there. Nothing else is
+ * read, renamed or removed. */
 
-/* Whether the file is no link and belongs to this user, or to the owner of the directory of spools. */
+/* Whether the file is no link and belongs to this user, or to the owner of the directory of
+ * spools. */
 static bool is_own_file(const char *path, uid_t owner)
 {
 	struct stat st;
@@ -433,7 +437,8 @@ static bool is_own_file(const char *path, uid_t owner)
 	       (st.st_uid == geteuid() || st.st_uid == owner);
 }
 
-/* 1: the list's lines; 0: there is none, or it names no file; -EINVAL: rtl trace, which writes it whole, did not write it. */
+/* 1: the list's lines; 0: there is none, or it names no file; -EINVAL: rtl trace, which writes it
+ * whole, did not write it. */
 static int read_names(int dir_fd, struct names *names)
 {
 	int fd = openat(dir_fd, CONVERTER_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

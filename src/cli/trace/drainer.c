@@ -171,8 +171,8 @@ static uint64_t unconverted(const struct drained *s)
 	return end > done ? end - done : 0;
 }
 
-/* Stops recording when the session takes, or will take when all is converted, as much as it may: the database of a record
- * is at most twice as large as the record. */
+/* Stops recording when the session takes, or will take when all is converted, as much as it may:
+ * the database of a record is at most twice as large as the record. */
 static void check_limit(struct drainer *d)
 {
 	uint64_t margin = d->limit.max_bytes / 16, bytes = margin;
@@ -303,8 +303,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A process in its exit handlers may record API calls until it is gone. The child is not taken for gone before its status is
- * known. */
+/* A process in its exit handlers may record API calls until it is gone. The child is not taken for
+ * gone before its status is known. */
 static bool has_ended(const struct drainer *d, struct drained *s, uint64_t now_ns, bool look)
 {
 	uint32_t kind;

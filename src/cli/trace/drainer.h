@@ -26,19 +26,22 @@ struct drainer_triggers {
 	struct trigger_options options;
 	struct snapshots snapshots;
 };
-/* Writes a snapshot, if that is within the bounds. Any thread, between drainer_start() and drainer_stop(). */
+/* Writes a snapshot, if that is within the bounds. Any thread, between drainer_start() and
+ * drainer_stop(). */
 void drainer_ask_snapshot(struct drainer *d);
 
-/* `dir` is borrowed for the drainer's life. `child`: the process whose status drainer_stop() gets; its trace is closed then. 0 or
+/* `dir` is borrowed for the drainer's life. `child`: the process whose status drainer_stop() gets;
+ * its trace is closed then. 0 or
  * -errno. */
 int drainer_start(struct drainer **out, const char *dir, uint32_t child,
 		  const struct drainer_limit *limit, struct drainer_triggers *triggers);
 
 /* Ends the thread. drainer_stop() does if this was not called. */
 void drainer_halt(struct drainer *d);
-/* Drains the rest: closes the traces of processes that ended, and waits up to grace_ms for those that
- * still run. Spools of processes that run after that are released to their own harvesters. `status`: the child's, as wait(2) returns it;
- * its trace notes how it ended. NULL: it runs, or was never started. */
+/* Drains the rest: closes the traces of processes that ended, and waits up to grace_ms for those
+ * that still run. Spools of processes that run after that are released to their own harvesters.
+ * `status`: the child's, as wait(2) returns it; its trace notes how it ended. NULL: it runs, or was
+ * never started. */
 void drainer_stop(struct drainer *d, uint64_t grace_ms, const int *status);
 void drainer_destroy(struct drainer *d);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* leftovers.c - what killed processes and conversions left in memory and in the current directory
  *
- * Nothing is taken for left over by its name alone: a memory half has the name that librtl gives to its trace, and no process of this
- * machine has it open; a file of a conversion has the pid of a process that is gone.
+ * Nothing is taken for left over by its name alone: a memory half has the name that librtl gives to
+ * its trace, and no process of this machine has it open; a file of a conversion has the pid of a
+ * process that is gone.
  */
 #include "cli/trace/leftovers.h"
 
@@ -62,7 +63,8 @@ static void add(struct leftovers *l, const char *kind, const char *path, uint64_
 	l->bytes_free += todo ? 0 : bytes;
 }
 
-/* Whether any process of this kernel, in whatever container, can write to the file: it has it open or mapped. */
+/* Whether any process of this kernel, in whatever container, can write to the file: it has it open
+ * or mapped. */
 static bool is_open_for_writing(int fd)
 {
 	bool is_open = fcntl(fd, F_SETLEASE, F_RDLCK) != 0;
@@ -128,7 +130,8 @@ static void look_at_memory(struct leftovers *l, const char *dir)
 		closedir(d);
 }
 
-/* The pid of NAME.part-PID, NAME.part-PID-NUMBER or NAME.tmp-PID; 0: another name. *end: of NAME. */
+/* The pid of NAME.part-PID, NAME.part-PID-NUMBER or NAME.tmp-PID; 0: another name. *end: of
+ * NAME. */
 static uint32_t pid_of(const char *name, const char *infix, const char **end)
 {
 	const char *at = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - what the file of a program says
  *
- * Fails:    a file that can't be read, or has no form that is known here, is one of which nothing is known.
+ * Fails:    a file that can't be read, or has no form that is known here, is one of which nothing
+ *           is known.
  */
 #include "cli/trace/program.h"
 
@@ -27,8 +28,9 @@ struct file {
 	enum form form;
 	char interpreter[PATH_MAX]; /* of a script; the loader of a program; "": none */
 	char wanted
-		[PATH_MAX]; /* the command that a script's first line has env(1) look for; "": none */
-	bool has_return;    /* a script's first line ends in a carriage return */
+		/* the command that a script's first line has env(1) look for; "": none */
+		[PATH_MAX];
+	bool has_return; /* a script's first line ends in a carriage return */
 };
 
 /* The file that execvp() would execute. */
@@ -50,7 +52,8 @@ static bool find_command(const char *command, char path[PATH_MAX])
 	return false;
 }
 
-/* `rest`: what follows env(1) in a script's first line: one argument for the kernel, which env splits after -S alone. */
+/* `rest`: what follows env(1) in a script's first line: one argument for the kernel, which env
+ * splits after -S alone. */
 static void read_wanted(struct file *f, const char *rest)
 {
 	const char *s = rest[0] == '-' ? memchr(rest, 'S', strcspn(rest, " \t\n")) : NULL;
@@ -249,7 +252,8 @@ void program_read(const char *command, struct program *out)
 	close_file(&f);
 }
 
-/* Of a script whose interpreter is there: what the interpreter itself lacks. false: it is not there. */
+/* Of a script whose interpreter is there: what the interpreter itself lacks. false: it is not
+ * there. */
 static bool is_interpreter_incomplete(const struct file *script, char *text, size_t size)
 {
 	struct file f;

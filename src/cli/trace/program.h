@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - what the file of a program says: why it can't be run, why librtl can't be loaded into it, which runtime it needs */
+/* program.h - what the file of a program says: why it can't be run, why librtl can't be loaded into
+ * it, which runtime it needs */
 #ifndef RTL_CLI_TRACE_PROGRAM_H
 #define RTL_CLI_TRACE_PROGRAM_H
 
@@ -9,10 +10,12 @@ struct program {
 	const char *untraceable; /* "is statically linked: ...", or NULL */
 	char runtime[256];	 /* the ROCm library that it is linked with; "": none */
 	char missing
-		[256]; /* what the script's first line has env(1) look for, and is not in PATH; "": none */
+		/* what the script's first line has env(1) look for, and is not in PATH; "": none */
+		[256];
 };
 
-/* Looks at the file that execvp() would execute; of a script, at its interpreter, also one that env(1) looks for. */
+/* Looks at the file that execvp() would execute; of a script, at its interpreter, also one that
+ * env(1) looks for. */
 void program_read(const char *command, struct program *out);
 
 /* Why execvp() failed with this error (positive), and what to do. Valid until the next call. */

@@ -123,7 +123,8 @@ int session_names(struct session *s, const char *pattern, const char *spool_dir,
 	return 0;
 }
 
-/* A disk that gets full loses nothing that is in memory, but the program may record more than that. */
+/* A disk that gets full loses nothing that is in memory, but the program may record more than
+ * that. */
 static void warn_little_space(const char *dir, const char *what)
 {
 	char have[UI_NUMBER_SIZE];
@@ -173,7 +174,8 @@ static int check_output(const struct session *s, bool force, char *error)
 	return 0;
 }
 
-/* The traced program's records go into this directory: no other user may read, replace or plant files there. */
+/* The traced program's records go into this directory: no other user may read, replace or plant
+ * files there. */
 static int open_dir(struct session *s, char *error)
 {
 	bool is_new = mkdir(s->dir, 0700) == 0;

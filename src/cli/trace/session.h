@@ -22,13 +22,15 @@ struct session {
 	bool made_parent;
 };
 
-/* Sets the names: the output is the pattern, expanded with the program's pid; the spools' directory is beside it if spool_dir is
- * NULL or "", else a subdirectory of spool_dir, which several sessions may share.
- * Creates nothing, so that rtl and the new process compute the same names. 0, or -errno with `error`. */
+/* Sets the names: the output is the pattern, expanded with the program's pid; the spools' directory
+ * is beside it if spool_dir is NULL or "", else a subdirectory of spool_dir, which several sessions
+ * may share. Creates nothing, so that rtl and the new process compute the same names. 0, or -errno
+ * with `error`. */
 int session_names(struct session *s, const char *pattern, const char *spool_dir, pid_t pid,
 		  char error[SESSION_ERROR_SIZE]);
-/* Checks that the output can be written, makes the directory and locks it. With `force` the output may exist,
- * and traces of an earlier run in the directory are deleted. 0, or -errno with `error`. */
+/* Checks that the output can be written, makes the directory and locks it. With `force` the output
+ * may exist, and traces of an earlier run in the directory are deleted. 0, or -errno with
+ * `error`. */
 int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE]);
 /* Deletes rtl's files in the directory, and the directory if it is empty then. */
 void session_remove(struct session *s);
@@ -41,10 +43,12 @@ void session_leave(struct session *s);
 ssize_t session_spools(const char *dir, char ***out);
 /* The same, and those of sessions in dir: dir/X.spool/Y.rtl. */
 ssize_t session_find(const char *dir, char ***out);
-/* The directory with the raw traces of a run that was to write this output, beside it or in RTL_SPOOL_DIR. false: there is none. */
+/* The directory with the raw traces of a run that was to write this output, beside it or in
+ * RTL_SPOOL_DIR. false: there is none. */
 bool session_left_by(const char *output, char dir[PATH_MAX]);
-/* Whether a file that is listed by them may be read: a file, not a link to one, and of the directory's owner or this user.
- * 0, or -errno with `error`. Root may plant nothing that it could not read. */
+/* Whether a file that is listed by them may be read: a file, not a link to one, and of the
+ * directory's owner or this user. 0, or -errno with `error`. Root may plant nothing that it could
+ * not read. */
 int session_check_spool(const char *path, char error[SESSION_ERROR_SIZE]);
 /* Drains the memory half of an ended process to disk, so that it survives a reboot. */
 void session_drain(const char *path);
@@ -53,8 +57,9 @@ void session_free_spools(char **spools, size_t nr);
 void session_delete_spool(const char *disk_path);
 /* Deletes the logs in a converted spool directory, and the directory if it is empty then. */
 void session_remove_dir(const char *dir);
-/* Deletes the temporary files that killed conversions to `output` have left: of processes that are gone, and not written to in the
- * last seconds, since a process of another host may be at work. Returns their number. */
+/* Deletes the temporary files that killed conversions to `output` have left: of processes that are
+ * gone, and not written to in the last seconds, since a process of another host may be at work.
+ * Returns their number. */
 size_t session_remove_temporaries(const char *output);
 
 #endif

@@ -124,7 +124,8 @@ static int copy_held(const char *path, int fd, struct load_error *err)
 	return ret;
 }
 
-/* The file to convert instead of a raw trace: itself if it is complete, else a copy. Drains nothing: `rtl trace` does. */
+/* The file to convert instead of a raw trace: itself if it is complete, else a copy. Drains
+ * nothing: `rtl trace` does. */
 static int prepare(const char *path, const char *output, int *fd, char out[PATH_MAX],
 		   struct load_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot.h - databases of what raw traces have now, while their processes run
  *
- * A trace is copied, which takes a moment, and the copy is converted. Chunks that a flight recorder is about to remove stay
- * until they are copied.
+ * A trace is copied, which takes a moment, and the copy is converted. Chunks that a flight recorder
+ * is about to remove stay until they are copied.
  */
 #ifndef RTL_CLI_TRACE_SNAPSHOT_H
 #define RTL_CLI_TRACE_SNAPSHOT_H
@@ -16,7 +16,8 @@
 
 #define SNAPSHOT_ERROR_SIZE 1200
 
-/* The raw traces of a process, from its mappings: of the process itself, or those that `rtl trace` drains. Their number, paths malloc'd;
+/* The raw traces of a process, from its mappings: of the process itself, or those that `rtl trace`
+ * drains. Their number, paths malloc'd;
  * -errno if its mappings can't be read. */
 ssize_t snapshot_find(uint32_t pid, char ***paths);
 

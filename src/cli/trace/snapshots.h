@@ -26,11 +26,13 @@ struct snapshots {
 	char why[192];
 };
 
-/* Begins a snapshot, unless that is beyond the bounds. `nr`: reasons for it, of which `why` describes the first. */
+/* Begins a snapshot, unless that is beyond the bounds. `nr`: reasons for it, of which `why`
+ * describes the first. */
 void snapshots_ask(struct snapshots *s, uint64_t nr, const char *why);
 /* Looks whether the one that is being written is complete. */
 void snapshots_poll(struct snapshots *s);
-/* Waits for it, unless the user stops rtl; then says how many were written, and how many were not. */
+/* Waits for it, unless the user stops rtl; then says how many were written, and how many were
+ * not. */
 void snapshots_end(struct snapshots *s);
 
 #endif

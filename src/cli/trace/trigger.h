@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* trigger.h - records that a user wants a snapshot for, seen where they are: in the memory half of a running process
+/* trigger.h - records that a user wants a snapshot for, seen where they are: in the memory half of
+ * a running process
  *
- * The process does nothing for it. Each record is looked at once: in its chunk while that is being filled, or when it is drained.
- * One thread.
+ * The process does nothing for it. Each record is looked at once: in its chunk while that is being
+ * filled, or when it is drained. One thread.
  */
 #ifndef RTL_CLI_TRACE_TRIGGER_H
 #define RTL_CLI_TRACE_TRIGGER_H
@@ -33,7 +34,8 @@ struct trigger {
 };
 
 bool trigger_is_used(const struct trigger_options *options);
-/* 0 or -ENOMEM. Sets d->see; drain_look() then finds records in chunks that are being filled. `options` and `d` must live until trigger_fini(). */
+/* 0 or -ENOMEM. Sets d->see; drain_look() then finds records in chunks that are being filled.
+ * `options` and `d` must live until trigger_fini(). */
 int trigger_init(struct trigger *t, const struct trigger_options *options, struct drain *d);
 void trigger_fini(struct trigger *t);
 /* How many matched since the last call; t->text says what the first was. */

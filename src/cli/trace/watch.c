@@ -187,8 +187,9 @@ static bool is_secure(struct watch *w, uint32_t pid)
 	return false;
 }
 
-/* Whether a process whose environment reads as empty has an empty one. Between the two halves of an exec, and when the process is ending,
- * it has none yet, or none any more: then field 50 of its stat (env_start) is 0. */
+/* Whether a process whose environment reads as empty has an empty one. Between the two halves of an
+ * exec, and when the process is ending, it has none yet, or none any more: then field 50 of its
+ * stat (env_start) is 0. */
 static bool has_empty_environment(struct watch *w, uint32_t pid)
 {
 	size_t length;
@@ -200,7 +201,8 @@ static bool has_empty_environment(struct watch *w, uint32_t pid)
 	return at && strtoull(at, NULL, 10) != 0;
 }
 
-/* Sets why the process has no librtl. false: it may still load it, or belongs to another session. */
+/* Sets why the process has no librtl. false: it may still load it, or belongs to another
+ * session. */
 static bool find_reason(struct watch *w, struct process *p)
 {
 	size_t length;
@@ -490,7 +492,8 @@ const char *watch_suspect(const struct watch *w)
 	return w->suspect;
 }
 
-/* Whether the environment of a process is empty: it may be in the middle of an exec, or have none. A thread of the kernel has no program. */
+/* Whether the environment of a process is empty: it may be in the middle of an exec, or have none.
+ * A thread of the kernel has no program. */
 static bool is_between(uint32_t pid)
 {
 	char path[64], byte;

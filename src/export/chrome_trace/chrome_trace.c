@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace.c - Chrome JSON for ui.perfetto.dev: the header, the order of events, names and annotations
+/* chrome_trace.c - Chrome JSON for ui.perfetto.dev: the header, the order of events, names and
+ * annotations
  *
  * Not here: events of GPUs (chrome_trace_gpu.c) and of threads (chrome_trace_host.c).
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* chrome_trace_gpu.c - operations as Chrome JSON: one process for each GPU, one thread for each lane
+/* chrome_trace_gpu.c - operations as Chrome JSON: one process for each GPU, one thread for each
+ * lane
  *
  * Operations of one queue may overlap, but readers drop overlapping slices of one track. So a queue
  * has as many lanes as it has simultaneous operations; rows come by their begin, and each
- * goes to the first free lane of its queue. An operation without valid times is an instant, with its flags.
+ * goes to the first free lane of its queue. An operation without valid times is an instant, with
+ * its flags.
  *
  * If streams are known, a second process of each GPU shows the same operations by stream, with
  * another category, so that readers that count kernels by category count each once.
@@ -66,8 +68,8 @@ static int64_t find_lane(struct chrome_trace *t, const struct walk_operation *op
 /* ---- events ---- */
 
 /* An arrow to the operation from the call that caused it, else from its marker. It begins at the
- * call's begin, where no inner call is open yet, so that viewers bind it to the call itself. Viewers
- * do not bind arrows to slices without length. */
+ * call's begin, where no inner call is open yet, so that viewers bind it to the call itself.
+ * Viewers do not bind arrows to slices without length. */
 static void put_arrow(struct chrome_trace *t, const int64_t *op, int64_t pid, int64_t tid)
 {
 	struct trace_events *e = &t->events;

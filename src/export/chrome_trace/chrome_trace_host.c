@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* chrome_trace_host.c - markers and calls as Chrome JSON: one process for each traced process
  *
- * Calls and ranges of a thread nest: they are slices on the thread's track. Ranges of start and stop may overlap
- * others, and so may damaged ones: they become asynchronous events, which have tracks of their
- * own. An instant marker is an instant.
+ * Calls and ranges of a thread nest: they are slices on the thread's track. Ranges of start and
+ * stop may overlap others, and so may damaged ones: they become asynchronous events, which have
+ * tracks of their own. An instant marker is an instant.
  */
 #include "export/chrome_trace/chrome_trace_internal.h"
 

@@ -2,8 +2,10 @@
 /* chrome_trace_internal.h - shared by the writer of Perfetto's dialect of Chrome's JSON
  *
  *	chrome_trace.c		header, order of events, names and annotations
- *	chrome_trace_gpu.c	operations: one process for each GPU, one thread for each lane of a queue
- *	chrome_trace_host.c	markers and calls: one process for each traced process, with its threads
+ *	chrome_trace_gpu.c	operations: one process for each GPU, one thread for each lane of a
+ *				queue
+ *	chrome_trace_host.c	markers and calls: one process for each traced process, with its
+ *				threads
  */
 #ifndef RTL_EXPORT_CHROME_TRACE_INTERNAL_H
 #define RTL_EXPORT_CHROME_TRACE_INTERNAL_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* csv.c - rocprof's CSV files: their names, and which there are
  *
- * Fails:    each file has a temporary name until it is complete; nothing is written if one of the files exists.
+ * Fails:    each file has a temporary name until it is complete; nothing is written if one of the
+ *           files exists.
  * Not here: the tables (csv_tables.c), lines and fields (../csv_table.c).
  */
 #include "export/csv/csv.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* csv_tables.c - the tables of rocprof's CSV files: their columns, and the rows as SQL
  *
- * Statistics are summed by ids, which are few, before names are looked up. Operations without measured times count as calls of no
- * duration.
+ * Statistics are summed by ids, which are few, before names are looked up. Operations without
+ * measured times count as calls of no duration.
  */
 #include <stddef.h>
 
@@ -41,7 +41,8 @@ static const struct csv_column stats[] = {
 #define RPD_HIP "D.string <> 'UserMarker' AND D.string NOT LIKE 'hsa%'"
 #define RPD_HSA "D.string LIKE 'hsa%'"
 
-/* Kernels with which HIP copies or fills are copies in sums: lists of dispatches have them, as rocprof's and rocprofv3's. */
+/* Kernels with which HIP copies or fills are copies in sums: lists of dispatches have them, as
+ * rocprof's and rocprofv3's. */
 #define NO_TRANSFER                                                                                \
 	"O.description_id NOT IN (SELECT id FROM rocpd_string WHERE " KINDS_IS_BLIT("string") ")"
 
@@ -71,8 +72,8 @@ static const char rpd_copy_stats[] =
 
 /* ---- traces ---- */
 
-/* rocprof's columns with --stats. A trace lacks the barrier bit and the signal of a packet: they are 0; and the time at which
- * rocprof saw the completion: it is the end. */
+/* rocprof's columns with --stats. A trace lacks the barrier bit and the signal of a packet: they
+ * are 0; and the time at which rocprof saw the completion: it is the end. */
 static const struct csv_column results_columns[] = {
 	OURS("Index", COUNT_FROM_0),
 	OURS("KernelName", "Y.demangled"),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* jsonl.c - a trace as JSON lines: an object for each row of the database's stable views, under the names of their columns
+/* jsonl.c - a trace as JSON lines: an object for each row of the database's stable views, under the
+ * names of their columns
  *
- * Rows are written as they are read, in the order of the file. Nothing is kept in memory; SQLite keeps HIP's kernels that copy in a
- * temporary file, whose calls have to be known.
+ * Rows are written as they are read, in the order of the file. Nothing is kept in memory; SQLite
+ * keeps HIP's kernels that copy in a temporary file, whose calls have to be known.
  */
 #include "export/jsonl/jsonl.h"
 
@@ -19,7 +20,8 @@ struct kind {
 	const char *rpd_old;	/* without rocpd_ustring, if that differs */
 };
 
-/* The process and the thread that submitted an operation, by the table that has its thread, or one of two; and its stream. */
+/* The process and the thread that submitted an operation, by the table that has its thread, or one
+ * of two; and its stream. */
 #define THREAD(what, table)                                                                        \
 	"(SELECT " what " FROM " table " K JOIN rtl_thread T ON T.id = K.thread_id JOIN "          \
 	"rtl_process P ON P.id = T.process_id WHERE K.op_id = V.op_id)"

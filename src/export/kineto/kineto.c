@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kineto.c - kineto's dialect of Chrome JSON: the header, and one file for each process
  *
- * Readers take each file for one rank, and compare files by their `ts`: all files of a week count from
- * the same instant of the wall clock, so near that a double holds their nanoseconds.
+ * Readers take each file for one rank, and compare files by their `ts`: all files of a week count
+ * from the same instant of the wall clock, so near that a double holds their nanoseconds.
  *
  * Not here: events (kineto_events.c).
  */
@@ -23,7 +23,8 @@
 
 /* ---- header ---- */
 
-/* Writes major and minor version: gfx90a: 9, 0; gfx1100: 11, 0. The last two digits are minor version and stepping. */
+/* Writes major and minor version: gfx90a: 9, 0; gfx1100: 11, 0. The last two digits are minor
+ * version and stepping. */
 static void put_version(struct json *j, const char *isa)
 {
 	const char *digits = isa + strspn(isa, "gfx");
@@ -45,7 +46,8 @@ static const struct query_process *process_of(const struct query *q)
 	return q->only ? q->only : q->nr_processes ? q->processes : NULL;
 }
 
-/* Readers read the first element of the array without a check, so without GPUs the array is left out. */
+/* Readers read the first element of the array without a check, so without GPUs the array is left
+ * out. */
 static int put_devices(struct trace_events *t)
 {
 	struct json *j = t->json;
@@ -139,8 +141,8 @@ static int put_header(struct trace_events *t, int64_t base_ns)
 	return ret;
 }
 
-/* Returns the wall clock time that `ts` counts from, and sets t->base_ns to the same in the trace's clock. Hosts have separate
- * clocks, so the earliest process is that on the wall clock. */
+/* Returns the wall clock time that `ts` counts from, and sets t->base_ns to the same in the trace's
+ * clock. Hosts have separate clocks, so the earliest process is that on the wall clock. */
 static int64_t choose_base(struct trace_events *t)
 {
 	const struct query_process *process = process_of(t->q);

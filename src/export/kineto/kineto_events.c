@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* kineto_events.c - events in kineto's format: the process' threads, and a track for each stream
  *
- * Readers join a call with its operations by args.correlation. An arrow's id is that number, too; if a
- * call caused several operations, the further arrows have other ids.
+ * Readers join a call with its operations by args.correlation. An arrow's id is that number, too;
+ * if a call caused several operations, the further arrows have other ids.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -317,7 +317,8 @@ static void put_arrow(struct events *e, const struct walk_operation *op,
 	}
 }
 
-/* The correlation number of a call and its operations: the call's id. `call`: NULL if it is not known. */
+/* The correlation number of a call and its operations: the call's id. `call`: NULL if it is not
+ * known. */
 static int64_t correlation_of(const struct walk_operation *op, const struct walk_cause *call)
 {
 	const int64_t *row = op->row;
@@ -389,7 +390,8 @@ static int take_range(void *arg, const int64_t *op)
 	return ret;
 }
 
-/* A range on the GPU: from the first to the last operation that was launched within it, or within an inner range. */
+/* A range on the GPU: from the first to the last operation that was launched within it, or within
+ * an inner range. */
 static const char ranges_sql[] =
 	"WITH RECURSIVE up(marker, gpu, stream, first, last, depth) AS (SELECT marker, gpu, stream, "
 	"first, last, 0 FROM temp.kineto_range UNION ALL SELECT M.parent_id, gpu, stream, first, last, "

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* otf2.c - a trace as an archive of OTF2: a location for each thread and each lane of a queue
  *
- * A thread is a location of its process, a lane of a queue a location of its GPU. Events of a location are written in the order of
- * time, and nest. Operations without valid times are left out. An instant marker is a region of no length.
+ * A thread is a location of its process, a lane of a queue a location of its GPU. Events of a
+ * location are written in the order of time, and nest. Operations without valid times are left out.
+ * An instant marker is a region of no length.
  */
 #include "export/otf2/otf2.h"
 

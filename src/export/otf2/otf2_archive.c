@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* otf2_archive.c - the archive of OTF2: locations, and definitions, each once
  *
- * Texts and regions are defined when they are used first. Locations are defined at the end, since a definition has the number of
- * events. The library writes a location's events to its file whenever its buffer is full. Memory grows with names and locations.
+ * Texts and regions are defined when they are used first. Locations are defined at the end, since a
+ * definition has the number of events. The library writes a location's events to its file whenever
+ * its buffer is full. Memory grows with names and locations.
  */
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* otf2_files.c - the files of an archive
  *
- * Fails:    they are made in a directory of another name, and NAME.otf2, which readers open, is the last that gets its own. What is there
- *           is only replaced (--force) if it is an archive's: files in a directory that is open, never what a link leads to.
+ * Fails:    they are made in a directory of another name, and NAME.otf2, which readers open, is the
+ *           last that gets its own. What is there is only replaced (--force) if it is an archive's:
+ *           files in a directory that is open, never what a link leads to.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -72,12 +72,13 @@ struct otf2_attribute {
 	OTF2_AttributeValue value;
 };
 #define OTF2_NOTES_MAX 64
-/* Converts at most OTF2_NOTES_MAX annotations; what the archive says itself is left out. 0 or -errno. */
+/* Converts at most OTF2_NOTES_MAX annotations; what the archive says itself is left out. 0 or
+ * -errno. */
 int otf2_archive_convert(struct otf2_archive *a, const struct walk_note *notes, size_t nr,
 			 struct otf2_attribute *out, size_t *nr_out);
 
-/* Times of a location must not decrease. `category`: "hip_api", "kernel_dispatch", ... as rocprofv3 has them. Parts are arrays of
- * struct otf2_attribute. */
+/* Times of a location must not decrease. `category`: "hip_api", "kernel_dispatch", ... as rocprofv3
+ * has them. Parts are arrays of struct otf2_attribute. */
 int otf2_archive_enter(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region,
 		       const char *category, const struct walk_notes *notes);
 int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region);

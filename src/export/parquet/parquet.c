@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* parquet.c - a trace as a data set: a folder for each rank, DIR/job=JOB/rank=RANK, with a file for each table
+/* parquet.c - a trace as a data set: a folder for each rank, DIR/job=JOB/rank=RANK, with a file for
+ * each table
  *
- * Fails:    the files are made in a folder beside it, whose name begins with a dot; it gets its name when all are complete. A
- *           folder that is replaced (--force) is exchanged for it, and holds nothing but files of a data set.
+ * Fails:    the files are made in a folder beside it, whose name begins with a dot; it gets its
+ *           name when all are complete. A folder that is replaced (--force) is exchanged for it,
+ *           and holds nothing but files of a data set.
  */
 #include "export/parquet/parquet.h"
 
@@ -48,8 +50,9 @@ struct set {
 
 /* ---- the members ---- */
 
-/* A value of a partition: letters, digits and _.- as they are, other bytes as %XX, which readers decode. Schedulers' ids have up to 63
- * bytes (rank.h); what is longer than the name of a folder can be is cut. */
+/* A value of a partition: letters, digits and _.- as they are, other bytes as %XX, which readers
+ * decode. Schedulers' ids have up to 63 bytes (rank.h); what is longer than the name of a folder
+ * can be is cut. */
 static char *partition_value(const char *text)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -303,7 +306,8 @@ static int exchange(struct set *s, bool is_there)
 	return rename(old, s->tmp) ? -errno : 0;
 }
 
-/* Removes the folders that were made for a rank that there is not, unless another one is in them. */
+/* Removes the folders that were made for a rank that there is not, unless another one is in
+ * them. */
 static void remove_made(struct set *s)
 {
 	char *slash = strrchr(s->folder, '/');

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* parquet_column.c - a column of a row group: pages, dictionary, statistics
  *
- * Pages are of version 1, which all readers take with these encodings. A page is encoded as soon as it is full, so that what is kept of a
- * row group is what it takes in the file. A dictionary that gets too large for what it saves is closed: the pages behind it have
- * differences, or texts as they are.
+ * Pages are of version 1, which all readers take with these encodings. A page is encoded as soon as
+ * it is full, so that what is kept of a row group is what it takes in the file. A dictionary that
+ * gets too large for what it saves is closed: the pages behind it have differences, or texts as
+ * they are.
  */
 #include <string.h>
 

@@ -78,7 +78,8 @@ void parquet_fini(struct parquet_bytes *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* Level 1: a fifth of the bytes of arguments of calls; level 6 takes twice the time for a tenth less. */
+/* Level 1: a fifth of the bytes of arguments of calls; level 6 takes twice the time for a tenth
+ * less. */
 enum { LEVEL = 1, WINDOW_AND_GZIP = 15 + 16, MEMORY = 8 };
 
 void parquet_pack(struct parquet_bytes *b, size_t from)
@@ -194,7 +195,8 @@ unsigned int parquet_width(uint64_t most)
 	return most ? 64 - (unsigned int)__builtin_clzll(most) : 0;
 }
 
-/* Packs numbers of `width` bits, the lowest bit first. nr * width is a multiple of 8. Returns the end. */
+/* Packs numbers of `width` bits, the lowest bit first. nr * width is a multiple of 8. Returns the
+ * end. */
 static unsigned char *pack(unsigned char *at, const uint64_t *values, size_t nr, unsigned int width)
 {
 	uint64_t bits = 0;
@@ -282,7 +284,8 @@ void parquet_add_runs(struct parquet_bytes *b, const int64_t *values, size_t nr,
 
 enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS };
 
-/* Up to BLOCK differences, of which the rest is 0. Arithmetic is modulo 2^64, as the format has it. */
+/* Up to BLOCK differences, of which the rest is 0. Arithmetic is modulo 2^64, as the format has
+ * it. */
 static void add_block(struct parquet_bytes *b, int64_t deltas[BLOCK], size_t nr)
 {
 	unsigned char *at = parquet_reserve(b, VARINT_MAX + MINIBLOCKS + BLOCK * sizeof(*deltas));

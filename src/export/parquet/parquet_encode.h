@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parquet_encode.h - bytes, Thrift's compact protocol, and the encodings of values of Parquet
  *
- * When memory is out the rest is left out, and `failed` is set. Times, ids and numbers are 64 bits. One thread.
+ * When memory is out the rest is left out, and `failed` is set. Times, ids and numbers are 64 bits.
+ * One thread.
  */
 #ifndef RTL_EXPORT_PARQUET_PARQUET_ENCODE_H
 #define RTL_EXPORT_PARQUET_PARQUET_ENCODE_H
@@ -46,7 +47,8 @@ void parquet_i32(struct parquet_thrift *t, int field, int64_t value);
 void parquet_i64(struct parquet_thrift *t, int field, int64_t value);
 void parquet_binary(struct parquet_thrift *t, int field, const void *bytes, size_t size);
 void parquet_struct(struct parquet_thrift *t, int field);
-/* A list, whose `nr` items follow: parquet_add_varint() of zigzag numbers, bytes, or parquet_item() to parquet_end(). */
+/* A list, whose `nr` items follow: parquet_add_varint() of zigzag numbers, bytes, or parquet_item()
+ * to parquet_end(). */
 enum parquet_items { PARQUET_I32S = 5, PARQUET_BINARIES = 8, PARQUET_STRUCTS = 12 };
 void parquet_list(struct parquet_thrift *t, int field, enum parquet_items of, size_t nr);
 void parquet_item(struct parquet_thrift *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parquet_file.c - a file of Parquet: row groups and the footer
  *
- * Memory: one row group as it is in the file, at most MAX_BYTES, and a page of each column. A row group is written when it is full; the
- * footer names all of them.
+ * Memory: one row group as it is in the file, at most MAX_BYTES, and a page of each column. A row
+ * group is written when it is full; the footer names all of them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,8 @@
 /* ---- tables ---- */
 
 enum parquet_type { PARQUET_INT, PARQUET_REAL, PARQUET_BOOL, PARQUET_TEXT };
-/* How values are encoded: numbers that are near the one before as differences; others, and texts, by a dictionary, as long as it is small. */
+/* How values are encoded: numbers that are near the one before as differences; others, and texts,
+ * by a dictionary, as long as it is small. */
 enum parquet_how { PARQUET_DELTA, PARQUET_DICTIONARY, PARQUET_PLAIN };
 
 struct parquet_column {
@@ -39,7 +40,9 @@ struct parquet_table {
 	const struct parquet_column *columns;
 	size_t nr;
 	const char *ours,
-		*rpd; /* FROM ... of a process, of which ?1 is the first id and ?2 the last; NULL: no rows */
+		/* FROM ... of a process, of which ?1 is the first id and ?2 the last; NULL: no
+		 * rows */
+		*rpd;
 	const char *needs; /* a table that older databases lack; NULL: none */
 };
 
@@ -139,7 +142,8 @@ void parquet_chunk_null(struct parquet_chunk *c);
 void parquet_chunk_string(struct parquet_chunk *c, const char *text);
 /* Bytes that it will be in the file, nearly. */
 size_t parquet_chunk_size(const struct parquet_chunk *c);
-/* The dictionary's page and the pages as they are in the file, and the ColumnChunk of the footer, whose first page is at `offset`. */
+/* The dictionary's page and the pages as they are in the file, and the ColumnChunk of the footer,
+ * whose first page is at `offset`. */
 void parquet_chunk_end(struct parquet_chunk *c, struct parquet_bytes *out,
 		       struct parquet_thrift *meta, uint64_t offset);
 bool parquet_chunk_failed(const struct parquet_chunk *c);
@@ -190,7 +194,8 @@ struct parquet_rows {
 
 /* After rows_prepare(): what the rows of all processes need. 0 or -errno with q->res->error. */
 int parquet_rows_begin(struct parquet_rows **out, struct query *q);
-/* Adds the rows of q->only, or of all without one, to files of all tables in the order of parquet_tables. */
+/* Adds the rows of q->only, or of all without one, to files of all tables in the order of
+ * parquet_tables. */
 int parquet_rows_add(struct parquet_rows *r, struct parquet_file *const *files);
 void parquet_rows_end(struct parquet_rows *r);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* parquet_ops.c - dispatches and copies of a process, added to the files of its rank
  *
- * Those of a database of rtl are read in the order of their ids, which is nearly that of their ends, from as few columns as they need;
- * those of RPD as all writers read them. Shapes and names of kernels are kept in memory, at most MAX_SHAPES and MAX_NAMES; then they are read
- * again. A chunk of the trace has shapes of its own, so that those that were asked for last suffice.
+ * Those of a database of rtl are read in the order of their ids, which is nearly that of their
+ * ends, from as few columns as they need; those of RPD as all writers read them. Shapes and names
+ * of kernels are kept in memory, at most MAX_SHAPES and MAX_NAMES; then they are read again. A
+ * chunk of the trace has shapes of its own, so that those that were asked for last suffice.
  */
 #include <errno.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static void forget_names(struct parquet_rows *r)
 	map_clear(&r->name_index);
 }
 
-/* By the id of a kernel symbol, or of a text of rocpd_string. NULL: out of memory. Valid until the next call. */
+/* By the id of a kernel symbol, or of a text of rocpd_string. NULL: out of memory. Valid until the
+ * next call. */
 static const struct parquet_name *name_of(struct parquet_rows *r, int64_t id, bool is_symbol)
 {
 	uint64_t key = (uint64_t)id << 1 | is_symbol, found;
@@ -147,7 +149,8 @@ static void put_column(struct parquet_chunk *c, sqlite3_stmt *row, int i)
 		parquet_chunk_null(c);
 }
 
-/* Begin and end, unless they are only a position on the time axis; the ids behind them, and flags. */
+/* Begin and end, unless they are only a position on the time axis; the ids behind them, and
+ * flags. */
 static void put_times(const struct parquet_rows *r, struct parquet_chunk *c, const int64_t *op)
 {
 	int64_t flags = op[OP_FLAGS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* parquet_rows.c - the rows of a process, added to the files of its rank: tables as SQL, in the order of the statements
+/* parquet_rows.c - the rows of a process, added to the files of its rank: tables as SQL, in the
+ * order of the statements
  *
  * Not here: dispatches and copies (parquet_ops.c), which are most rows.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* parquet_tables.c - tables and columns of a data set, and the rows as SQL
  *
- * Integers have a sign, since sums of unsigned ones wrap in ClickHouse, and times are plain numbers, since types of times lose digits
- * in some engine each. What is not known is NULL. docs/formats/parquet.md is made of these tables.
+ * Integers have a sign, since sums of unsigned ones wrap in ClickHouse, and times are plain
+ * numbers, since types of times lose digits in some engine each. What is not known is NULL.
+ * docs/formats/parquet.md is made of these tables.
  */
 #include <stddef.h>
 #include <stdio.h>

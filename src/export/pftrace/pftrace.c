@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* pftrace.c - Perfetto's format: packets, tracks and interned names
  *
- * A slice is a packet at its begin and one at its end. Readers sort packets by time and keep those of one time in the order of the file.
- * All are of one sequence, whose names are interned: the packet that uses a name first brings it. Memory grows with names and tracks.
+ * A slice is a packet at its begin and one at its end. Readers sort packets by time and keep those
+ * of one time in the order of the file. All are of one sequence, whose names are interned: the
+ * packet that uses a name first brings it. Memory grows with names and tracks.
  */
 #include "export/pftrace/pftrace.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pftrace_collective.c - collectives of several GPUs in Perfetto's format: a track for each communicator or queue
+/* pftrace_collective.c - collectives of several GPUs in Perfetto's format: a track for each
+ * communicator or queue
  *
- * A slice for each collective, from the first arrival to the end, with two below it: the time in which those that had come waited for the
- * last one, which has its name and what it did meanwhile, and the transfer. Collectives whose ranks have different clocks are left out.
+ * A slice for each collective, from the first arrival to the end, with two below it: the time in
+ * which those that had come waited for the last one, which has its name and what it did meanwhile,
+ * and the transfer. Collectives whose ranks have different clocks are left out.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pftrace_counter.c - samples of counters in Perfetto's format: a track for each counter of a GPU */
+/* pftrace_counter.c - samples of counters in Perfetto's format: a track for each counter of a
+ * GPU */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* pftrace_gpu.c - operations in Perfetto's format: a group of tracks for each GPU, a track for each lane of a queue
+/* pftrace_gpu.c - operations in Perfetto's format: a group of tracks for each GPU, a track for each
+ * lane of a queue
  *
- * If streams are known, a second group of each GPU shows the same operations by stream, with another category. An operation without valid
- * times is an instant. A call and the operations that it caused have one flow: its row's id.
+ * If streams are known, a second group of each GPU shows the same operations by stream, with
+ * another category. An operation without valid times is an instant. A call and the operations that
+ * it caused have one flow: its row's id.
  */
 #include <errno.h>
 #include <stdio.h>

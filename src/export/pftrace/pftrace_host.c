@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pftrace_host.c - markers and calls in Perfetto's format: a process for each traced process, with its threads
+/* pftrace_host.c - markers and calls in Perfetto's format: a process for each traced process, with
+ * its threads
  *
- * Calls and ranges of a thread nest: they are slices of its track. Ranges of start and stop, and damaged rows that overlap, go to lanes
- * beside it. An instant marker is an instant.
+ * Calls and ranges of a thread nest: they are slices of its track. Ranges of start and stop, and
+ * damaged rows that overlap, go to lanes beside it. An instant marker is an instant.
  */
 #include <errno.h>
 #include <stdio.h>

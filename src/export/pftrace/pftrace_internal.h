@@ -69,8 +69,8 @@ enum pftrace_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER
 
 #define PFTRACE_ORDER_EXPLICIT 3
 
-/* Names of annotations that only this format has; those of the walk are before them, under the names of rocprofv3. An id is the
- * position, from 1 on. */
+/* Names of annotations that only this format has; those of the walk are before them, under the
+ * names of rocprofv3. An id is the position, from 1 on. */
 #define PFTRACE_NAMES(X)                                                                           \
 	X(GRID_SIZE, "grid_size")                                                                  \
 	X(WORKGROUP_SIZE, "workgroup_size")                                                        \
@@ -136,7 +136,8 @@ void pftrace_name(struct pftrace *t, struct proto *p, const char *text);
 void pftrace_put_int(struct proto *p, enum pftrace_name name, int64_t value);
 void pftrace_put_double(struct proto *p, enum pftrace_name name, double value);
 void pftrace_put_text(struct proto *p, enum pftrace_name name, const char *text);
-/* For texts that many events have. The event's packet, or a later one of an event that has it, brings the text. */
+/* For texts that many events have. The event's packet, or a later one of an event that has it,
+ * brings the text. */
 void pftrace_put_interned(struct pftrace *t, struct proto *p, enum pftrace_name name,
 			  const char *text);
 /* The same in two steps: the text's number, and an annotation with it. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* proto.h - encodes messages of Protocol Buffers into memory that is used again and again
  *
- * A nested message begins with proto_begin() and ends with proto_end(). When memory is out the rest is left out, and `failed` is set.
- * No schema: field numbers and types are the caller's. One thread.
+ * A nested message begins with proto_begin() and ends with proto_end(). When memory is out the rest
+ * is left out, and `failed` is set. No schema: field numbers and types are the caller's. One
+ * thread.
  */
 #ifndef RTL_EXPORT_PFTRACE_PROTO_H
 #define RTL_EXPORT_PFTRACE_PROTO_H

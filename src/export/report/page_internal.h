@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* page_internal.h - what the files of the report share
  *
- * The file is the head of the page, blocks of data, and the rest of the page (web/). A block is an element
- *	<script type="text/plain" id="bN">BASE64</script>
+ * The file is the head of the page, blocks of data, and the rest of the page (web/). A block is an
+ *	element <script type="text/plain" id="bN">BASE64</script>
  * with deflated bytes. So no byte of the trace is text of the page. There are four kinds of blocks:
  *	slices	 of one row: columns of varints, one after another, in the order of PAGE_COLUMNS
  *	texts	 (id tN) the arguments of the calls of block bN, each with a 0 behind it
  *	levels	 the groups of all rows, for pictures of long times
  *	main	 (id "main", the last) JSON: what the trace is, sums by name, lanes, rows, names
- * A lane is what the page shows under one name: a queue, the calls of a thread. A row is a part of a lane whose slices do
- * not overlap, sorted by begin. web/decode.js reads what page_block.c writes.
+ * A lane is what the page shows under one name: a queue, the calls of a thread. A row is a part of
+ * a lane whose slices do not overlap, sorted by begin. web/decode.js reads what page_block.c
+ * writes.
  *
  * Memory grows with names, rows and groups (one for up to 64 slices), not with slices. One thread.
  */
@@ -75,7 +76,8 @@ struct page_bytes {
 /* Appends a number, 7 bits in a byte, the low ones first. 0 or -ENOMEM. */
 int page_bytes_put(struct page_bytes *b, uint64_t value);
 
-/* Columns of slices. DELTA: what is added to the value of the slice before, 0 before the first; with its sign in bit 0. */
+/* Columns of slices. DELTA: what is added to the value of the slice before, 0 before the first;
+ * with its sign in bit 0. */
 #define PAGE_COLUMNS(X)                                                                            \
 	X(begin, DELTA)                                                                            \
 	X(duration, PLAIN)                                                                         \
@@ -96,10 +98,12 @@ struct page_slice {
 	int64_t id;	  /* of the operation, call or marker in the database */
 	int64_t call; /* id of the call that caused the operation; of a call: the call around it */
 	int64_t marker; /* id of the range around an operation */
-	int64_t extra; /* of an operation: number of the text of its stream; of a call: its status */
+	/* of an operation: number of the text of its stream; of a call: its status */
+	int64_t extra;
 	int64_t text;  /* number of a text with details */
 	int64_t bytes; /* of a copy */
-	double value; /* of a counter; its column is behind the others, as IEEE doubles, in such lanes only */
+	/* of a counter; its column is behind the others, as IEEE doubles, in such lanes only */
+	double value;
 };
 
 /* ---- lanes ---- */
@@ -123,7 +127,8 @@ struct page;
 /* Begins a lane: `group` is the process or GPU above it. NULL: out of memory. */
 struct page_lane *page_lane_begin(struct page *page, enum page_kind kind, const char *group,
 				  const char *name, int64_t pid);
-/* Adds a slice, which does not begin before the last one. `args`: the arguments of a call, or NULL. */
+/* Adds a slice, which does not begin before the last one. `args`: the arguments of a call, or
+ * NULL. */
 int page_lane_add(struct page_lane *lane, const struct page_slice *slice, const char *args);
 /* Writes the rest of its blocks. NULL: nothing. */
 int page_lane_end(struct page_lane *lane);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* page_lane.c - lanes of the timeline: rows without overlap, blocks of slices, groups of slices
  *
- * A group is up to 64 neighbours without a long gap: the page draws it instead of them where it is a few pixels wide.
+ * A group is up to 64 neighbours without a long gap: the page draws it instead of them where it is
+ * a few pixels wide.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -224,7 +225,8 @@ int page_lane_add(struct page_lane *lane, const struct page_slice *slice, const 
 		return -ENOMEM;
 	if (!row->count)
 		row->begin = slice->begin;
-	/* a slice without length takes its nanosecond: two at the same time would be one on the screen */
+	/* a slice without length takes its nanosecond: two at the same time would be one on the
+	 * screen */
 	if (end + !slice->duration > row->end)
 		row->end = end + !slice->duration;
 	if (end > lane->page->until)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* page_ops.c - operations as slices: a lane for each queue, for copies, for the runtime's kernels and for barriers */
+/* page_ops.c - operations as slices: a lane for each queue, for copies, for the runtime's kernels
+ * and for barriers */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rocpd3.c - a process as a database of rocpd (rocprofv3's default format), schema version 3
  *
- * Rows go from one connection to another, one by one: memory does not grow with the trace. Each operation, call and range
- * has an event, whose stack_id and correlation_id are both the trace's correlation id.
+ * Rows go from one connection to another, one by one: memory does not grow with the trace. Each
+ * operation, call and range has an event, whose stack_id and correlation_id are both the trace's
+ * correlation id.
  *
  * Fails:    the file is temporary until it is complete.
  * Not here: tables and views (rocpd3_schema.c).
@@ -146,7 +147,8 @@ static int copy_rows(struct rocpd3 *r, const char *select, const char *insert)
 #define PID "(SELECT os_pid FROM rtl_process WHERE ?1 BETWEEN id_first AND id_last)"
 #define PROCESS_ID "(SELECT id FROM rtl_process WHERE ?1 BETWEEN id_first AND id_last)"
 
-/* Rows with ids that readers compare: pids, tids, queues, streams, kernels as in the trace; agents from 1; 0: unknown. */
+/* Rows with ids that readers compare: pids, tids, queues, streams, kernels as in the trace; agents
+ * from 1; 0: unknown. */
 static const char *const described[][2] = {
 	{ "SELECT P.os_pid, coalesce(P.ppid, 0), P.os_pid, coalesce(nullif(P.start_ns, 0), P.first_ns), "
 	  "max(coalesce(P.end_ns, 0), coalesce(P.last_ns, 0)), coalesce(nullif(P.start_ns, 0), P.first_ns), "

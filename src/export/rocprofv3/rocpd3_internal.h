@@ -13,8 +13,8 @@ struct rocpd3_id {
 	char suffix[40]; /* of its tables: "_01234567_89ab_..." */
 };
 
-/* SQL that makes all tables and views; and a statement in which '@' is the suffix. The caller frees it with sqlite3_free(); NULL: out
- * of memory. */
+/* SQL that makes all tables and views; and a statement in which '@' is the suffix. The caller frees
+ * it with sqlite3_free(); NULL: out of memory. */
 char *rocpd3_schema_sql(const struct rocpd3_id *id);
 char *rocpd3_sql(const char *text, const struct rocpd3_id *id);
 

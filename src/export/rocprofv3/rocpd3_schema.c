@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rocpd3_schema.c - tables and views of rocpd's database, schema version 3
  *
- * Tables have a suffix that no other file has, so that several files can be attached to one connection; a view of the plain name
- * stands for each. '@' is the suffix, '#' the id of the file.
+ * Tables have a suffix that no other file has, so that several files can be attached to one
+ * connection; a view of the plain name stands for each. '@' is the suffix, '#' the id of the file.
  */
 #include <stdio.h>
 #include <string.h>

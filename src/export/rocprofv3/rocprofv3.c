@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofv3.c - the formats of viewers, Perfetto's and OTF2, under rocprofv3's names: a file or archive for each process */
+/* rocprofv3.c - the formats of viewers, Perfetto's and OTF2, under rocprofv3's names: a file or
+ * archive for each process */
 #include "export/rocprofv3/rocprofv3_internal.h"
 
-/* The kinds of rows that were not asked for; all of HIP's calls are one choice here, and all of HSA's. */
+/* The kinds of rows that were not asked for; all of HIP's calls are one choice here, and all of
+ * HSA's. */
 static uint32_t left_out(uint32_t domains)
 {
 	static const struct {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofv3.h - traces as the files of rocprofv3: JSON, CSV, and the database of rocpd (docs/formats/rocprofv3.md)
+/* rocprofv3.h - traces as the files of rocprofv3: JSON, CSV, and the database of rocpd
+ * (docs/formats/rocprofv3.md)
  *
- * Each writes one file, or one set of files, per process. `out` is a directory (it exists, or ends in "/" and is made):
- * out/HOST/PID_results.json; or a name, in which %pid% and its like (base/pattern.h) stand for those of the process. A name that
- * several processes have gets _PID. Databases of RPD are refused: they lack what these formats require.
+ * Each writes one file, or one set of files, per process. `out` is a directory (it exists, or ends
+ * in "/" and is made): out/HOST/PID_results.json; or a name, in which %pid% and its like
+ * (base/pattern.h) stand for those of the process. A name that several processes have gets _PID.
+ * Databases of RPD are refused: they lack what these formats require.
  */
 #ifndef RTL_EXPORT_ROCPROFV3_ROCPROFV3_H
 #define RTL_EXPORT_ROCPROFV3_ROCPROFV3_H
@@ -56,11 +58,13 @@ struct rocprofv3_viewer {
 };
 int rocprofv3_viewer_write(struct query *q, const char *out, const struct rocprofv3_viewer *viewer);
 
-/* Documents the columns of each CSV file, and the tables and views of the database (struct export_format). */
+/* Documents the columns of each CSV file, and the tables and views of the database (struct
+ * export_format). */
 void rocprofv3_csv_document(void (*put)(const char *line));
 void rocpd3_document(void (*put)(const char *line));
 
-/* From here on the kernels of an open trace have the bare names of their functions. 0 or -errno with q->res->error. */
+/* From here on the kernels of an open trace have the bare names of their functions. 0 or -errno
+ * with q->res->error. */
 int rocprofv3_names_shorten(struct query *q);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rocprofv3_counters.c - what a counter or metric of a trace is
  *
- * The database has what rtl wrote with it (rtl_counter_name), also of the user's own metrics; blocks and events are those of the GPU.
+ * The database has what rtl wrote with it (rtl_counter_name), also of the user's own metrics;
+ * blocks and events are those of the GPU.
  */
 #include <stdio.h>
 #include <string.h>

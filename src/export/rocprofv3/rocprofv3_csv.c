@@ -62,7 +62,8 @@ static const struct csv_column allocation_columns[] = {
 
 /* ---- agents ---- */
 
-/* "Cu_Count" is cu_count of the SDK's agents. A trace has those that HSA tells; the others are 0. */
+/* "Cu_Count" is cu_count of the SDK's agents. A trace has those that HSA tells; the others are
+ * 0. */
 static const struct csv_column agent_columns[] = {
 	OURS("Node_Id", "coalesce(A.driver_node, A.agent_index)"),
 	OURS("Logical_Node_Id", "A.agent_index"),
@@ -127,7 +128,8 @@ static const struct csv_column agent_columns[] = {
 
 /* ---- statistics ---- */
 
-/* The squares are summed around no mean: their doubles are exact to nine digits for any number of records. */
+/* The squares are summed around no mean: their doubles are exact to nine digits for any number of
+ * records. */
 static const struct csv_column stats_columns[] = {
 	OURS("Name", "name"),
 	OURS("Calls", "n"),
@@ -194,19 +196,18 @@ static const struct csv_column stats_columns[] = {
 	"SELECT '" label "' AS id, n, ns, low, high, squares FROM (" sums ") WHERE "               \
 	"(SELECT domains FROM temp.rocprofv3_flags) & " bit
 
-static const char domain_stats[] = STATS(
-	DOMAIN_OF("1", "KERNEL_DISPATCH", KERNEL_SUMS) " UNION ALL " DOMAIN_OF("2", "MEMORY_COPY", COPY_SUMS) " UNION ALL " DOMAIN_OF("4", "MARKER_API", MARKER_SUMS) " UNION ALL " DOMAIN_OF(
-		"24", "HIP_API",
-		CALL_SUMS(
-			ROCPROFV3_HIP_KINDS)) " UNION ALL " DOMAIN_OF("480", "HSA_API",
-								      CALL_SUMS(
-									      ROCPROFV3_HSA_KINDS)) " UNION ALL " DOMAIN_OF("512",
-															    "MEMORY_ALLOCATION",
-															    ALLOCATION_SUMS) " UNION ALL " DOMAIN_OF("4096",
-																				     "RCCL_API",
-																				     CALL_SUMS(
-																					     ROCPROFV3_RCCL_KINDS)),
-	"S.id", "");
+#define OR(domain) " UNION ALL " domain
+#define OF_HIP DOMAIN_OF("24", "HIP_API", CALL_SUMS(ROCPROFV3_HIP_KINDS))
+#define OF_HSA DOMAIN_OF("480", "HSA_API", CALL_SUMS(ROCPROFV3_HSA_KINDS))
+#define OF_RCCL DOMAIN_OF("4096", "RCCL_API", CALL_SUMS(ROCPROFV3_RCCL_KINDS))
+
+static const char domain_stats[] =
+	STATS(DOMAIN_OF("1", "KERNEL_DISPATCH", KERNEL_SUMS)
+		      OR(DOMAIN_OF("2", "MEMORY_COPY", COPY_SUMS))
+			      OR(DOMAIN_OF("4", "MARKER_API", MARKER_SUMS)) OR(OF_HIP) OR(OF_HSA)
+				      OR(DOMAIN_OF("512", "MEMORY_ALLOCATION", ALLOCATION_SUMS))
+					      OR(OF_RCCL),
+	      "S.id", "");
 
 /* ---- the files ---- */
 

@@ -3,7 +3,8 @@
  *
  *	rocprofv3_files.c   processes and names of files
  *	rocprofv3_keys.c    parts of names that rocprofv3 alone has
- *	rocprofv3_names.c   numbers of functions, names of kernels, numbers of agents: temporary tables
+ *	rocprofv3_names.c   numbers of functions, names of kernels, numbers of agents: temporary
+ *			    tables
  *	rocprofv3_counters.c what a counter or metric is
  *	rocprofv3_csv.c     the tables of the CSV files
  *	rocprofv3_json.c    JSON: what describes a process
@@ -44,9 +45,11 @@ struct rocprofv3_form {
 	const char *const *endings; /* names that end so are used as they are; NULL-ended */
 	/* Whether a file of that name exists; NULL: access(). */
 	bool (*exists)(struct query *q, const char *name);
-	/* The writer, which is that of another format, shows streams: by their numbers in rocprofv3_stream. */
+	/* The writer, which is that of another format, shows streams: by their numbers in
+	 * rocprofv3_stream. */
 	bool numbers_streams;
-	/* Writes the files of q->only (NULL: the trace has no process). The number of files, or -errno. */
+	/* Writes the files of q->only (NULL: the trace has no process). The number of files, or
+	 * -errno. */
 	int (*write)(struct query *q, const char *name);
 	int (*write_one)(struct query *q,
 			 const char *name); /* instead, if there is always one: 0 or -errno */
@@ -67,8 +70,8 @@ struct rocprofv3_facts {
 	const char *time_format, *date_format;
 };
 
-/* Replaces rocprofv3's own keys: %tag%, %argv%, %args%, %argt%, %argN%, %cwd%, %launch_date%, %launch_time%, also as {tag}. 0, or -1: the
- * result is longer than `size`. */
+/* Replaces rocprofv3's own keys: %tag%, %argv%, %args%, %argt%, %argN%, %cwd%, %launch_date%,
+ * %launch_time%, also as {tag}. 0, or -1: the result is longer than `size`. */
 int rocprofv3_keys_expand(char *out, size_t size, const char *pattern,
 			  const struct rocprofv3_facts *f);
 
@@ -80,36 +83,44 @@ struct rocprofv3_counter {
 	bool is_constant, is_derived;
 };
 
-/* Reads what the counter or metric `name` of a GPU, "gfx90a", is; empty where it is not known. 0 or -errno. */
+/* Reads what the counter or metric `name` of a GPU, "gfx90a", is; empty where it is not known. 0 or
+ * -errno. */
 int rocprofv3_counters_find(struct query *q, const char *agent, const char *name,
 			    struct rocprofv3_counter *c);
-/* Makes the temporary table rocprofv3_counter (id, agent: its handle, gpu: its name, name) of q->only. */
+/* Makes the temporary table rocprofv3_counter (id, agent: its handle, gpu: its name, name) of
+ * q->only. */
 int rocprofv3_counters_make(struct query *q);
 
 /* ---- rocprofv3_names.c ---- */
 
 /* Makes the temporary tables
- *	rocprofv3_function  id (of the name in rocpd_string), name, kind, domain (the kind's name), operation: of the
- *			    domains that are written
- *	rocprofv3_allocation id, operation, size, address: functions that allocate, and the names of these arguments
+ *	rocprofv3_function  id (of the name in rocpd_string), name, kind, domain (the kind's name),
+ *			    operation: of the domains that are written
+ *	rocprofv3_allocation id, operation, size, address: functions that allocate, and the names of
+ *	these arguments
  *	rocprofv3_kernel    id (rtl_kernel_symbol), name (as tables show it), truncated
- *	rocprofv3_agent     id (rtl_agent), handle, label (as tables show it: "Agent 1", "GPU 0"), type_index
+ *	rocprofv3_agent     id (rtl_agent), handle, label (as tables show it: "Agent 1", "GPU 0"),
+ *			    type_index
  *	rocprofv3_queue     id (rtl_queue), number
- *	rocprofv3_stream    process_id (rtl_process), name: the handle, since, until: times between which it was that stream, number:
- *			    from 1 in the order of their making. Handles are used again for later streams. The default stream has none
+ *	rocprofv3_stream    process_id (rtl_process), name: the handle, since, until: times between
+ *			    which it was that stream, number: from 1 in the order of their making.
+ *			    Handles are used again for later streams. The default stream has none
  *	rocprofv3_flags     renamed, domains: of struct rocprofv3_choice
- * and the SQL functions rocprofv3_arg(text of arguments, name): a number, NULL if there is none; rocprofv3_gfx(name of an ISA):
- * its number; rocprofv3_hash(text); rocprofv3_root(x); rocprofv3_truncated(name of a kernel). */
+ * and the SQL functions rocprofv3_arg(text of arguments, name): a number, NULL if there is none;
+ * rocprofv3_gfx(name of an ISA): its number; rocprofv3_hash(text); rocprofv3_root(x);
+ * rocprofv3_truncated(name of a kernel). */
 int rocprofv3_names_make(struct query *q);
-/* From here on the names and numbers of streams of an open trace (temp.query_cause, query_stream) are those of rocprofv3_stream; 0: the
- * default stream. 0 or -errno with q->res->error. */
+/* From here on the names and numbers of streams of an open trace (temp.query_cause, query_stream)
+ * are those of rocprofv3_stream; 0: the default stream. 0 or -errno with q->res->error. */
 int rocprofv3_names_number_streams(struct query *q);
-/* Operations of a kind that rocprofiler-sdk does not number, behind those that it does: calls `each` in their order. */
+/* Operations of a kind that rocprofiler-sdk does not number, behind those that it does: calls
+ * `each` in their order. */
 int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, const char *name),
 			 void *arg);
 
-/* SQL: q->only: of its node id, hash, machine, system, host, release, version, hardware, domain; of itself pid, parent, begin, end,
- * command, state, and 32 hexadecimal digits that no other trace has. */
+/* SQL: q->only: of its node id, hash, machine, system, host, release, version, hardware, domain; of
+ * itself pid, parent, begin, end, command, state, and 32 hexadecimal digits that no other trace
+ * has. */
 #define ROCPROFV3_PROCESS                                                                          \
 	"SELECT P.node + 1, rocprofv3_hash(coalesce(P.host, '') || coalesce(P.boot_id, '')), "     \
 	"coalesce(P.boot_id, ''), 'Linux', coalesce(P.host, ''), coalesce((SELECT value FROM "     \
@@ -134,9 +145,11 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 	"N.id = Y.id JOIN rtl_thread T ON T.id = K.thread_id LEFT JOIN rtl_queue Q ON Q.id = "       \
 	"S.queue_id LEFT JOIN temp.rocprofv3_queue V ON V.id = S.queue_id LEFT JOIN "                \
 	"temp.rocprofv3_agent G ON G.id = Q.agent_id "
-/* SQL: a queue as rocprofv3 numbers them: from 1 in the order of their making, the runtime's own behind the program's. */
+/* SQL: a queue as rocprofv3 numbers them: from 1 in the order of their making, the runtime's own
+ * behind the program's. */
 #define ROCPROFV3_QUEUE "coalesce(V.number, O.queueId + 1)"
-/* SQL: the call that caused an operation of thread T, and its stream; M.number is NULL for the default stream and where it is unknown. */
+/* SQL: the call that caused an operation of thread T, and its stream; M.number is NULL for the
+ * default stream and where it is unknown. */
 #define ROCPROFV3_STREAM                                                                           \
 	"LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN rocpd_api B ON B.id = L.api_id LEFT " \
 	"JOIN temp.rocprofv3_stream M ON M.process_id = T.process_id AND M.name = L.stream AND "   \
@@ -167,7 +180,8 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 
 /* ---- rocprofv3_csv.c ---- */
 
-/* A table of the CSV files, which has to be there. The columns of agent_info are fields of the SDK's agents. */
+/* A table of the CSV files, which has to be there. The columns of agent_info are fields of the
+ * SDK's agents. */
 struct csv_table;
 const struct csv_table *rocprofv3_csv_table(const char *name);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rocprofv3_json.c - rocprofv3's JSON: what describes a process
  *
- * One process in a file: readers take the first alone. Keys are in rocprofv3's order, the numbers of kinds and operations those of
- * rocprofiler-sdk 1.0; what it does not number follows behind.
+ * One process in a file: readers take the first alone. Keys are in rocprofv3's order, the numbers
+ * of kinds and operations those of rocprofiler-sdk 1.0; what it does not number follows behind.
  *
  * Not here: records (rocprofv3_records.c).
  */
@@ -280,8 +280,8 @@ static int put_strings(struct query *q, struct json *j)
 
 /* ---- code ---- */
 
-/* Readers index these arrays by ids, as rocprofv3 does: entry N is N, 0 and gaps are placeholders. An array beyond this many gaps is of a
- * damaged trace. */
+/* Readers index these arrays by ids, as rocprofv3 does: entry N is N, 0 and gaps are placeholders.
+ * An array beyond this many gaps is of a damaged trace. */
 #define MAX_GAPS (1 << 20)
 
 struct indexed {
@@ -390,8 +390,9 @@ static void put_symbol_gap(struct json *j, int64_t id)
 	put_symbol(j, NULL, id);
 }
 
-/* Functions of the host by which kernels were launched, in the order of their first launch; a trace does not have those that were only
- * registered. hipLaunchCooperativeKernel() has the function as `f`. */
+/* Functions of the host by which kernels were launched, in the order of their first launch; a trace
+ * does not have those that were only registered. hipLaunchCooperativeKernel() has the function as
+ * `f`. */
 static const char functions_sql[] =
 	"WITH launched AS (SELECT L.op_id, A.args_id, N.string AS name, S.kernel_id FROM query_cause L JOIN rocpd_api A "
 	"ON A.id = L.api_id JOIN rocpd_string N ON N.id = A.apiName_id AND N.string GLOB 'hip*Launch*Kernel*' JOIN "

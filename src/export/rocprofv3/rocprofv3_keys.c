@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofv3_keys.c - parts of names of files that rocprofv3 alone has: %tag%, %argv%, %launch_time% and their like
+/* rocprofv3_keys.c - parts of names of files that rocprofv3 alone has: %tag%, %argv%, %launch_time%
+ * and their like
  *
  * Written %key% or {key}. Others stay as they are, for base/pattern.h.
  */
@@ -14,7 +15,8 @@
 
 #define WORD_SIZE 512
 
-/* Takes the next word of a command line as `rtl` records it: those with blanks are in single quotes. False: there is none. */
+/* Takes the next word of a command line as `rtl` records it: those with blanks are in single
+ * quotes. False: there is none. */
 static bool next_word(const char **at, char word[WORD_SIZE])
 {
 	bool quoted = false;
@@ -33,7 +35,8 @@ static bool next_word(const char **at, char word[WORD_SIZE])
 	return true;
 }
 
-/* A word as a part of a name: without blanks around it, '/' is '_', no dots and underscores at its begin. */
+/* A word as a part of a name: without blanks around it, '/' is '_', no dots and underscores at its
+ * begin. */
 static void put_word(struct str *s, const char *word)
 {
 	size_t n;
@@ -79,7 +82,8 @@ static void put_tag(struct str *s, const char *command)
 	str_add(s, slash ? slash + 1 : word);
 }
 
-/* A format that yields more than `text` holds, or nothing, adds nothing. It may be the user's: strftime() takes no arguments from it. */
+/* A format that yields more than `text` holds, or nothing, adds nothing. It may be the user's:
+ * strftime() takes no arguments from it. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void put_time(struct str *s, int64_t seconds, const char *format)

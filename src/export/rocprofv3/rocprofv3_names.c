@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofv3_names.c - numbers of functions, names of kernels, numbers of agents, as temporary tables
+/* rocprofv3_names.c - numbers of functions, names of kernels, numbers of agents, as temporary
+ * tables
  *
  * They are small: one row for each function, kernel and agent of the trace.
  */
@@ -81,7 +82,8 @@ static uint32_t domain_of(int kind)
 	}
 }
 
-/* Functions that allocate and release memory: operation, and the names of the arguments for size and address. */
+/* Functions that allocate and release memory: operation, and the names of the arguments for size
+ * and address. */
 static const struct allocation {
 	const char *name, *size, *address;
 	int operation;
@@ -261,7 +263,8 @@ static void sql_hash(sqlite3_context *context, int nr, sqlite3_value **values)
 			     text ? (int64_t)(map_hash(text, (size_t)size) & INT64_MAX) : 0);
 }
 
-/* "gfx90a" -> 90010: major, minor and stepping; the last two digits are minor and stepping, in hexadecimal. */
+/* "gfx90a" -> 90010: major, minor and stepping; the last two digits are minor and stepping, in
+ * hexadecimal. */
 static void sql_gfx(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	const char *isa = (const char *)sqlite3_value_text(values[0]);
@@ -348,8 +351,8 @@ static const char queues_sql[] =
 	"INSERT INTO temp.rocprofv3_queue SELECT id, row_number() OVER (PARTITION BY process_id ORDER BY internal, "
 	"queue_id) FROM rtl_queue";
 
-/* Streams that were made, and handles that were used before the first of that name was made: their making was not recorded. 0x1 is the
- * legacy default stream. */
+/* Streams that were made, and handles that were used before the first of that name was made: their
+ * making was not recorded. 0x1 is the legacy default stream. */
 static const char streams_sql[] =
 	"INSERT INTO temp.rocprofv3_stream WITH made AS MATERIALIZED (SELECT P.id AS process_id, printf('0x%x', "
 	"rocprofv3_arg(U.string, '*stream')) AS name, A.\"end\" AS since FROM rocpd_api A JOIN rocpd_ustring U ON U.id "

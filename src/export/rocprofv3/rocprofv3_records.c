@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rocprofv3_records.c - rocprofv3's JSON: the records of a process
  *
- * Rows are streamed; SQLite sorts them in its temporary files. Times of operations that were not measured are their position on the
- * time axis: readers take the least and the greatest for the length of the trace.
+ * Rows are streamed; SQLite sorts them in its temporary files. Times of operations that were not
+ * measured are their position on the time axis: readers take the least and the greatest for the
+ * length of the trace.
  */
 #include <string.h>
 
@@ -133,7 +134,8 @@ static const char hip_calls_sql[] =
 	") LEFT JOIN rocpd_ustring U ON U.id = A.args_id LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id BETWEEN ?1 "
 	"AND ?2 ORDER BY A.start, A.id";
 
-/* Finds the parameter `name` in "ptr:void**;size:unsigned long". The size of its type; 0: there is none. */
+/* Finds the parameter `name` in "ptr:void**;size:unsigned long". The size of its type; 0: there is
+ * none. */
 static size_t find_type(const char *params, const char *name, size_t name_size, const char **type)
 {
 	while (params && *params) {
@@ -172,8 +174,8 @@ static void put_arg(struct json *j, const struct call_arg *a, const char *params
 	json_object_end(j);
 }
 
-/* The parameters in their order, then what pointers pointed to ("*ptr"). A trace has no types: they are those of the SDK's `params`. Returns
- * the value that the call returned, if it is no status. */
+/* The parameters in their order, then what pointers pointed to ("*ptr"). A trace has no types: they
+ * are those of the SDK's `params`. Returns the value that the call returned, if it is no status. */
 static int64_t put_args(struct json *j, const char *text, const char *params)
 {
 	bool is_form = call_args_is_form(text);

@@ -131,7 +131,8 @@ static int rename_output(struct rpd *r)
 
 	if (err)
 		return err;
-	/* It is empty. A process that is killed after the file has its name leaves nothing behind. */
+	/* It is empty. A process that is killed after the file has its name leaves nothing
+	 * behind. */
 	rpd_copy_journal(r, journal);
 	if (r->is_copy)
 		temporary_delete(journal);
@@ -212,8 +213,8 @@ static int write_identity(struct rpd *r)
 	return ret;
 }
 
-/* What changed_add() compares. The counter in the file is final by now: SQLite increments it with the first transaction
- * of a connection that locks the file for itself. */
+/* What changed_add() compares. The counter in the file is final by now: SQLite increments it with
+ * the first transaction of a connection that locks the file for itself. */
 static int note_rows(struct rpd *r)
 {
 	int ret = 0;
@@ -277,8 +278,9 @@ static int finish_database(struct rpd *r)
 		ret = rpd_schema_finish(r);
 	if (ret == 0 && r->has_merged && !r->has_args)
 		r->has_args = query_number(r->db, QUERY_HAS_ARGS_OURS, 1) != 0;
-	/* note_rows() reads the counter that this writes. With a journal every commit increments it, also the last one, which has
-	 * to be a single one: a file that can't be continued is complete */
+	/* note_rows() reads the counter that this writes. With a journal every commit increments
+	 * it, also the last one, which has to be a single one: a file that can't be continued is
+	 * complete */
 	if (ret == 0 && !r->keeps_state)
 		ret = commit(r);
 	if (ret == 0)
@@ -419,7 +421,8 @@ static void count_rows(struct rpd *r)
 	count_gpus(r);
 }
 
-/* The unfinished database has all its rows: the process that wrote it ended before it gave it its name. */
+/* The unfinished database has all its rows: the process that wrote it ended before it gave it its
+ * name. */
 static int name_complete(struct rpd *r, const char *const *inputs, size_t nr)
 {
 	struct load_error error = { "" };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_api.c - the calls of one process as rows, and RPD's tables of launches, copies and graphs
  *
- * The roles of its arguments (spool/format.h) determine the tables of a function, looked up once for each
- * function. The same arguments repeat often, so a cache keeps their texts by their words: memory is
- * bounded, and an evicted text is written again, as RPD allows.
+ * The roles of its arguments (spool/format.h) determine the tables of a function, looked up once
+ * for each function. The same arguments repeat often, so a cache keeps their texts by their words:
+ * memory is bounded, and an evicted text is written again, as RPD allows.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -89,8 +89,8 @@ static bool begins_with(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* The tables of a function's calls. Graph functions are those that RPD lists: they relate streams to graphs and
- * graphs to executables. */
+/* The tables of a function's calls. Graph functions are those that RPD lists: they relate streams
+ * to graphs and graphs to executables. */
 static uint32_t tables_of(const struct rpd_fn *fn, const struct store_op *op)
 {
 	const char *name = op->name;
@@ -220,7 +220,8 @@ int rpd_api_begin(struct rpd_process *p)
 	ret = begin_calls(p);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
 		find_roles(&p->fns[i], &p->ops[i]);
-		/* the name of an unknown one may be in the next part; if not, it is made for its first call */
+		/* the name of an unknown one may be in the next part; if not, it is made for its
+		 * first call */
 		if (p->ops[i].known)
 			ret = name_fn(p, &p->ops[i], &p->fns[i].name);
 	}

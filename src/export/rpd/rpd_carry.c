@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_carry.c - how a merge copies each column of a table
  *
- * A column that the other file lacks (older generations of RPD) gets a default, as does a NULL in it. The tracer from which this project
- * has its name (rocm-trace-lite 0.3 in C++) calls api_ptr_id api_id. No id is looked up: ids and references to them change by the same
- * amount.
+ * A column that the other file lacks (older generations of RPD) gets a default, as does a NULL in
+ * it. The tracer from which this project has its name (rocm-trace-lite 0.3 in C++) calls api_ptr_id
+ * api_id. No id is looked up: ids and references to them change by the same amount.
  */
 #include "export/rpd/rpd_internal.h"
 

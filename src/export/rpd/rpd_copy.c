@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_copy.c - an unfinished database of another process is continued in a copy: what it was made of stays as it is
+/* rpd_copy.c - an unfinished database of another process is continued in a copy: what it was made
+ * of stays as it is
  *
- * The copy includes the journal of a process that was killed: SQLite then undoes in the copy what was not committed.
+ * The copy includes the journal of a process that was killed: SQLite then undoes in the copy what
+ * was not committed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,7 +122,8 @@ int rpd_copy(struct rpd *r, const char *path)
 	return err ? rpd_fail(r, err, "%s: can't be written: %s", r->out, strerror(-err)) : 0;
 }
 
-/* Whether the copy is of one of these raw traces: a database of another trace may have the name that is expected. */
+/* Whether the copy is of one of these raw traces: a database of another trace may have the name
+ * that is expected. */
 int rpd_copy_check(struct rpd *r, const char *const *inputs, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_counter.c - hardware counters of dispatches as rows
  *
- * The records have the values of events; the user named counters and metrics (INFO "counters"), which are computed here from
- * those of one dispatch. Metrics of the user's own are defined by INFO "counter_metrics". A record may come before its dispatch, and in another part: the rows wait in rtl_counted, by queue and
- * packet, until all dispatches have theirs.
+ * The records have the values of events; the user named counters and metrics (INFO "counters"),
+ * which are computed here from those of one dispatch. Metrics of the user's own are defined by INFO
+ * "counter_metrics". A record may come before its dispatch, and in another part: the rows wait in
+ * rtl_counted, by queue and packet, until all dispatches have theirs.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -37,7 +38,8 @@ struct counted_name {
 	bool is_had;
 };
 
-/* A dispatch whose values are in several records, of which not all were read yet. Chunks are not read in the order of time. */
+/* A dispatch whose values are in several records, of which not all were read yet. Chunks are not
+ * read in the order of time. */
 struct counted_part {
 	uint32_t queue, nr;
 	uint64_t packet;
@@ -412,7 +414,8 @@ static int add_loss(struct rpd *r, const struct rpd_process *p, int64_t nr, cons
 		reason, load_class_name(LOAD_LOSS), text, (long long)nr);
 }
 
-/* Counters whose dispatch is not in the file: it is at the end of the one before (--split), or was lost itself. */
+/* Counters whose dispatch is not in the file: it is at the end of the one before (--split), or was
+ * lost itself. */
 static int report_unmatched(struct rpd *r, const struct rpd_process *p)
 {
 	int64_t last = p->base + p->blocks * RPD_BLOCK - 1;
@@ -443,8 +446,9 @@ static char *read_asked(struct rpd *r, const struct rpd_process *p)
 	return asked;
 }
 
-/* Kernels that were counted, but never for one of the names: they were launched less often than there are passes, can't be replayed,
- * or the events of a pass could not be counted. A loss for each kernel and name; the warning has the names. */
+/* Kernels that were counted, but never for one of the names: they were launched less often than
+ * there are passes, can't be replayed, or the events of a pass could not be counted. A loss for
+ * each kernel and name; the warning has the names. */
 static int report_missing(struct rpd *r, const struct rpd_process *p)
 {
 	long long last = p->base + p->blocks * RPD_BLOCK - 1, base = p->base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_db.c - SQLite for the writer: a new file, no journal, every error as a message
  *
- * There is no journal, because the file is temporary until it is complete and removed after an error. One that grows with
- * its traces has a journal: it is kept.
+ * There is no journal, because the file is temporary until it is complete and removed after an
+ * error. One that grows with its traces has a journal: it is kept.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -71,7 +71,8 @@ static int on_progress(void *arg)
 	return rpd_progress(r, r->done_of_input) != 0;
 }
 
-/* SQLite's busy handler: zero gives up. A database that grows may be looked at by others, who lock it meanwhile. */
+/* SQLite's busy handler: zero gives up. A database that grows may be looked at by others, who lock
+ * it meanwhile. */
 static int on_busy(void *arg, int times)
 {
 	static const struct timespec pause = { .tv_nsec = BUSY_PAUSE_MS * 1000000L };
@@ -103,16 +104,16 @@ static int create_file(struct rpd *r)
 
 int rpd_db_open(struct rpd *r)
 {
-	static const char settings[] =
-		"PRAGMA page_size = 8192;"
-		"PRAGMA journal_mode = OFF;"
-		"PRAGMA synchronous = OFF;"
-		"PRAGMA main.locking_mode = EXCLUSIVE;" /* inputs are attached, which others may have open */
-		"PRAGMA cache_size = -16384;"
-		"PRAGMA temp_store = FILE;"
-		"PRAGMA foreign_keys = OFF;"
-		"PRAGMA trusted_schema = OFF;"
-		"PRAGMA cell_size_check = ON;";
+	static const char settings[] = "PRAGMA page_size = 8192;"
+				       "PRAGMA journal_mode = OFF;"
+				       "PRAGMA synchronous = OFF;"
+				       /* inputs are attached, which others may have open */
+				       "PRAGMA main.locking_mode = EXCLUSIVE;"
+				       "PRAGMA cache_size = -16384;"
+				       "PRAGMA temp_store = FILE;"
+				       "PRAGMA foreign_keys = OFF;"
+				       "PRAGMA trusted_schema = OFF;"
+				       "PRAGMA cell_size_check = ON;";
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
 	int ret = create_file(r);
 
@@ -125,7 +126,8 @@ int rpd_db_open(struct rpd *r)
 	ret = rpd_db_exec(r, settings);
 	if (ret == 0 && r->opt->rows && rowfile_attach(r->opt->rows, r->db) != SQLITE_OK)
 		ret = rpd_db_fail(r, r->out);
-	/* the journal undoes what a killed process had begun; the kernel writes what it had committed */
+	/* the journal undoes what a killed process had begun; the kernel writes what it had
+	 * committed */
 	if (ret == 0 && r->keeps_state)
 		ret = rpd_db_exec(r, "PRAGMA journal_mode = TRUNCATE");
 	return ret;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_feed.c - rows of operations and calls in bulk
  *
- * Rows are collected in an array that SQL reads as virtual tables, and written with INSERT ... SELECT:
- * one statement for a few thousand rows instead of bind, step and reset for each, and the
+ * Rows are collected in an array that SQL reads as virtual tables, and written with INSERT ...
+ * SELECT: one statement for a few thousand rows instead of bind, step and reset for each, and the
  * bookkeeping of AUTOINCREMENT once instead of for each row. Measured, that is 1.5 times as fast
  * as prepared single-row inserts into tables without AUTOINCREMENT.
  *
- * Of a database that one command makes for itself, most of the rows go to a rowfile instead (query/rowfile.h).
+ * Of a database that one command makes for itself, most of the rows go to a rowfile instead
+ * (query/rowfile.h).
  */
 #include "export/rpd/rpd_internal.h"
 

@@ -40,8 +40,8 @@
 #define RPD_BLOCK (INT64_C(1) << 32)
 /* Larger ids of a process are damage: they could reach into the block of another process. */
 #define RPD_MAX_LOCAL (UINT64_C(1) << 40)
-/* Ids of a process whose trace was not complete when its first row was written: markers and threads with small numbers
- * are in front of calls, the others far behind them. */
+/* Ids of a process whose trace was not complete when its first row was written: markers and threads
+ * with small numbers are in front of calls, the others far behind them. */
 #define RPD_WIDE_MARKERS (UINT64_C(1) << 24)
 #define RPD_WIDE_THREADS (UINT64_C(1) << 16)
 #define RPD_WIDE_FAR (INT64_C(1) << 41) /* multiples: markers, threads, calls without an id */
@@ -102,8 +102,8 @@ int rpd_db_execf(struct rpd *r, const char *fmt, ...);
 int rpd_db_prepare(struct rpd *r, sqlite3_stmt **stmt, const char *sql);
 /* Steps a statement that returns no rows, and resets it. */
 int rpd_db_step(struct rpd *r, sqlite3_stmt *stmt);
-/* Binds and steps. `types` has one letter for each value: i int64_t; t const char *; n an int64_t that is ignored, binds NULL;
- * e const char *, "" binds NULL. */
+/* Binds and steps. `types` has one letter for each value: i int64_t; t const char *; n an int64_t
+ * that is ignored, binds NULL; e const char *, "" binds NULL. */
 int rpd_db_insert(struct rpd *r, sqlite3_stmt *stmt, const char *types, ...);
 /* The first column of the first row; fallback without a row. */
 int64_t rpd_db_int(struct rpd *r, int64_t fallback, const char *fmt, ...);
@@ -169,7 +169,8 @@ struct rpd_row {
 struct rpd_feed;
 int rpd_feed_create(struct rpd_feed **out, struct rpd *r);
 void rpd_feed_destroy(struct rpd_feed *feed);
-/* Returns one row to fill; NULL: call rpd_feed_flush() first. The caller sets all fields of the tables in its `in`. */
+/* Returns one row to fill; NULL: call rpd_feed_flush() first. The caller sets all fields of the
+ * tables in its `in`. */
 struct rpd_row *rpd_feed_row(struct rpd_feed *feed);
 int rpd_feed_flush(struct rpd_feed *feed);
 
@@ -277,14 +278,16 @@ int rpd_spool_trace(struct rpd *r, const char *path, char id[33]);
 int rpd_spool_add(struct rpd *r, const char *path);
 /* Writes what was added to a trace that still grows. */
 int rpd_spool_part(struct rpd *r, const char *path);
-/* Finishes the processes that have a part in the file and whose trace is not to be written to its end. */
+/* Finishes the processes that have a part in the file and whose trace is not to be written to its
+ * end. */
 int rpd_spool_finish_rest(struct rpd *r);
 void rpd_spool_free(struct rpd_process *p);
 /* Gives a process its ids in the database. `complete`: its trace ends in this part. */
 int rpd_spool_begin(struct rpd_process *p, bool complete);
 /* Writes the names that every process has. */
 int rpd_spool_names(struct rpd_process *p);
-/* Writes what is on disk so far as the last of each process, and begins them in the next database. */
+/* Writes what is on disk so far as the last of each process, and begins them in the next
+ * database. */
 int rpd_spool_split(struct rpd *r, struct rpd *next);
 /* After rpd_state_load(). */
 int rpd_spool_prepare(struct rpd_process *p);
@@ -312,7 +315,8 @@ int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id);
 int rpd_pending_add(struct rpd_process *p, const struct rpd_row *row, uint64_t correlation,
 		    size_t lane);
 int rpd_pending_barrier(struct rpd_process *p, int64_t row, uint64_t correlation, size_t lane);
-/* After the feed was flushed: looks for their calls in this part. `final`: those that have none get their threads.
+/* After the feed was flushed: looks for their calls in this part. `final`: those that have none get
+ * their threads.
  * *first is the first row that was pending or is of this part. */
 int rpd_pending_resolve(struct rpd_process *p, bool final, int64_t *first);
 
@@ -325,16 +329,19 @@ int rpd_state_drop(struct rpd *r);
 int rpd_state_copy(struct rpd_process *from, struct rpd_process *to);
 
 /* rpd_split.c */
-/* After a merge: databases of one trace that are followed by their next one are continued no more. */
+/* After a merge: databases of one trace that are followed by their next one are continued no
+ * more. */
 int rpd_split_join(struct rpd *r);
-/* Makes of a process' copy its beginning in the next database. The index of the part that was written last is open. */
+/* Makes of a process' copy its beginning in the next database. The index of the part that was
+ * written last is open. */
 int rpd_split_begin(struct rpd_process *from, struct rpd_process *to);
 
 /* rpd_api.c */
 /* Writes the names of functions and finds the roles of their arguments. */
 int rpd_api_begin(struct rpd_process *p);
 int rpd_api_call(void *arg, const struct store_api *api);
-/* After the feed was flushed: gives calls the names of the kernels of operations from that row on. */
+/* After the feed was flushed: gives calls the names of the kernels of operations from that row
+ * on. */
 int rpd_api_name(struct rpd_process *p, int64_t first_op, bool final);
 void rpd_api_end_part(struct rpd_process *p);
 void rpd_api_fini(struct rpd_process *p);
@@ -347,8 +354,9 @@ void rpd_pinned_end_part(struct rpd_process *p);
 bool rpd_pinned_has(const struct rpd_process *p, uint64_t pointer, uint64_t ns);
 
 /* rpd_meta.c */
-/* Kernels of several processes that read alike, and are different ones by their mangled names, get names of their own, as those of one process
- * have (store/index_meta.c): all but those of the first process. 0 or -errno. */
+/* Kernels of several processes that read alike, and are different ones by their mangled names, get
+ * names of their own, as those of one process have (store/index_meta.c): all but those of the first
+ * process. 0 or -errno. */
 int rpd_meta_tell_apart(struct rpd *r);
 /* Gives every kernel of this part that is known the string id of its name. */
 int rpd_meta_names(struct rpd_process *p);
@@ -357,7 +365,8 @@ int rpd_meta_kernel(struct rpd_process *p, size_t kernel, int64_t *name);
 int rpd_meta_write(struct rpd_process *p);
 /* The trace's id, as it is in the database. */
 void rpd_meta_trace(const struct rpd_process *p, char id[RPD_TRACE_ID]);
-/* The string id of a kernel's demangled name; kernels of the same name share it. Adds the name for kernel `index` if it is missing;
+/* The string id of a kernel's demangled name; kernels of the same name share it. Adds the name for
+ * kernel `index` if it is missing;
  * SIZE_MAX: only searches. 1: *id is set; 0: not found; or -errno. */
 int rpd_meta_name(struct rpd_process *p, const char *name, size_t index, int64_t *id);
 /* After all passes: writes the process' row and losses, and adds it to the verdict. */

@@ -55,8 +55,8 @@ int rpd_marker_begin(void *arg, const struct store_marker *m)
 			     rpd_spool_marker(p, m->parent), (int64_t)0, end_tid);
 }
 
-/* An end without an open range: its begin is in a chunk that was drained later, or the program stopped the
- * range twice. The first end in time counts. */
+/* An end without an open range: its begin is in a chunk that was drained later, or the program
+ * stopped the range twice. The first end in time counts. */
 static int end_unopened_range(struct rpd_process *p, const struct store_marker_end *e, int64_t id)
 {
 	uint64_t other;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_merge.c - copies every row of another database, with its ids in new blocks
  *
- * Processes of a further host get a node number, and RPD's strides are added to their pids and GPU ids,
- * as in RPD's multi-node files.
+ * Processes of a further host get a node number, and RPD's strides are added to their pids and GPU
+ * ids, as in RPD's multi-node files.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -79,7 +79,8 @@ static void sql_gpu(sqlite3_context *context, int argc, sqlite3_value **argv)
 	sql_move(context, argv, true);
 }
 
-/* Texts of another program's database may have any bytes: each part of one between NULs as text_valid() has it. Other values stay. */
+/* Texts of another program's database may have any bytes: each part of one between NULs as
+ * text_valid() has it. Other values stay. */
 static void sql_valid(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	const char *text = sqlite3_value_type(argv[0]) == SQLITE_TEXT ?
@@ -274,7 +275,8 @@ static int take_processes(struct merge *m)
 		(long long)m->base);
 }
 
-/* RPD's files have no host and no losses: one row of rtl_process stands for the file, with a note. */
+/* RPD's files have no host and no losses: one row of rtl_process stands for the file, with a
+ * note. */
 static int add_rpd_process(struct merge *m, int64_t last)
 {
 	static const char text[] = "from an RPD file, which does not say what was lost";
@@ -335,8 +337,8 @@ static int add_verdict(struct merge *m)
 	return ret;
 }
 
-/* The output has its own tags that describe the file; others are copied, under a new name if two inputs have
- * different values. */
+/* The output has its own tags that describe the file; others are copied, under a new name if two
+ * inputs have different values. */
 static int copy_metadata(struct merge *m, int64_t input)
 {
 	if (!rpd_carry_has(m->r, "rocpd_metadata", NULL))

@@ -88,7 +88,8 @@ struct registers {
 	int64_t vgpr, accum_vgpr, sgpr; /* -1: unknown */
 };
 
-/* The numbers of registers that the hardware allocates, from the kernel descriptor's resource words. */
+/* The numbers of registers that the hardware allocates, from the kernel descriptor's resource
+ * words. */
 static struct registers registers_of(const struct store_kernel *k, const struct store_agent *agent)
 {
 	struct registers regs = { -1, -1, -1 };
@@ -177,7 +178,8 @@ int rpd_meta_names(struct rpd_process *p)
 		if (!map_get(&p->names, hash, &other) && map_put(&p->names, hash, i) < 0)
 			ret = rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	}
-	/* the name of an unknown kernel may be in the next part; if not, it is made for its first dispatch */
+	/* the name of an unknown kernel may be in the next part; if not, it is made for its first
+	 * dispatch */
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		if (p->kernels[i].known)
 			ret = rpd_meta_kernel(p, i, &name);

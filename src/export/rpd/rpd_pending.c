@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_pending.c - operations whose call is not recorded yet
  *
- * A call is recorded when it returns, which may be after its operations; a link of an operation to its call, too. In the
- * parts of a trace that still grows such an operation has its row before. It is linked to its thread then, and noted
- * here; when a later part has the call, its row is changed. A row is changed once at most, and is one of the last: memory
- * and time do not grow with the trace.
+ * A call is recorded when it returns, which may be after its operations; a link of an operation to
+ * its call, too. In the parts of a trace that still grows such an operation has its row before. It
+ * is linked to its thread then, and noted here; when a later part has the call, its row is changed.
+ * A row is changed once at most, and is one of the last: memory and time do not grow with the
+ * trace.
  */
 #include "export/rpd/rpd_internal.h"
 

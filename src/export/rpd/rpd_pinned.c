@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_pinned.c - pinned host memory by time
  *
- * From the calls that allocate or register memory and those that release it: it is pinned from the end of the former to the begin of
- * the latter. Calls come in any order, so a separate pass over each part of the trace collects them, if the process
- * made any.
+ * From the calls that allocate or register memory and those that release it: it is pinned from the
+ * end of the former to the begin of the latter. Calls come in any order, so a separate pass over
+ * each part of the trace collects them, if the process made any.
  *
- * A region is an address; its spans follow one another in time. Regions are sorted by address, and a tree over them has
- * the furthest end of each subtree, so that the search for the span of a pointer takes logarithmic time.
+ * A region is an address; its spans follow one another in time. Regions are sorted by address, and
+ * a tree over them has the furthest end of each subtree, so that the search for the span of a
+ * pointer takes logarithmic time.
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -35,7 +36,8 @@ struct rpd_pinned {
 	struct region *regions;
 	uint32_t nr_regions, nr_leaves;
 	uint64_t *
-		furthest; /* tree: node n is the maximum of 2n and 2n + 1, leaves from nr_leaves on */
+		/* tree: node n is the maximum of 2n and 2n + 1, leaves from nr_leaves on */
+		furthest;
 };
 
 enum what { NOTHING, ALLOCATED, RELEASED, FREED };
@@ -129,7 +131,8 @@ static int compare_events(const void *a, const void *b)
 	return (x->size != 0) - (y->size != 0);
 }
 
-/* Sorts the events. The same one comes twice if its call was in memory first and on disk in a later part. */
+/* Sorts the events. The same one comes twice if its call was in memory first and on disk in a later
+ * part. */
 static void sort_events(struct rpd_process *p)
 {
 	uint32_t nr = 0;

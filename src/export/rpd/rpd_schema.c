@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_schema.c - makes tables (rpd_tables.c), views and indexes of a database
  *
- * Dispatches on internal queues of the runtime are in rtl_op_runtime and not in rocpd_op: RPD's views count
- * every row of rocpd_op, and those dispatches implement copies that have rows already.
+ * Dispatches on internal queues of the runtime are in rtl_op_runtime and not in rocpd_op: RPD's
+ * views count every row of rocpd_op, and those dispatches implement copies that have rows already.
  * docs/formats/database.md describes every view; a change here is a change there.
  */
 #include "export/rpd/rpd_internal.h"
@@ -119,7 +119,8 @@ static const char *const rtl_views[] = {
 					     "rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id LEFT JOIN rtl_agent S ON S.id = K.src_agent_id "
 					     "LEFT JOIN rtl_agent D ON D.id = K.dst_agent_id",
 	"CREATE " TRANSFER_VIEW,
-	/* Calls without an operation: where something is lost or left out, that may be theirs. One that does not wait may have been captured. */
+	/* Calls without an operation: where something is lost or left out, that may be theirs. One
+	 * that does not wait may have been captured. */
 	"CREATE VIEW rtl_host_copy AS WITH copied AS (SELECT C.api_ptr_id AS api_id, " TRANSFER_CALLED
 	" AS number, CASE WHEN C.size > 0 THEN C.size ELSE C.width * C.height END AS bytes, C.sync, X.src_agent_id, "
 	"X.dst_agent_id FROM rocpd_copyapi C LEFT JOIN rtl_api_copy X ON X.api_id = C.api_ptr_id LEFT JOIN rtl_agent S "
@@ -154,8 +155,8 @@ static const char *const rtl_views[] = {
 	"rocpd_api A ON A.id = L.api_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id LEFT JOIN "
 	"rocpd_graphLaunchapi G ON G.api_ptr_id = A.id WHERE coalesce(C.stream, G.stream) IS NOT NULL GROUP "
 	"BY A.pid, coalesce(C.stream, G.stream), O.queueId, O.gpuId",
-	/* a handle may be reused for another executable: launches belong to the last instantiation that
-	 * ended before they began */
+	/* a handle may be reused for another executable: launches belong to the last instantiation
+	 * that ended before they began */
 	"CREATE VIEW rtl_graph_op AS WITH launch AS (SELECT G.api_ptr_id AS api_id, A.pid, A.start, "
 	"G.graphExec AS exec, (SELECT I.api_ptr_id FROM rocpd_graphapi I JOIN rocpd_api B ON B.id = "
 	"I.api_ptr_id WHERE I.graphExec = G.graphExec AND B.pid = A.pid AND B.end <= A.start ORDER BY B.end "
@@ -187,7 +188,8 @@ static const char *const indexes[] = {
 	"CREATE INDEX \"rocpd_strin_string_c7b9cd_idx\" ON \"rocpd_string\" (\"string\")",
 	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
 	"CREATE INDEX rtl_graphapi_exec ON rocpd_graphapi (graphExec)",
-	/* operations without measured times are few: readers need not look at the others for them */
+	/* operations without measured times are few: readers need not look at the others for
+	 * them */
 	("CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & " KINDS_UNTIMED),
 	NULL,
 };

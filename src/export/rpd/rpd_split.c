@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_split.c - a trace in several databases
  *
- * Each database is complete by itself: processes, kernels, queues and threads are in every one, an operation, a call and a
- * marker is in one of them. A range that is open when a database ends is in the next one, too: there with its begin and its
- * end, in the earlier one it is unclosed. An operation whose call returns later has its call in the next database and is
- * linked to its thread.
+ * Each database is complete by itself: processes, kernels, queues and threads are in every one, an
+ * operation, a call and a marker is in one of them. A range that is open when a database ends is in
+ * the next one, too: there with its begin and its end, in the earlier one it is unclosed. An
+ * operation whose call returns later has its call in the next database and is linked to its thread.
  *
- * The next database begins with the state of this one: what it read, what was submitted and not seen yet, and the counts that
- * the verdict of the last one needs. Nothing of it names a row of this database.
+ * The next database begins with the state of this one: what it read, what was submitted and not
+ * seen yet, and the counts that the verdict of the last one needs. Nothing of it names a row of
+ * this database.
  */
 #include "export/rpd/rpd_internal.h"
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_spool.c - the operations of one process as rows
  *
- * Every id of a process is its base plus its number in the trace; the base is a multiple of 2^32, so that
- * processes never collide and a merge adds an offset. Markers, threads and calls share a
+ * Every id of a process is its base plus its number in the trace; the base is a multiple of 2^32,
+ * so that processes never collide and a merge adds an offset. Markers, threads and calls share a
  * table: calls, by far the most, come last, with their correlation ids plus an offset, so that
- * rows are appended and never inserted between others. The numbers of a trace that still grows are not
+ * rows are appended and never inserted between others. The numbers of a trace that still grows are
+ * not
  * known: it gets a wide base and offset (rpd_internal.h, RPD_WIDE_MARKERS).
  *
- * A trace comes in one part or several (store/index.h). Rows of operations and calls are written with their part; those
- * that describe the process, its threads and what it used with the last part, when all is known.
+ * A trace comes in one part or several (store/index.h). Rows of operations and calls are written
+ * with their part; those that describe the process, its threads and what it used with the last
+ * part, when all is known.
  *
  * A row needs a time. An operation without one is placed at the latest time seen so far, with no
  * duration and the flag "placed"; rtl's views show its times as recorded, as 0.
@@ -194,8 +196,8 @@ void rpd_spool_widen(struct rpd_process *p, size_t lane, int64_t start, int64_t 
 		span->end = end;
 }
 
-/* Links the operation to the call that caused it, by the correlation id, which is the id of the call's
- * row, wherever its record is. Without a call, links it to the row that stands for its
+/* Links the operation to the call that caused it, by the correlation id, which is the id of the
+ * call's row, wherever its record is. Without a call, links it to the row that stands for its
  * thread, at least until rpd_pending_resolve(). */
 static int link_call(struct rpd_process *p, struct rpd_row *row, size_t lane, uint64_t correlation)
 {
@@ -458,7 +460,8 @@ static int register_trace(struct rpd_process *p)
 	return rpd_take_trace(p->r, id, p->path);
 }
 
-/* The largest id in the process, recorded or assigned here; the others are limited by the number of records. */
+/* The largest id in the process, recorded or assigned here; the others are limited by the number of
+ * records. */
 static uint64_t max_object(const struct rpd_process *p)
 {
 	size_t nr[4];

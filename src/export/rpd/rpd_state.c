@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_state.c - what continues an unfinished database, in the database itself
  *
- * The state is written in the transaction of the rows that it belongs to, so that it holds for exactly the rows that are
- * there, whenever a process that writes them is killed. Another process then continues with the file: `rtl trace` after the
- * program's end, `rtl recover` after a kill. Both use the same code as the first writer.
+ * The state is written in the transaction of the rows that it belongs to, so that it holds for
+ * exactly the rows that are there, whenever a process that writes them is killed. Another process
+ * then continues with the file: `rtl trace` after the program's end, `rtl recover` after a kill.
+ * Both use the same code as the first writer.
  *
  * rtl_state		id 0 is the job, others the processes: structures as they are in memory
  * rtl_state_records	the records that define what later ones refer to: they only grow

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_tables.c - every table of a database and its columns: RPD's, schema version 3, and rtl's
  *
- * RPD's tables have RPD's names, columns, types and order; its readers select by name. Names of rtl's tables begin with
- * rtl_; rtl also adds three columns at the end of rocpd_op.
+ * RPD's tables have RPD's names, columns, types and order; its readers select by name. Names of
+ * rtl's tables begin with rtl_; rtl also adds three columns at the end of rocpd_op.
  */
 #include "export/rpd/rpd_tables.h"
 
@@ -27,7 +27,8 @@
 #define USTRING_REF "bigint NOT NULL " REFERENCE("rocpd_ustring")
 #define API_REF "bigint NOT NULL " REFERENCE("rocpd_api")
 #define OP_REF "bigint NOT NULL " REFERENCE("rocpd_op")
-/* RPD's schemas have integer or bigint; with integer the key is SQLite's rowid, and needs no index */
+/* RPD's schemas have integer or bigint; with integer the key is SQLite's rowid, and needs no
+ * index */
 #define API_KEY "integer NOT NULL PRIMARY KEY " REFERENCE("rocpd_api")
 
 /* One column on a line would take four pages. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd_tables.h - every table of a database and its columns: how to create, merge and document them */
+/* rpd_tables.h - every table of a database and its columns: how to create, merge and document
+ * them */
 #ifndef RTL_EXPORT_RPD_TABLES_H
 #define RTL_EXPORT_RPD_TABLES_H
 
@@ -13,8 +14,9 @@ struct rpd_column {
 	 *	0  copies it */
 	char move;
 	const char *
-		fallback; /* SQL for an input without such a column; "$empty": the id of a string ''; NULL: 0 for
-		 * ids and '' for others */
+		/* SQL for an input without such a column; "$empty": the id of a string ''; NULL: 0
+		 * for ids and '' for others */
+		fallback;
 	const char *note; /* for the documentation, or NULL */
 };
 

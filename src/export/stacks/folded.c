@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* folded.c - the GPU's time as folded stacks: "process;thread;range;call;kernel NANOSECONDS"
  *
- * One line for each different stack, so memory grows with stacks, not with events. The stack of a call is found when its thread is
- * read, and kept in a temporary table until the operations are read. An operation whose call is unknown is below its range, else below
- * its process. Operations without valid times are left out.
+ * One line for each different stack, so memory grows with stacks, not with events. The stack of a
+ * call is found when its thread is read, and kept in a temporary table until the operations are
+ * read. An operation whose call is unknown is below its range, else below its process. Operations
+ * without valid times are left out.
  */
 #include "export/stacks/folded.h"
 

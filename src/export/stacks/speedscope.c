@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* speedscope.c - speedscope's own format: a profile for each thread and each lane of a queue
  *
- * A profile is a list of frames that open and close, in the order of time, and frames nest. It is written as it is read. What does
- * not nest meanwhile goes to further profiles, which wait in temporary files. Names are listed once, at the end of the file. Memory grows
- * with names and lanes. Operations without valid times and instant markers have no length, and are left out.
+ * A profile is a list of frames that open and close, in the order of time, and frames nest. It is
+ * written as it is read. What does not nest meanwhile goes to further profiles, which wait in
+ * temporary files. Names are listed once, at the end of the file. Memory grows with names and
+ * lanes. Operations without valid times and instant markers have no length, and are left out.
  */
 #include "export/stacks/speedscope.h"
 

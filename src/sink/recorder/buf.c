@@ -228,7 +228,8 @@ void buf_reclaim(void)
 	}
 }
 
-/* Seals the chunks of the bufs whose owner is not busy. Returns how many are. `last`: gives those up. */
+/* Seals the chunks of the bufs whose owner is not busy. Returns how many are. `last`: gives those
+ * up. */
 static uint32_t close_idle(bool last)
 {
 	const struct timespec pause = { 0, CLOSE_WAIT_NS };
@@ -241,7 +242,8 @@ static uint32_t close_idle(bool last)
 		sys_nap(&pause);
 	for (uint32_t i = 0; i < used; i++) {
 		struct buf *b = &bufs[i];
-		/* acquire: pairs with the release that ends a record. A busy owner may be waiting for this thread */
+		/* acquire: pairs with the release that ends a record. A busy owner may be waiting
+		 * for this thread */
 		bool busy = atomic_load_explicit(&b->lane.busy, memory_order_acquire);
 
 		if (!busy) {
@@ -253,7 +255,8 @@ static uint32_t close_idle(bool last)
 		atomic_store_explicit(&b->lane.revoked, busy && last ? ABANDONED : 0,
 				      memory_order_release);
 	}
-	/* a buf that was taken meanwhile; its owner has not seen the end of the trace, or leaves it alone */
+	/* a buf that was taken meanwhile; its owner has not seen the end of the trace, or leaves it
+	 * alone */
 	return nr_busy + (atomic_load_explicit(&nr_used, memory_order_acquire) - used);
 }
 

@@ -45,7 +45,8 @@ struct buf {
 	_Atomic uint32_t next; /* on the stack of free bufs: index + 1 */
 };
 
-/* Bufs take chunks of `h` from now on. Before threads record, or after buf_close_all(). 0 or -ENOMEM. */
+/* Bufs take chunks of `h` from now on. Before threads record, or after buf_close_all(). 0 or
+ * -ENOMEM. */
 int buf_init(struct spool_header *h);
 
 /* A buf for `tid`; NULL when BUF_MAX are in use. Any thread. */
@@ -66,12 +67,12 @@ void buf_seal(struct buf *b);
  * if the kernel has no barrier. */
 void buf_reclaim(void);
 
-/* Waits until each record that was being written is complete, or its owner has seen what the caller stored before; half a
- * second at most. */
+/* Waits until each record that was being written is complete, or its owner has seen what the caller
+ * stored before; half a second at most. */
 void buf_pass_all(void);
 
-/* Seals all chunks: no thread begins a record any more. Waits for those that are in one, with a bound. false: some still
- * are; what they write is lost, and they take new chunks after that. */
+/* Seals all chunks: no thread begins a record any more. Waits for those that are in one, with a
+ * bound. false: some still are; what they write is lost, and they take new chunks after that. */
 bool buf_close_all(void);
 
 /* `b` is revoked: waits while buf_reclaim() or buf_close_all() examines it. Owner thread, busy. */

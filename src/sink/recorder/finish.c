@@ -195,7 +195,8 @@ static void run_job(struct job *job)
 {
 	uint64_t wait_ns = env_uint(ENV_DRAIN_MS) * 1000000u;
 	char *stacks = alloc_pages(2 * STACK_SIZE);
-	/* valgrind turns the keeper into a fork: its results must be visible here in that case, too */
+	/* valgrind turns the keeper into a fork: its results must be visible here in that case,
+	 * too */
 	struct job *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;

@@ -2,9 +2,10 @@
 /* recorder.c - the sink that writes events to the spool
  *
  * Owns:     the spool of this process, its drainer, the page with the recording mode.
- * Threads:  event() and loss() any; tick() the life thread; start() and stop() one at a time; recorder_open() and
- *           recorder_close() any.
- * Locks:    LOCK_META, if a naming record does not fit into its thread's chunk; LOCK_RECORDER, opening and closing.
+ * Threads:  event() and loss() any; tick() the life thread; start() and stop() one at a time;
+ *           recorder_open() and recorder_close() any.
+ * Locks:    LOCK_META, if a naming record does not fit into its thread's chunk; LOCK_RECORDER,
+ *           opening and closing.
  * Hot path: record(): no lock, no allocation, no system call.
  * Fails:    no free slot, or no free buf: the event is dropped and counted.
  * Not here: files (spool.c), chunks (buf.c), records (encode.c), moving to disk (spool/drain.c).
@@ -79,7 +80,8 @@ static bool is_own;  /* the trace was opened by recorder_open(): `rtl trace` has
 static bool is_made; /* recorder_open() has made its spool */
 static bool has_writers RTL_GUARDED_BY(open_lock); /* buf_close_all() has not waited for all */
 static char own_output[LOCATION_SIZE];
-/* A call that began before is left out: what it submitted may be in an earlier trace, or in none. 0: all are recorded. */
+/* A call that began before is left out: what it submitted may be in an earlier trace, or in none.
+ * 0: all are recorded. */
 static _Atomic uint64_t calls_from_ns;
 /* Any thread, also a late one: the header of the last trace, or of the open one. */
 static _Atomic(struct spool_header *) counters;
@@ -264,8 +266,8 @@ static RTL_COLD void count_late(const struct event *ev)
 		loss(SPOOL_REASON_late, 1);
 }
 
-/* The thread's call has been recorded, and so has the record of the thread. Not after a call within another, which may have
- * begun before the trace. */
+/* The thread's call has been recorded, and so has the record of the thread. Not after a call within
+ * another, which may have begun before the trace. */
 static RTL_COLD void give_lane(struct thread *t, struct buf *b, const struct event *ev)
 {
 	if (ev->api.parent)
@@ -274,7 +276,8 @@ static RTL_COLD void give_lane(struct thread *t, struct buf *b, const struct eve
 	t->lane = &b->lane;
 }
 
-/* The thread's first record of a trace. It had its lane in an earlier one: a call of that time must not take it. */
+/* The thread's first record of a trace. It had its lane in an earlier one: a call of that time must
+ * not take it. */
 static RTL_COLD void take_lane(struct thread *t, struct buf *b)
 {
 	b->was_closed = false;
@@ -617,7 +620,8 @@ static void stop(void)
 		goto out;
 	/* acquire: pairs with tick(), which has ended then */
 	hangs = atomic_exchange_explicit(&ticking, 1, memory_order_acquire);
-	/* as the life thread has seen it last: its system calls may be forbidden to this thread (seccomp) */
+	/* as the life thread has seen it last: its system calls may be forbidden to this thread
+	 * (seccomp) */
 	outside = !hangs && (is_outside || is_drained_outside(clock_boot_ns()));
 	/* `rtl trace` drains what comes until the process has ended: API calls of exit handlers and
 	 * destructors that run after this */
@@ -769,7 +773,8 @@ RTL_REQUIRES(open_lock) static int open_trace(const char *dir, const char *outpu
 	encode_restart();
 	thread_forget_recorded();
 	bus_forget_losses();
-	/* what a thread submitted so far is left out: so is its call, which may end any time later */
+	/* what a thread submitted so far is left out: so is its call, which may end any time
+	 * later */
 	atomic_store_explicit(&calls_from_ns, UINT64_MAX, memory_order_relaxed);
 	block_hold(false);
 	err = bus_attach(&recorder_sink);
@@ -812,9 +817,10 @@ int recorder_open(const char *dir, const char *output)
 	return err;
 }
 
-/* Under open_lock, in a hook: nothing is recorded any more, and the blocks are as they were at that time. Calls end first: what
- * those in the trace have submitted is recorded, or is in the blocks. Takes the right of tick() when other threads need no
- * space any more for what they are recording. */
+/* Under open_lock, in a hook: nothing is recorded any more, and the blocks are as they were at that
+ * time. Calls end first: what those in the trace have submitted is recorded, or is in the blocks.
+ * Takes the right of tick() when other threads need no space any more for what they are
+ * recording. */
 RTL_REQUIRES(open_lock) static void end_recording(void)
 {
 	/* seq_cst: before the barrier, which every writer passes after its store to `busy` */

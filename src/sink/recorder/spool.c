@@ -156,7 +156,8 @@ static int populate(const struct spool *s, uint64_t offset, uint64_t bytes)
 	return 0;
 }
 
-/* Sets the size of the memory half: s->size, or without space for blocks if a file may not be as large. */
+/* Sets the size of the memory half: s->size, or without space for blocks if a file may not be as
+ * large. */
 static int set_size(struct spool *s, uint64_t blocks_offset)
 {
 	if (ftruncate(s->mem_fd, (off_t)s->size) == 0)
@@ -165,7 +166,8 @@ static int set_size(struct spool *s, uint64_t blocks_offset)
 	return ftruncate(s->mem_fd, (off_t)s->size) == 0 ? 0 : -errno;
 }
 
-/* Maps the memory half into the area, which is made as large as it can get. MAP_FAILED: see errno. */
+/* Maps the memory half into the area, which is made as large as it can get. MAP_FAILED: see
+ * errno. */
 static void *map_half(struct spool *s, uint64_t most)
 {
 	void *p;
@@ -371,8 +373,8 @@ out:
 	return err;
 }
 
-/* Bytes that may be allocated in the memory half: other programs use its file system, too, so an eighth of that
- * stays free. */
+/* Bytes that may be allocated in the memory half: other programs use its file system, too, so an
+ * eighth of that stays free. */
 static uint64_t free_bytes(const struct spool *s)
 {
 	struct statvfs vfs;

@@ -20,8 +20,8 @@ struct spool {
 	struct spool_header
 		*header; /* NULL: there was none yet; zeroed memory after spool_leave() */
 	size_t size;
-	/* Address space for this spool and the next ones, which `header` begins: threads that are late find memory
-	 * there. Reserved by the first spool_create() and never given back. */
+	/* Address space for this spool and the next ones, which `header` begins: threads that are
+	 * late find memory there. Reserved by the first spool_create() and never given back. */
 	void *area;
 	size_t area_size;
 	bool is_mapped; /* `header` is the memory half */
@@ -32,9 +32,9 @@ struct spool {
 	ino_t mem_ino, disk_ino;
 };
 
-/* Creates both halves; `s` is zeroed, or closed by spool_leave(): the disk half in `dir` (made if missing, one level), the memory half in
- * `mem_dir`, or in `dir` if that is "" or not usable. `buffer_bytes` is the most that slots may
- * take. 0 or -errno; then nothing is left behind. */
+/* Creates both halves; `s` is zeroed, or closed by spool_leave(): the disk half in `dir` (made if
+ * missing, one level), the memory half in `mem_dir`, or in `dir` if that is "" or not usable.
+ * `buffer_bytes` is the most that slots may take. 0 or -errno; then nothing is left behind. */
 int spool_create(struct spool *s, const char *dir, const char *mem_dir, uint64_t buffer_bytes);
 
 /* Allocates memory for up to `nr` more slots and makes them free; returns how many it made. */
@@ -47,14 +47,16 @@ int spool_populate_blocks(const struct spool *s, uint64_t offset, uint64_t bytes
 
 /* The disk half's descriptor, reopened by its path if the program closed it; -1 if lost. */
 int spool_disk_fd(struct spool *s);
-/* Closes the files if the program has hardly a descriptor left; what is mapped stays. true: they are closed. */
+/* Closes the files if the program has hardly a descriptor left; what is mapped stays. true: they
+ * are closed. */
 bool spool_spare_fds(struct spool *s);
 
 /* Updates the host clock id in the header. */
 void spool_note_clock(struct spool *s);
 
-/* The trace is closed: zeroed memory of the process replaces the mapping, for threads that are late. The files stay.
- * `in_use`: a thread may still write to a chunk: the mapping stays as it is, and the next spool gets another one. */
+/* The trace is closed: zeroed memory of the process replaces the mapping, for threads that are
+ * late. The files stay. `in_use`: a thread may still write to a chunk: the mapping stays as it is,
+ * and the next spool gets another one. */
 void spool_leave(struct spool *s, bool in_use);
 
 /* Unmaps and closes; the files stay. For tests: a process keeps the address space. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* call.c - the frame around API calls
  *
- * Owns:     the masks, and for each domain the names of its functions and which of them have been recorded.
+ * Owns:     the masks, and for each domain the names of its functions and which of them have been
+ *           recorded.
  * Threads:  any.
  * Hot path: api_enter_slow(), api_leave() - no lock, no allocation, no system call but a thread's
  *           first; the first call of each function emits its name.
@@ -29,7 +30,8 @@ struct domain {
 	uint32_t nr;
 };
 
-/* The real functions of quick wrappers. Subscribers come at any time, so that it is read while it is set. */
+/* The real functions of quick wrappers. Subscribers come at any time, so that it is read while it
+ * is set. */
 struct quick {
 	_Atomic(_Atomic(void *) *) real;
 	_Atomic uint32_t nr;
@@ -82,7 +84,8 @@ static void record(enum api_domain domain, uint32_t operation, bool on)
 		api_want(domain, operation, API_LEFT_OUT, on && out);
 }
 
-/* Calls that prepare a launch are part of it, and have no record of their own unless the user asks for them. */
+/* Calls that prepare a launch are part of it, and have no record of their own unless the user asks
+ * for them. */
 static enum choice choose(const struct api_op *op)
 {
 	bool prepares = op->step == API_PREPARES || op->step == API_PREPARES_LAST;
@@ -150,7 +153,8 @@ bool api_inside(enum api_domain domain)
 	return thread_self.api_inside & 1u << domain;
 }
 
-/* Whether no other call of the domain runs on the thread, on which some call runs. Forgets calls whose stack frames are
+/* Whether no other call of the domain runs on the thread, on which some call runs. Forgets calls
+ * whose stack frames are
  * gone: stacks grow down, and a wrapper's callees lie below it. */
 static RTL_NOINLINE bool is_outermost(struct thread *t, enum api_domain domain, uintptr_t frame)
 {
@@ -316,7 +320,8 @@ static RTL_INLINE void leave(enum api_domain domain, uint32_t op, struct api_cal
 	/* the clock's parameters may have changed in between */
 	if (RTL_UNLIKELY(end_ns < c->begin_ns))
 		end_ns = c->begin_ns;
-	/* relaxed: a name that another thread is emitting may come after the first record that refers to it */
+	/* relaxed: a name that another thread is emitting may come after the first record that
+	 * refers to it */
 	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].named[op], memory_order_relaxed)))
 		emit_op(domain, op);
 	t->api_inside &= ~(1u << domain);

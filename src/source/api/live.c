@@ -3,9 +3,11 @@
  *
  * Owns:     the subscribers; a stack of frames for each thread, which are reused.
  * Threads:  any.
- * Hot path: live_push(), live_enter() to live_record(), live_pop(), live_end_alone(), live_wrapper_*(): no lock, no allocation but for a
- *           call nested deeper than any before it on the thread.
- * Fails:    without memory for a frame subscribers don't see the call; a loss is counted if it was to be recorded.
+ * Hot path: live_push(), live_enter() to live_record(), live_pop(), live_end_alone(),
+ *           live_wrapper_*(): no lock, no allocation but for a call nested deeper than any before
+ *           it on the thread.
+ * Fails:    without memory for a frame subscribers don't see the call; a loss is counted if it was
+ *           to be recorded.
  */
 #include "source/api/live.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* quick.h - the frame around an API call in the usual case, inline in the wrapper
  *
- * Most of what recording a launch costs are the two calls of call.h, the registers that they save, and sizes that are
- * constants in the wrapper alone. The wrappers of functions that are called as often (`quick` in
- * codegen/models/hip_roles.json) are therefore made of three functions:
+ * Most of what recording a launch costs are the two calls of call.h, the registers that they save,
+ * and sizes that are constants in the wrapper alone. The wrappers of functions that are called as
+ * often (`quick` in codegen/models/hip_roles.json) are therefore made of three functions:
  *
  *	EXPORT int hipFoo(int a)
  *	{
@@ -27,8 +27,9 @@
  *		return ret;
  *	}
  *
- * any_hipFoo() is the wrapper that other functions have. It is called while a special bit is set or a subscriber wants
- * the call, and until the first call has been recorded. late_hipFoo() emits an event where the lane is full.
+ * any_hipFoo() is the wrapper that other functions have. It is called while a special bit is set or
+ * a subscriber wants the call, and until the first call has been recorded. late_hipFoo() emits an
+ * event where the lane is full.
  */
 #ifndef RTL_SOURCE_API_QUICK_H
 #define RTL_SOURCE_API_QUICK_H
@@ -71,8 +72,8 @@ static RTL_INLINE void api_quick_head(struct rec_head *h, uint32_t size, uint32_
 	h->id = tid;
 }
 
-/* HOT: false: the call needs any_NAME(), and nothing was changed. Otherwise api_quick_leave() follows. `bits`: the special
- * bits of the domain. */
+/* HOT: false: the call needs any_NAME(), and nothing was changed. Otherwise api_quick_leave()
+ * follows. `bits`: the special bits of the domain. */
 static RTL_INLINE bool api_quick_enter(enum api_domain domain, enum special bits,
 				       struct api_quick *c)
 {
@@ -90,8 +91,9 @@ static RTL_INLINE bool api_quick_enter(enum api_domain domain, enum special bits
 	return true;
 }
 
-/* HOT: the real function has returned. `is_launch`: the record takes the thread's flag of launches. Returns where its `nr_words` words are
- * to be written; api_quick_done() follows. NULL: the lane is full, and api_quick_late() records the call; the flag is still there. */
+/* HOT: the real function has returned. `is_launch`: the record takes the thread's flag of launches.
+ * Returns where its `nr_words` words are to be written; api_quick_done() follows. NULL: the lane is
+ * full, and api_quick_late() records the call; the flag is still there. */
 static RTL_INLINE uint64_t *api_quick_leave(enum api_domain domain, uint32_t op,
 					    struct api_quick *c, bool is_launch, int32_t status,
 					    uint32_t nr_words)
@@ -129,7 +131,8 @@ static RTL_INLINE void api_quick_done(const struct api_quick *c, uint64_t *word,
 /* HOT: the same without words: RTL_ARGS=0. */
 void api_quick_bare(struct lane *l, uint64_t *word);
 
-/* After api_quick_leave() returned NULL; the arguments are those of api_leave(). Preserves errno. */
+/* After api_quick_leave() returned NULL; the arguments are those of api_leave(). Preserves
+ * errno. */
 void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_t correlation,
 		    uint16_t flags, int32_t status, const uint64_t *words, uint32_t nr_words);
 

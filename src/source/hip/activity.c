@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* activity.c - HIP's calls and operations, by the callbacks of HIP up to 5.3; tracer.c has those of later ones
+/* activity.c - HIP's calls and operations, by the callbacks of HIP up to 5.3; tracer.c has those of
+ * later ones
  *
- * When a call begins HIP gets a structure from on_sync(), fills it, and calls on_user(). After the call it calls on_user()
- * again, then on_sync() with the registered argument. If on_sync() returns NULL the call is not shown again.
+ * When a call begins HIP gets a structure from on_sync(), fills it, and calls on_user(). After the
+ * call it calls on_user() again, then on_sync() with the registered argument. If on_sync() returns
+ * NULL the call is not shown again.
  *
- * HIP numbers operations. on_number() gets the number on the thread that submits, on_op() when the operation has
- * completed; in between activity_map keeps the call's correlation id.
+ * HIP numbers operations. on_number() gets the number on the thread that submits, on_op() when the
+ * operation has completed; in between activity_map keeps the call's correlation id.
  *
  * Owns:     the subscribers of operations.
  * Threads:  any.
- * Hot path: on_sync(), on_user(), activity_begin() to activity_end(): no lock, and live.c's frames. on_number(), on_op():
- *           a lock of one of many parts of the map.
- * Fails:    without memory for a frame subscribers don't see the call; without memory for the map they don't see the
- *           operation.
+ * Hot path: on_sync(), on_user(), activity_begin() to activity_end(): no lock, and live.c's frames.
+ *           on_number(), on_op(): a lock of one of many parts of the map.
+ * Fails:    without memory for a frame subscribers don't see the call; without memory for the map
+ *           they don't see the operation.
  */
 #define LOG_TOPIC "hip"
 #include "source/hip/activity.h"
@@ -57,7 +59,8 @@ static struct live_frame *top_call(const struct thread *t)
 	return f;
 }
 
-/* The frame of the same call in API_HIP: a wrapper's, or the one that push() has made. NULL: there is none. */
+/* The frame of the same call in API_HIP: a wrapper's, or the one that push() has made. NULL: there
+ * is none. */
 static struct live_frame *same_call(const struct live_frame *f, const struct hip_callback *c)
 {
 	struct live_frame *o = f->outer;
@@ -65,7 +68,8 @@ static struct live_frame *same_call(const struct live_frame *f, const struct hip
 	return o && c && o->call.domain == API_HIP && o->call.operation == c->function ? o : NULL;
 }
 
-/* Sets the call's correlation id, and that of what it submits. `same`: of same_call(); `outer`: the enclosing call. */
+/* Sets the call's correlation id, and that of what it submits. `same`: of same_call(); `outer`: the
+ * enclosing call. */
 static void correlate(struct live_frame *f, struct live_frame *same, const struct live_frame *outer,
 		      struct thread *t)
 {
@@ -86,7 +90,8 @@ static void correlate(struct live_frame *f, struct live_frame *same, const struc
 	t->corr_current = is_left_out ? corr_mark(*id) : *id;
 }
 
-/* The subscribers of API_HIP that get the call here: it did not come through a wrapper that shows it to them. */
+/* The subscribers of API_HIP that get the call here: it did not come through a wrapper that shows
+ * it to them. */
 static uint32_t wanted_in_hip(const struct thread *t, const struct hip_callback *c,
 			      uintptr_t height)
 {
@@ -161,7 +166,8 @@ static struct hip_data *begin_any(uint32_t id, uint32_t mask, uintptr_t height, 
 	outer = same ? same->outer : f->outer;
 	if (callback_is_on() && !callback_passes(c))
 		callback_begin(id, f);
-	/* after an inner call that is shown, the runtime would use its number for the rest of the outer call */
+	/* after an inner call that is shown, the runtime would use its number for the rest of the
+	 * outer call */
 	f->is_joined = joins && !outer && f->outer_correlation &&
 		       !corr_is_left_out(f->outer_correlation);
 	if (!mask && !hip_mask && !f->is_recorded && !f->is_joined &&
@@ -198,8 +204,9 @@ static RTL_NOINLINE struct hip_data *begin_for_records(uint32_t id, uint32_t mas
 	return RTL_LIKELY(f != NULL) ? show(f, data) : begin_quietly(id, mask, height, data);
 }
 
-/* No subscriber wants the call under this number. If one of API_HIP wants it, and no other call is seen or recorded on
- * the thread, this replaces begin_any(): the frames are the thread's first two, and nothing is joined. */
+/* No subscriber wants the call under this number. If one of API_HIP wants it, and no other call is
+ * seen or recorded on the thread, this replaces begin_any(): the frames are the thread's first two,
+ * and nothing is joined. */
 static RTL_NOINLINE struct hip_data *begin_in_hip(uint32_t id, uintptr_t height, void *data)
 {
 	const struct hip_callback *c = release_callback(id);
@@ -282,7 +289,8 @@ void *activity_current_data(void)
 	return f ? f->call.args : NULL;
 }
 
-/* HIP's activity_sync_callback_t: `arg` is the registered argument at the end of a call, NULL at its begin. */
+/* HIP's activity_sync_callback_t: `arg` is the registered argument at the end of a call, NULL at
+ * its begin. */
 static void *on_sync(uint32_t id, void *record, const void *data, void *arg)
 {
 	(void)record;
@@ -623,7 +631,8 @@ void activity_want_ops(int index, activity_fn fn)
 		atomic_fetch_and_explicit(&ops_mask, ~bit, memory_order_relaxed);
 		return;
 	}
-	/* the function stays when the bit is cleared. release of the bit: pairs with activity_report_op() */
+	/* the function stays when the bit is cleared. release of the bit: pairs with
+	 * activity_report_op() */
 	atomic_store_explicit(&listeners[index], fn, memory_order_relaxed);
 	atomic_fetch_or_explicit(&ops_mask, bit, memory_order_release);
 	activity_turn_on();

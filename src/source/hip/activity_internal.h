@@ -26,7 +26,8 @@ struct hip_record {
 
 /* HOT, all on the calling thread, from activity_begin() to activity_end(). They preserve errno. */
 
-/* A call begins. `height`: the address of the runtime's stack frame; `data`: the runtime's structure for the arguments,
+/* A call begins. `height`: the address of the runtime's stack frame; `data`: the runtime's
+ * structure for the arguments,
  * NULL: it uses the one that is returned. Returns NULL if no subscriber wants the call. */
 struct hip_data *activity_begin(uint32_t id, uintptr_t height, void *data);
 /* The arguments have been written; the real function has returned: data->phase says which. */
@@ -46,8 +47,8 @@ void activity_join_op(const struct hip_record *r);
 /* `wanted`: the subscribers that wanted the operation when it was submitted. */
 void activity_report_op(const struct activity_op *op, uint32_t wanted);
 
-/* hipRegisterTracerCallback() of HIP 5.4 and later. Returns the largest number of a function; 0: there is no such
- * callback, or it is of a release whose structures are not known. */
+/* hipRegisterTracerCallback() of HIP 5.4 and later. Returns the largest number of a function; 0:
+ * there is no such callback, or it is of a release whose structures are not known. */
 uint32_t tracer_turn_on(void);
 /* activity_settle(): with the callbacks of 5.3 and before there is nothing to wait for. */
 void tracer_settle(void);

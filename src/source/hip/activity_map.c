@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* activity_map.c - from HIP's number of a command to the call that submitted it
  *
- * HIP's numbers go up by one, and commands end in nearly that order. Each of PARTS parts is a ring indexed
- * by number, which doubles when two numbers need the same slot.
+ * HIP's numbers go up by one, and commands end in nearly that order. Each of PARTS parts is a ring
+ * indexed by number, which doubles when two numbers need the same slot.
  *
  * Owns:     the parts.
  * Locks:    each part's own, a leaf; nothing but memory is touched inside.

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* callback.c - HIP calls recorded by the runtime's own callbacks
  *
- * hipRegisterActivityCallback() of HIP up to 5.3: at the begin of a call the runtime asks for a structure and writes the
- * arguments into it; at its end it calls back again. It does not pass the status (status.h).
+ * hipRegisterActivityCallback() of HIP up to 5.3: at the begin of a call the runtime asks for a
+ * structure and writes the arguments into it; at its end it calls back again. It does not pass the
+ * status (status.h).
  *
- * Turning callbacks on changes the runtime: from then on it takes GPU timestamps of its own. In HIP 5.2 a call that is
- * in progress on any thread at that moment ends the process ("sem corrupted"). So they are turned on at one moment only,
- * when the first HIP call loads HSA's runtime, before another call can be in progress; and never off.
+ * Turning callbacks on changes the runtime: from then on it takes GPU timestamps of its own. In HIP
+ * 5.2 a call that is in progress on any thread at that moment ends the process ("sem corrupted").
+ * So they are turned on at one moment only, when the first HIP call loads HSA's runtime, before
+ * another call can be in progress; and never off.
  *
  * Threads:  callback_on_runtime() under ROCr's init lock; the rest any.
  * Hot path: callback_begin(), callback_end() - no lock, no allocation.
- * Fails:    where that moment has passed calls are not recorded, and operations without a call are counted.
+ * Fails:    where that moment has passed calls are not recorded, and operations without a call are
+ *           counted.
  */
 #define LOG_TOPIC "hip"
 #include "source/hip/callback.h"
@@ -89,7 +92,8 @@ static bool turn_on(void)
 	return false;
 }
 
-/* An operation on a thread that is not in a call: a thread of the runtime, or no provider has seen the call. */
+/* An operation on a thread that is not in a call: a thread of the runtime, or no provider has seen
+ * the call. */
 static bool on_orphan(void)
 {
 	uint64_t n;
@@ -100,7 +104,8 @@ static bool on_orphan(void)
 	if (atomic_load_explicit(&is_loaded, memory_order_relaxed))
 		return true;
 	n = atomic_fetch_add_explicit(&nr_orphans, 1, memory_order_relaxed) + 1;
-	/* HIP may be loaded at any time: look for it whenever their number has doubled, and after a wrapper was called */
+	/* HIP may be loaded at any time: look for it whenever their number has doubled, and after a
+	 * wrapper was called */
 	if (((n & (n - 1)) != 0 && !atomic_load_explicit(&hip_started, memory_order_relaxed)) ||
 	    !hip_is_loaded())
 		return false;
@@ -108,8 +113,8 @@ static bool on_orphan(void)
 	return true;
 }
 
-/* The first HIP call did not come through our symbols: librtl is not preloaded. Where it is, the program itself called
- * hsa_init(). */
+/* The first HIP call did not come through our symbols: librtl is not preloaded. Where it is, the
+ * program itself called hsa_init(). */
 static void warn_of_missed_calls(void)
 {
 	const char *preload = getenv("LD_PRELOAD");

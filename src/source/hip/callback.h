@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* callback.h - HIP calls recorded by the runtime's own callbacks
  *
- * For programs into which librtl can't be preloaded: RTL_HIP_BACKEND=callback. Not chosen automatically, because it
- * changes how the runtime works (callback.c says how).
+ * For programs into which librtl can't be preloaded: RTL_HIP_BACKEND=callback. Not chosen
+ * automatically, because it changes how the runtime works (callback.c says how).
  */
 #ifndef RTL_SOURCE_HIP_CALLBACK_H
 #define RTL_SOURCE_HIP_CALLBACK_H
@@ -25,15 +25,17 @@ static inline bool callback_is_on(void)
 	return atomic_load_explicit(&callback_on, memory_order_relaxed);
 }
 
-/* HOT: for activity.c, which the runtime calls. A call begins: f->is_recorded is set if it is recorded. A recorded call
- * ends. */
+/* HOT: for activity.c, which the runtime calls. A call begins: f->is_recorded is set if it is
+ * recorded. A recorded call ends. */
 void callback_begin(uint32_t id, struct live_frame *f);
 void callback_end(uint32_t id, struct live_frame *f);
 
-/* HOT: a call begins that has no record of its own, as part of another one (event/filter.h); it is noted for that one. */
+/* HOT: a call begins that has no record of its own, as part of another one (event/filter.h); it is
+ * noted for that one. */
 bool callback_passes(const struct hip_callback *c);
 
-/* HOT: a call of this op whose status is needed begins: it may take the last error away, which is its status. */
+/* HOT: a call of this op whose status is needed begins: it may take the last error away, which is
+ * its status. */
 static inline void callback_status_before(uint32_t op, struct live_frame *f)
 {
 	f->has_status = op == HIP_OP_hipGetLastError || op == HIP_OP_hipExtGetLastError;

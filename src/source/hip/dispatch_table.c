@@ -3,9 +3,10 @@
  *
  * A table is its size in bytes, followed by the functions.
  *
- * Threads:  the one that makes the first HIP call; others may wait for the runtime to be initialised.
- * Fails:    a table that is shorter than the newest one that is known has fewer entries; one that is longer has some
- *           that stay without wrappers.
+ * Threads:  the one that makes the first HIP call; others may wait for the runtime to be
+ *           initialised.
+ * Fails:    a table that is shorter than the newest one that is known has fewer entries; one that
+ *           is longer has some that stay without wrappers.
  */
 #define LOG_TOPIC "hip"
 #include "source/hip/dispatch_table.h"

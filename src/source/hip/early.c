@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* early.c - dlsym() up to the point where the name is known to be one of librtl's
  *
- * The run-time of a sanitizer, an allocator or another library that stands in front of the C library looks its functions up
- * when its first one is called, which may be before any constructor. A function of the C library called meanwhile may be one
- * that it has not found yet: it would call NULL, or itself for ever. So this file calls nothing that a program may have in
- * front of the C library's, but the look-up itself: names are compared by loops. A test looks at what the object needs.
+ * The run-time of a sanitizer, an allocator or another library that stands in front of the C
+ * library looks its functions up when its first one is called, which may be before any constructor.
+ * A function of the C library called meanwhile may be one that it has not found yet: it would call
+ * NULL, or itself for ever. So this file calls nothing that a program may have in front of the C
+ * library's, but the look-up itself: names are compared by loops. A test looks at what the object
+ * needs.
  *
  * Threads:  any, at any time, also before librtl's constructor.
  * Fails:    in any case that is not expected the program gets what the C library found.
@@ -19,7 +21,8 @@
 #include "source/hip/lookup.h"
 
 #ifdef RTL_SANITIZE_ADDRESS
-/* The sanitizer calls dlsym() for the functions that it intercepts before there is shadow memory. */
+/* The sanitizer calls dlsym() for the functions that it intercepts before there is shadow
+ * memory. */
 #define BEFORE_SHADOW __attribute__((no_sanitize_address))
 static bool has_shadow;
 
@@ -43,7 +46,8 @@ BEFORE_SHADOW void early_find(void)
 	lookup_next = (lookup_fn)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 	if (lookup_next)
 		return;
-	/* libc stands before us where we are the dependency of a library. RTLD_NOLOAD: it is loaded */
+	/* libc stands before us where we are the dependency of a library. RTLD_NOLOAD: it is
+	 * loaded */
 	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 	if (libc)
 		lookup_next = (lookup_fn)dlvsym(libc, "dlsym", "GLIBC_2.2.5");

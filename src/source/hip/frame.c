@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* frame.c - finds the runtime's functions; the first HIP call
  *
- * librtl's symbols stand before the runtime's in the search order of the loader, so that the program's calls reach
- * them. The runtime's own are found behind them, or by the library's name where it has local scope (the dependency of a
- * plugin).
+ * librtl's symbols stand before the runtime's in the search order of the loader, so that the
+ * program's calls reach them. The runtime's own are found behind them, or by the library's name
+ * where it has local scope (the dependency of a plugin).
  *
- * Threads:  any, also in constructors of libraries, before ours. No lock of ours is held during a call of the
- *           loader, which has its own.
+ * Threads:  any, also in constructors of libraries, before ours. No lock of ours is held during a
+ *           call of the loader, which has its own.
  * Fails:    no runtime: the wrapper returns HIP_NOT_LOADED.
  */
 #include "source/hip/frame.h"
@@ -151,7 +151,8 @@ bool hip_is_loaded(void)
 	return find_library(LIB_RUNTIME, &s);
 }
 
-/* The function behind the wrapper of that name: the runtime's symbol may lead to the wrapper, by a dispatch table. */
+/* The function behind the wrapper of that name: the runtime's symbol may lead to the wrapper, by a
+ * dispatch table. */
 static void *behind_wrapper(const char *name)
 {
 	for (uint32_t op = 0; op < hip_nr_ops; op++)
@@ -239,7 +240,8 @@ void *hip_resolve_early(uint32_t op)
 /* In a forked child: each function is looked up again, and found in the child's copy of librtl. */
 static void forget_all(void)
 {
-	/* a symbol of the runtime would lead back to the wrapper; the operations are traced without their calls */
+	/* a symbol of the runtime would lead back to the wrapper; the operations are traced without
+	 * their calls */
 	if (atomic_load_explicit(&hip_tables_taken, memory_order_relaxed))
 		return;
 	for (uint32_t op = 0; op < hip_nr_ops; op++) {

@@ -23,11 +23,11 @@
  *		return ret;
  *	}
  *
- * seen_hipMemset() is the same for calls that subscribers see (source/api/live.h): around the real function it calls
- * hip_begin_seen() and live_wrapper_end().
+ * seen_hipMemset() is the same for calls that subscribers see (source/api/live.h): around the real
+ * function it calls hip_begin_seen() and live_wrapper_end().
  *
- * The wrappers are librtl's symbols, which stand in front of the runtime's, and functions in the dispatch tables that
- * HIP 6 and later hand over (dispatch_table.h): a call comes to one of them.
+ * The wrappers are librtl's symbols, which stand in front of the runtime's, and functions in the
+ * dispatch tables that HIP 6 and later hand over (dispatch_table.h): a call comes to one of them.
  *
  * All of it on any thread at any time: before librtl's constructor, after the end of the trace.
  */
@@ -48,8 +48,8 @@
 /* hipErrorSharedObjectInitFailed: the symbol was ours, and there is no libamdhip64 behind it. */
 #define HIP_NOT_LOADED 303
 
-/* Emitted with the wrappers, by op: name and signature, symbol (NULL: only callbacks show the call), whether the name
- * has been recorded, the runtime's function (NULL until looked up). */
+/* Emitted with the wrappers, by op: name and signature, symbol (NULL: only callbacks show the
+ * call), whether the name has been recorded, the runtime's function (NULL until looked up). */
 extern const uint32_t hip_nr_ops;
 extern const struct api_op hip_ops[];
 extern const char *const hip_symbols[];
@@ -58,36 +58,40 @@ extern _Atomic(void *) hip_real_fns[];
 /* As hip_real_fns, for functions with a quick wrapper: NULL until a call has been recorded. */
 extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];
 
-/* Defined by the library that holds this source, may be NULL: does what its constructor does, where a HIP call comes
- * before that. May be called any number of times. */
+/* Defined by the library that holds this source, may be NULL: does what its constructor does, where
+ * a HIP call comes before that. May be called any number of times. */
 extern void (*const hip_boot)(void);
 
-/* Set by that library: the function of another copy of it that traces this forked child, or NULL. NULL: there are no copies. */
+/* Set by that library: the function of another copy of it that traces this forked child, or NULL.
+ * NULL: there are no copies. */
 extern void *(*hip_forked_find)(const char *name);
-/* Whether a dispatch table has wrappers (dispatch_table.h): the symbols of the runtime lead to them. */
+/* Whether a dispatch table has wrappers (dispatch_table.h): the symbols of the runtime lead to
+ * them. */
 extern _Atomic bool hip_tables_taken;
-/* Whether a dispatch table, of HIP or of a library over it, gets wrappers in this process. Does what the library's constructor does. */
+/* Whether a dispatch table, of HIP or of a library over it, gets wrappers in this process. Does
+ * what the library's constructor does. */
 bool hip_wants_tables(void);
 
-/* Looks the function up: RTLD_NEXT, then the libamdhip64 that is loaded with local scope. NULL: not found; looked up
- * again after another library has been loaded. Preserves errno. */
+/* Looks the function up: RTLD_NEXT, then the libamdhip64 that is loaded with local scope. NULL: not
+ * found; looked up again after another library has been loaded. Preserves errno. */
 void *hip_resolve(uint32_t op);
-/* The same for what the compiler's code calls before main(): the runtime is not kept loaded by this, nor asked for its release. That is
- * left to the first call of HIP. */
+/* The same for what the compiler's code calls before main(): the runtime is not kept loaded by
+ * this, nor asked for its release. That is left to the first call of HIP. */
 void *hip_resolve_early(uint32_t op);
 /* The same for any function of HIP, whether it has a wrapper or not; the result is not kept. */
 void *hip_find(const char *name);
 /* Keeps the runtime of this function loaded, and finds out its release. Once for each library. */
 void hip_pin(const void *fn);
-/* The same for the runtime that has this dispatch table, while its functions can't be called; `api_name`: the table's
- * entry for hipApiName(). */
+/* The same for the runtime that has this dispatch table, while its functions can't be called;
+ * `api_name`: the table's entry for hipApiName(). */
 void hip_pin_table(const void *table, void *api_name);
 /* Whether this is one of librtl's functions. */
 bool hip_is_ours(const void *fn);
 /* Whether a libamdhip64 is in the process. */
 bool hip_is_loaded(void);
 
-/* Decides whether calls are recorded, as the first call of HIP does; again after what it depends on has changed. Any thread. */
+/* Decides whether calls are recorded, as the first call of HIP does; again after what it depends on
+ * has changed. Any thread. */
 void hip_decide(void);
 
 /* HOT: the runtime's function. */
@@ -115,20 +119,22 @@ static RTL_INLINE void *hip_quick(uint32_t op)
 	return atomic_load_explicit(&hip_quick_fns[op], memory_order_acquire);
 }
 
-/* A call was recorded: later calls may be recorded by the quick wrapper, unless a subscriber wants them. */
+/* A call was recorded: later calls may be recorded by the quick wrapper, unless a subscriber wants
+ * them. */
 static inline void hip_quicken(uint32_t op)
 {
 	if (RTL_LIKELY(atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed) != NULL) ||
 	    !api_is_named(API_HIP, op))
 		return;
-	/* seq_cst: pairs with api_want(), which sets the mask and then clears the entry: one of the two finds the other */
+	/* seq_cst: pairs with api_want(), which sets the mask and then clears the entry: one of the
+	 * two finds the other */
 	atomic_store(&hip_quick_fns[op], hip_real(op));
 	if (atomic_load(&api_masks[API_HIP][op]) & API_SUBSCRIBERS)
 		atomic_store(&hip_quick_fns[op], NULL);
 }
 
-/* After a part of another call (filter.h) was passed on to the runtime: while no sink and no subscriber wants the operation, later calls go
- * directly to the runtime's function. */
+/* After a part of another call (filter.h) was passed on to the runtime: while no sink and no
+ * subscriber wants the operation, later calls go directly to the runtime's function. */
 static inline void hip_quicken_part(uint32_t op);
 
 /* Whether the first HIP call has decided if HIP calls are recorded. */
@@ -146,7 +152,8 @@ static inline void hip_quicken_part(uint32_t op)
 /* The first HIP call: starts the trace if HIP calls are to be recorded. */
 bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame);
 
-/* HOT: false: the call is not recorded. `wanted_by`: of api_wanted(); `frame`: the address of the wrapper's frame. */
+/* HOT: false: the call is not recorded. `wanted_by`: of api_wanted(); `frame`: the address of the
+ * wrapper's frame. */
 static inline bool hip_enter_at(uint32_t wanted_by, uint32_t op, struct api_call *c,
 				uintptr_t frame)
 {
@@ -165,13 +172,14 @@ static RTL_INLINE bool hip_enter(uint32_t wanted_by, uint32_t op, struct api_cal
 	return hip_enter_at(wanted_by, op, c, RTL_FRAME());
 }
 
-/* The call begins for subscribers and recorder. NULL: another provider shows it, or there is no memory;
- * live_wrapper_end() must not be called. `frame` as above. */
+/* The call begins for subscribers and recorder. NULL: another provider shows it, or there is no
+ * memory; live_wrapper_end() must not be called. `frame` as above. */
 struct live_frame *hip_begin_seen(uint32_t op, void *args, uintptr_t frame);
 
-/* Around the runtime's function by which compiled code registers itself, before main() or when its library is loaded. It is
- * no call of the program; what the runtime submits meanwhile (HIP 5: the first value of a managed variable) is the runtime's
- * own, and no call was missed. `frame`: of the function that calls both. */
+/* Around the runtime's function by which compiled code registers itself, before main() or when its
+ * library is loaded. It is no call of the program; what the runtime submits meanwhile (HIP 5: the
+ * first value of a managed variable) is the runtime's own, and no call was missed. `frame`: of the
+ * function that calls both. */
 void hip_own_begin(uintptr_t frame);
 static inline void hip_own_end(uintptr_t frame)
 {
@@ -186,11 +194,13 @@ static inline void hip_leave(uint32_t op, struct api_call *c, int32_t status, co
 
 /* Words of arguments. Between hip_enter() and hip_leave(). All preserve errno. */
 
-/* A string id; 0 for NULL and for an address that can't be read. Text beyond HIP_TEXT_MAX bytes is cut off. */
+/* A string id; 0 for NULL and for an address that can't be read. Text beyond HIP_TEXT_MAX bytes is
+ * cut off. */
 uint64_t hip_word_text(const char *text);
 #define HIP_TEXT_MAX 4096u
-/* The kernel's mangled name as a string id, 0 when it is not known: by the host function's address, or by hipFunction_t.
- * Asks the runtime once for each. `ok` false (the call failed, the pointer may be invalid): uses known names alone. */
+/* The kernel's mangled name as a string id, 0 when it is not known: by the host function's address,
+ * or by hipFunction_t. Asks the runtime once for each. `ok` false (the call failed, the pointer may
+ * be invalid): uses known names alone. */
 void hip_find_name_slow(const void *function, bool ok);
 uint64_t hip_word_function(const void *handle, bool ok);
 /* How often hip_forget_names() was called. */
@@ -216,7 +226,8 @@ static inline uint64_t hip_word_sum(const size_t *sizes, size_t nr)
 		sum += sizes[i];
 	return sum;
 }
-/* The agents of the memory at these addresses, as role "agents" of spool/format.h says; 0: not known. NULL for `dst` or `src`: there is none. */
+/* The agents of the memory at these addresses, as role "agents" of spool/format.h says; 0: not
+ * known. NULL for `dst` or `src`: there is none. */
 uint64_t hip_word_agents(const void *dst, const void *src);
 /* Set by the library that holds this source: who knows. NULL: not known. */
 extern uint64_t (*hip_agents_of)(const void *dst, const void *src);

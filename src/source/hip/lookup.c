@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.c - programs that take HIP's functions, or others that librtl has wrappers of, with dlsym()
+/* lookup.c - programs that take HIP's functions, or others that librtl has wrappers of, with
+ * dlsym()
  *
  * Threads:  any, at any time, also before librtl's constructor.
  * Fails:    in any case that is not expected the program gets what the C library found.
@@ -37,7 +38,8 @@ bool lookup_lacks(void *handle, const char *name, enum early_kind kind, uint32_t
 	void *fn = NULL;
 	bool none;
 
-	/* A function of that name that comes before us, for example the program's own. With an error the name is not visible at
+	/* A function of that name that comes before us, for example the program's own. With an
+	 * error the name is not visible at
 	 * all: the C library says so itself, in the name of the program. */
 	fn = lookup_libc()(RTLD_DEFAULT, name);
 	if (!fn && dlerror()) {
@@ -57,7 +59,8 @@ void *lookup_absent(void *handle, const char *name)
 	/* there is none behind us: sets the C library's own message for the program's dlerror() */
 	void *fn = lookup_libc()(RTLD_NEXT, name);
 
-	/* RTLD_NEXT is behind the caller, which a jump to the C library would make the program: it would find our wrapper */
+	/* RTLD_NEXT is behind the caller, which a jump to the C library would make the program: it
+	 * would find our wrapper */
 	__asm__ volatile("" : "+r"(fn));
 	return fn;
 }
@@ -66,8 +69,8 @@ void *lookup_none(void *handle, const char *name)
 {
 	int saved = errno;
 
-	/* A name of librtl's that is not there yet has the address 0 (lib/librtl/visible.c), which the C library takes for no error; asked
-	 * again it sets the one that it had. */
+	/* A name of librtl's that is not there yet has the address 0 (lib/librtl/visible.c), which
+	 * the C library takes for no error; asked again it sets the one that it had. */
 	if (dlerror())
 		lookup_libc()(handle, name);
 	else
@@ -127,8 +130,8 @@ static void *translate_hip(void *fn, const char *name, uint32_t op)
 	ours = wrapper(name);
 	if (!ours)
 		return fn;
-	/* A wrapper has one function behind it: functions of a second copy of the runtime are not wrapped. release: pairs with
-	 * the acquire in hip_real() */
+	/* A wrapper has one function behind it: functions of a second copy of the runtime are not
+	 * wrapped. release: pairs with the acquire in hip_real() */
 	if (atomic_compare_exchange_strong_explicit(&hip_real_fns[op], &known, fn,
 						    memory_order_release, memory_order_relaxed)) {
 		hip_pin(fn);
@@ -154,8 +157,8 @@ void *lookup_translate(void *fn, const char *name, enum early_kind kind, uint32_
 	return fn;
 }
 
-/* The symbol at `fn` if it has that name or is another form of the function: of a release (R0600), for the thread's own
- * default stream (_spt). NULL: it is another function. */
+/* The symbol at `fn` if it has that name or is another form of the function: of a release (R0600),
+ * for the thread's own default stream (_spt). NULL: it is another function. */
 static const char *symbol_at(const void *fn, const char *name)
 {
 	const char *found = NULL;

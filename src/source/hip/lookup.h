@@ -10,12 +10,14 @@
 #include "source/api/call.h"
 #include "source/hip/early.h"
 
-/* The C library's dlsym(); NULL until early_find() has been called. RTLD_NEXT and RTLD_DEFAULT depend on its caller. */
+/* The C library's dlsym(); NULL until early_find() has been called. RTLD_NEXT and RTLD_DEFAULT
+ * depend on its caller. */
 typedef void *(*lookup_fn)(void *handle, const char *name);
 extern _Atomic(lookup_fn) lookup_next;
 
-/* Another library whose functions librtl's symbols stand in front of, by number. `wrap`: librtl's function for `fn`, which a look-up found; `fn`
- * itself if there is none. Set within librtl's start, constant after; NULL: there is none. */
+/* Another library whose functions librtl's symbols stand in front of, by number. `wrap`: librtl's
+ * function for `fn`, which a look-up found; `fn` itself if there is none. Set within librtl's
+ * start, constant after; NULL: there is none. */
 struct lookup_front {
 	const struct api_op *ops; /* their names */
 	uint32_t nr_ops;
@@ -39,8 +41,9 @@ void *lookup_none(void *handle, const char *name); /* nothing was found: NULL, w
 /* dlsym() for a name that early_lacks(): NULL, with an error. */
 void *lookup_absent(void *handle, const char *name);
 
-/* A HIP function that hands out others has succeeded and returned `*fn` for `name`. Replaces it as early_lookup() does, also
- * where it is another form of the function (R0600, _spt). Any argument may be NULL. Any thread. Preserves errno. */
+/* A HIP function that hands out others has succeeded and returned `*fn` for `name`. Replaces it as
+ * early_lookup() does, also where it is another form of the function (R0600, _spt). Any argument
+ * may be NULL. Any thread. Preserves errno. */
 void lookup_given(const char *name, void **fn);
 
 #endif

@@ -72,7 +72,8 @@ static void remember(uint64_t key, uint32_t now, uint32_t id)
 		    !atomic_compare_exchange_strong_explicit(&e->key, &its, KEY_BUSY,
 							     memory_order_acquire,
 							     memory_order_relaxed))
-			return; /* another thread writes this slot; the name is looked up again next time */
+			/* another thread writes this slot; the name is looked up again next time */
+			return;
 		/* release: pairs with look_up() */
 		atomic_store_explicit(&e->value, (uint64_t)now << 32 | id, memory_order_release);
 		atomic_store_explicit(&e->key, key, memory_order_release);
@@ -86,7 +87,8 @@ void hip_forget_names(void)
 	atomic_fetch_add_explicit(&hip_names_generation, 1, memory_order_relaxed);
 }
 
-/* Copies as much of the text as can be read, without a fault. -1: the system call is not permitted. */
+/* Copies as much of the text as can be read, without a fault. -1: the system call is not
+ * permitted. */
 static ssize_t read_text(const char *text, char *to)
 {
 	size_t first = PAGE - (size_t)(uintptr_t)text % PAGE;
@@ -159,8 +161,9 @@ static RTL_COLD const char *ask(const void *function, bool is_handle)
 
 enum { ASK_GET_NAME, ASK_PEEK, ASK_TAKE, ASK_NR };
 
-/* From HIP 7.2 on a kernel of a library may be passed instead of a host function. false: the runtime can't be asked now,
- * because a failure would replace the error that the program may still read. */
+/* From HIP 7.2 on a kernel of a library may be passed instead of a host function. false: the
+ * runtime can't be asked now, because a failure would replace the error that the program may still
+ * read. */
 static RTL_COLD bool ask_library(const void *kernel, const char **text)
 {
 	/* relaxed: all threads find the same value */

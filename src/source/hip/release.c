@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* release.c - which release of HIP the process has
  *
- * Found by the names that the runtime gives to the numbers of its calls, not by the name of its file, which a wheel or
- * a container may have changed: the numbers have to fit.
+ * Found by the names that the runtime gives to the numbers of its calls, not by the name of its
+ * file, which a wheel or a container may have changed: the numbers have to fit.
  *
  * Threads:  any.
  */
@@ -24,7 +24,8 @@ static bool is_named(const struct hip_release *r, uint32_t id, const char *name)
 	       strcmp(hip_ops[r->callbacks[id].op].name, name) == 0;
 }
 
-/* The runtime's name of a call. In a hook: its symbol may lead to librtl's wrapper, by a dispatch table. */
+/* The runtime's name of a call. In a hook: its symbol may lead to librtl's wrapper, by a dispatch
+ * table. */
 static const char *ask(const char *(*api_name)(uint32_t), uint32_t id)
 {
 	bool was_in_hook = thread_self.in_hook;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* release.h - which release of HIP the process has: its numbers of calls, its structures
  *
- * Functions keep their arguments over the releases; some structures, enumerations and the numbers of the
- * runtime's callbacks change. Codegen emits the tables of each release.
+ * Functions keep their arguments over the releases; some structures, enumerations and the numbers
+ * of the runtime's callbacks change. Codegen emits the tables of each release.
  */
 #ifndef RTL_SOURCE_HIP_RELEASE_H
 #define RTL_SOURCE_HIP_RELEASE_H
@@ -15,11 +15,14 @@
 struct hip_callback {
 	uint16_t op; /* of its record */
 	uint16_t
-		function; /* of its wrapper: another op where the function has several (codegen/README.md) */
+		/* of its wrapper: another op where the function has several (codegen/README.md) */
+		function;
 	bool has_status; /* it returns one */
-	/* Gives the words that the wrapper gives; at most REC_API_MAX_WORDS. NULL: no such call, `op` is hip_nr_ops. */
+	/* Gives the words that the wrapper gives; at most REC_API_MAX_WORDS. NULL: no such call,
+	 * `op` is hip_nr_ops. */
 	uint32_t (*decode)(const void *args, uint64_t *words, bool good);
-	/* Makes a struct hip_args_NAME. NULL: the function has no arguments, or this release does not show them. */
+	/* Makes a struct hip_args_NAME. NULL: the function has no arguments, or this release does
+	 * not show them. */
 	void (*copy)(const void *args, void *to);
 };
 
@@ -37,8 +40,9 @@ extern const uint32_t hip_nr_releases;
 /* The index of the process's release; the first, before HIP is loaded. Atomic. */
 extern _Atomic uint32_t release_index;
 
-/* Reads the runtime's names of its calls by number (`api_name`: hipApiName(); NULL: there is none), and takes the release
- * that has most of them. Calls no other function of the runtime. Any thread, any number of times. */
+/* Reads the runtime's names of its calls by number (`api_name`: hipApiName(); NULL: there is none),
+ * and takes the release that has most of them. Calls no other function of the runtime. Any thread,
+ * any number of times. */
 void release_find(const char *(*api_name)(uint32_t id));
 
 /* The release that has exactly these calls; NULL: it is not known. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* status.c - the status of the HIP call that has just returned
  *
- * Each call of HIP leaves its status in an integer of the thread's: hipPeekAtLastError() returns it up to HIP 5, and from 6 on, where
- * the last error is that of the last call that failed, hipExtGetLastError(), which also resets it. Asking costs a HIP call, with
- * callbacks of its own: some 300 instructions, half of what a tool's pair of callbacks takes. So the integer is looked for once,
- * among the runtime's thread-local variables: the only one that has the status of each of five calls. A thread at the end of a call
- * that has succeeded does that while it has no last error, and leaves both as they were. If there is not exactly one such integer,
- * each status is asked for.
+ * Each call of HIP leaves its status in an integer of the thread's: hipPeekAtLastError() returns it
+ * up to HIP 5, and from 6 on, where the last error is that of the last call that failed,
+ * hipExtGetLastError(), which also resets it. Asking costs a HIP call, with callbacks of its own:
+ * some 300 instructions, half of what a tool's pair of callbacks takes. So the integer is looked
+ * for once, among the runtime's thread-local variables: the only one that has the status of each of
+ * five calls. A thread at the end of a call that has succeeded does that while it has no last
+ * error, and leaves both as they were. If there is not exactly one such integer, each status is
+ * asked for.
  *
  * Owns:     where the integer is.
  * Threads:  any.
@@ -97,8 +99,8 @@ static void keep(const int **candidates, uint32_t *nr, int value)
 	*nr = left;
 }
 
-/* Calls that fail, each with a status of its own, and others that succeed; then there is no last error again. NULL: there is no such
- * integer, or more than one. */
+/* Calls that fail, each with a status of its own, and others that succeed; then there is no last
+ * error again. NULL: there is no such integer, or more than one. */
 static RTL_COLD const int *search(const struct block *b)
 {
 	const int *candidates[MAX_CANDIDATES];
@@ -118,7 +120,8 @@ static RTL_COLD const int *search(const struct block *b)
 	return nr == 1 && first != second ? candidates[0] : NULL;
 }
 
-/* After a call that has succeeded. The caller has marked the thread: its calls of HIP are librtl's. */
+/* After a call that has succeeded. The caller has marked the thread: its calls of HIP are
+ * librtl's. */
 static RTL_COLD void find_word(void)
 {
 	struct block b = { .code = (uintptr_t)peek };

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* tracer.c - HIP's calls while they run, by the callback of HIP 5.4 and later
  *
- * The runtime calls one function, tracer(). At the begin of each call tracer() says whether the call is of interest, and
- * gets a block of the runtime's stack, into which the runtime then writes the arguments. Behind them tracer() puts the
- * functions to call when they have been written and when the call has ended. The block is as large as the release's
- * hip_api_data_t, which grows: only releases of which every call is known are served.
+ * The runtime calls one function, tracer(). At the begin of each call tracer() says whether the
+ * call is of interest, and gets a block of the runtime's stack, into which the runtime then writes
+ * the arguments. Behind them tracer() puts the functions to call when they have been written and
+ * when the call has ended. The block is as large as the release's hip_api_data_t, which grows: only
+ * releases of which every call is known are served.
  *
- * Unlike with the callbacks of 5.3 and before, setting the function is one store and may be done at any
- * time, and commands get no timestamps unless operations are wanted.
+ * Unlike with the callbacks of 5.3 and before, setting the function is one store and may be done at
+ * any time, and commands get no timestamps unless operations are wanted.
  *
  * Owns:     the runtime's one pointer to such a function: an earlier tool's function is replaced.
  * Threads:  any.
@@ -39,8 +40,8 @@ struct tail {
 	void (*leave)(uint32_t id, void *block);
 };
 
-/* The runtime passes a call's number back with each operation that the call submitted. Bits that no correlation id uses
- * hold the subscribers that did not want the operation, and the phase. */
+/* The runtime passes a call's number back with each operation that the call submitted. Bits that no
+ * correlation id uses hold the subscribers that did not want the operation, and the phase. */
 #define UNWANTED_SHIFT 55
 #define ALL_SUBSCRIBERS ((1u << LIVE_MAX_SUBSCRIBERS) - 1)
 #define UNWANTED ((uint64_t)ALL_SUBSCRIBERS << UNWANTED_SHIFT)
@@ -49,8 +50,9 @@ struct tail {
 _Static_assert(UNWANTED_SHIFT + LIVE_MAX_SUBSCRIBERS <= PHASE_SHIFT, "a bit for each");
 _Static_assert((JOIN_ID & OURS) == 0, "ids and these bits do not overlap");
 
-/* How many commands have been made and not been reported, in two phases. A call that waits for commands begins a new
- * phase if the previous one has no more commands. The commands made before it are in the phases that it awaits. */
+/* How many commands have been made and not been reported, in two phases. A call that waits for
+ * commands begins a new phase if the previous one has no more commands. The commands made before it
+ * are in the phases that it awaits. */
 static _Atomic uint32_t phase;
 static _Atomic uint64_t pending[2];
 static _Atomic uint32_t owed; /* phases that calls have waited for, a bit each */
@@ -71,7 +73,8 @@ static void on_enter(uint32_t id, void *block)
 	activity_args_are_there(id, data);
 }
 
-/* Whether the call returns only when what was submitted before has completed: those that programs use for that. */
+/* Whether the call returns only when what was submitted before has completed: those that programs
+ * use for that. */
 static bool is_wait(uint32_t id)
 {
 	const struct hip_callback *c = release_callback(id);
@@ -118,7 +121,8 @@ static bool begin_call(uint32_t id, void *block, uintptr_t height)
 
 	if (!data)
 		return false;
-	/* the last member of hip_api_data_t points to memory that clients keep from enter to exit */
+	/* the last member of hip_api_data_t points to memory that clients keep from enter to
+	 * exit */
 	((uint64_t **)(void *)tail)[-1] = &tail->phase_data;
 	tail->phase_data = 0;
 	tail->awaited = is_wait(id) ? begin_wait() : 0;
@@ -158,8 +162,8 @@ static void end_op(uint32_t op, const struct hip_record *from)
 	activity_report_op(&out, wanted);
 }
 
-/* Instead of a record: a question whether operations are wanted, before the thread makes a command; and from 7.2 on,
- * which asks more often than that, the announcement of a record. */
+/* Instead of a record: a question whether operations are wanted, before the thread makes a command;
+ * and from 7.2 on, which asks more often than that, the announcement of a record. */
 #define ASKS NULL
 #define ANNOUNCES ((void *)(uintptr_t)1)
 
@@ -178,7 +182,8 @@ static void count_over(uint64_t number)
 	_Atomic uint64_t *of = &pending[number >> PHASE_SHIFT & 1];
 	uint64_t n = atomic_load_explicit(of, memory_order_relaxed);
 
-	/* 0: tracer_settle() has given up waiting for it; release: subscribers have had the operation */
+	/* 0: tracer_settle() has given up waiting for it; release: subscribers have had the
+	 * operation */
 	while (n && !atomic_compare_exchange_weak_explicit(of, &n, n - 1, memory_order_release,
 							   memory_order_relaxed))
 		;
@@ -207,7 +212,8 @@ void tracer_settle(void)
 	errno = saved;
 }
 
-/* An operation, a question or an announcement. Returns whether operations are wanted. Preserves errno. */
+/* An operation, a question or an announcement. Returns whether operations are wanted. Preserves
+ * errno. */
 static bool see_op(uint32_t op, const void *data)
 {
 	bool wanted = activity_wants_ops();

@@ -40,7 +40,8 @@ struct stack {
 	size_t size; /* bytes of this block */
 	uint32_t capacity;
 	uint32_t reserved;
-	/* ids of the open ranges, outermost first; 0: not recorded. SELECTED: selection_close() at its end */
+	/* ids of the open ranges, outermost first; 0: not recorded. SELECTED: selection_close() at
+	 * its end */
 	uint64_t marker[];
 };
 
@@ -76,7 +77,8 @@ int range_listen(range_listener_fn fn)
 	for (int i = 0; i < RANGE_MAX_LISTENERS; i++) {
 		range_listener_fn there = NULL;
 
-		/* release: pairs with the acquire in notify_slow(): publishes the listener's data */
+		/* release: pairs with the acquire in notify_slow(): publishes the listener's
+		 * data */
 		if (atomic_compare_exchange_strong_explicit(&listeners[i], &there, fn,
 							    memory_order_release,
 							    memory_order_relaxed) ||
@@ -170,7 +172,8 @@ static bool is_front(const void *base)
 	return false;
 }
 
-/* Whether the function is librtl's, found through a library that depends on librtl, or a front's. */
+/* Whether the function is librtl's, found through a library that depends on librtl, or a
+ * front's. */
 static bool is_our_own(const void *fn)
 {
 	Dl_info ours, theirs;
@@ -204,7 +207,8 @@ static void resolve_more(void *handle, struct real_roctx *r)
 		r->names[i] = look_up(handle, names[i]);
 }
 
-/* Looks the functions up by `handle`: RTLD_NEXT or a library. Succeeds only if all five of ranges and marks are found.
+/* Looks the functions up by `handle`: RTLD_NEXT or a library. Succeeds only if all five of ranges
+ * and marks are found.
  */
 static bool resolve(void *handle)
 {
@@ -454,7 +458,8 @@ static void remember(uint64_t ours, uint64_t theirs)
 		if (atomic_compare_exchange_strong_explicit(&p->ours, &none, ours,
 							    memory_order_acq_rel,
 							    memory_order_relaxed)) {
-			/* the program gets `ours` only after this, so no thread looks it up before */
+			/* the program gets `ours` only after this, so no thread looks it up
+			 * before */
 			atomic_store_explicit(&p->theirs, theirs, memory_order_relaxed);
 			return;
 		}

@@ -13,9 +13,10 @@ extern const struct source range_source;
 /* Call once, in the library's constructor. */
 void range_init(void);
 
-/* Called for each roctx call on its thread, before anything else: the kind, the program's message or name
- * (borrowed, may be NULL; NULL where the function has none), the id for START and STOP, the tid for PAUSE and RESUME, what is named for
- * those of RANGE_NAME_, where the result goes for THREAD_ID. No lock is held; it may call back. */
+/* Called for each roctx call on its thread, before anything else: the kind, the program's message
+ * or name (borrowed, may be NULL; NULL where the function has none), the id for START and STOP, the
+ * tid for PAUSE and RESUME, what is named for those of RANGE_NAME_, where the result goes for
+ * THREAD_ID. No lock is held; it may call back. */
 enum range_call {
 	RANGE_MARK,
 	RANGE_PUSH,
@@ -38,7 +39,8 @@ typedef void (*range_end_fn)(enum range_call call, uint64_t result);
 /* Registers a listener permanently; registering it again is no error. -ENOSPC: too many. Any
  * thread. */
 int range_listen(range_listener_fn fn);
-/* The same for the ends of calls. A call whose begin came before this has an end without a begin. */
+/* The same for the ends of calls. A call whose begin came before this has an end without a
+ * begin. */
 int range_listen_end(range_end_fn fn);
 
 /* The library that contains `fn` only passes calls on to these functions: it is not a real
@@ -60,15 +62,17 @@ uint64_t range_start(const char *message);
 /* Ends the range, on any thread. Unknown ids are recorded as well. */
 void range_stop(uint64_t id);
 
-/* roctxProfilerResume(), or roctxProfilerPause(): recording of the whole process, whatever `tid` is. Returns what the real
- * library returns, 0 without one. */
+/* roctxProfilerResume(), or roctxProfilerPause(): recording of the whole process, whatever `tid`
+ * is. Returns what the real library returns, 0 without one. */
 int range_profiler(bool resume, uint64_t tid);
 
-/* roctxGetThreadId(): the caller's tid; `tid` may be NULL. Returns what the real library returns, 0 without one. */
+/* roctxGetThreadId(): the caller's tid; `tid` may be NULL. Returns what the real library returns, 0
+ * without one. */
 int range_thread_id(uint64_t *tid);
 
-/* The function of RANGE_NAME_: listeners get the name of the agent, device or stream `of`, and the real library; the trace has none.
- * `of` is the pointer or number as the program gives it, 0 for the calling thread. Returns as range_profiler(). */
+/* The function of RANGE_NAME_: listeners get the name of the agent, device or stream `of`, and the
+ * real library; the trace has none. `of` is the pointer or number as the program gives it, 0 for
+ * the calling thread. Returns as range_profiler(). */
 int range_name(enum range_call call, const char *name, uint64_t of);
 
 #endif

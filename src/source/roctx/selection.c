@@ -3,8 +3,10 @@
  *
  * Owns:     the number of selected ranges that are open, and the ids of the started ones.
  * Threads:  any.
- * Hot path: all: no lock, no malloc, no system call. Names are compared here and not by fnmatch(), which may allocate.
- * Fails:    more than MAX_STARTED started ranges at once: the range is not selected, with a warning.
+ * Hot path: all: no lock, no malloc, no system call. Names are compared here and not by fnmatch(),
+ * which may allocate.
+ * Fails:    more than MAX_STARTED started ranges at once: the range is not selected, with a
+ *           warning.
  */
 #define LOG_TOPIC "roctx"
 #include "source/roctx/selection.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* selection.h - --range: recording is on while a range of the user's choice is open
  *
- * The range may be open on any thread, and is one of push and pop or of start and stop. Recording of the whole process
- * is on while at least one is open.
+ * The range may be open on any thread, and is one of push and pop or of start and stop. Recording
+ * of the whole process is on while at least one is open.
  */
 #ifndef RTL_SOURCE_ROCTX_SELECTION_H
 #define RTL_SOURCE_ROCTX_SELECTION_H
@@ -18,7 +18,8 @@ void selection_init(void);
 /* Set in selection_init(), constant after. */
 extern RTL_HIDDEN bool selection_is_used;
 
-/* HOT: a range is about to begin. true: it is one of the selected, and selection_close() follows its end. */
+/* HOT: a range is about to begin. true: it is one of the selected, and selection_close() follows
+ * its end. */
 bool selection_open_slow(const char *message);
 static inline bool selection_open(const char *message)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* app.cpp - the program in which clients work: sessions of copies, kernels and markers, with work outside of them, too
+/* app.cpp - the program in which clients work: sessions of copies, kernels and markers, with work
+ * outside of them, too
  *
- * Arguments: sessions=N, launches=N (in each), load=PATH (loads it first), client=PATH (a library that is loaded: client_start() and
- * client_stop() around each session). load= and client= may be repeated.
+ * Arguments: sessions=N, launches=N (in each), load=PATH (loads it first), client=PATH (a library
+ * that is loaded: client_start() and client_stop() around each session). load= and client= may be
+ * repeated.
  */
 #include "hip_common.hpp"
 

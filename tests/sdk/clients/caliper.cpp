@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* caliper.cpp - as Caliper's service: calls of HIP, kernels and copies with ids of regions of its own
+/* caliper.cpp - as Caliper's service: calls of HIP, kernels and copies with ids of regions of its
+ * own
  *
- * Named by ROCP_TOOL_LIBRARIES. Its regions are the calls; kernels and copies get the number of the one that is open on their thread.
+ * Named by ROCP_TOOL_LIBRARIES. Its regions are the calls; kernels and copies get the number of the
+ * one that is open on their thread.
  */
 #define CLIENT "caliper"
 #include "client.hpp"

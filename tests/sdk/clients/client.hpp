@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* client.hpp - what the clients share
  *
- * Each client makes the calls of one tool that people use, in that tool's order and with its arguments, and prints what it got when it is
- * finalised, with its name (CLIENT) before each line. app.cpp calls client_start() and client_stop() around each session.
+ * Each client makes the calls of one tool that people use, in that tool's order and with its
+ * arguments, and prints what it got when it is finalised, with its name (CLIENT) before each line.
+ * app.cpp calls client_start() and client_stop() around each session.
  */
 #ifndef TESTS_SDK_CLIENTS_CLIENT_H
 #define TESTS_SDK_CLIENTS_CLIENT_H
@@ -56,7 +57,7 @@ static inline const char *status_name(rocprofiler_status_t status)
 	do {                                                                                       \
 		rocprofiler_status_t status_ = (call);                                             \
 		if (status_ != (status)) {                                                         \
-			say("%s:%d: %s: %s", __FILE__, __LINE__, #call, status_name(status_));                                 \
+			say("%s:%d: %s: %s", __FILE__, __LINE__, #call, status_name(status_));     \
 			nr_wrong++;                                                                \
 		}                                                                                  \
 	} while (0)
@@ -84,8 +85,8 @@ static inline std::map<rocprofiler_kernel_id_t, std::string> &kernels()
 }
 
 /* Names of kernels, from the callbacks of code objects. */
-static inline void on_symbol(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *,
-			     void *)
+static inline void on_symbol(rocprofiler_callback_tracing_record_t record,
+			     rocprofiler_user_data_t *, void *)
 {
 	auto *data = static_cast<
 		rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t *>(
@@ -107,7 +108,8 @@ static inline std::string kernel_name(rocprofiler_kernel_id_t id)
 	return found == kernels().end() ? "?" : found->second;
 }
 
-/* "kernel NAME id begin end grid workgroup external", "copy OPERATION id begin end bytes external" */
+/* "kernel NAME id begin end grid workgroup external", "copy OPERATION id begin end bytes
+ * external" */
 static inline void say_kernel(const rocprofiler_buffer_tracing_kernel_dispatch_record_t &r)
 {
 	say("kernel %s %llu %llu %llu %u %u %llu", kernel_name(r.dispatch_info.kernel_id).c_str(),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kineto.cpp - as PyTorch's Kineto: callbacks of HIP with their arguments, buffers of kernels and copies
+/* kineto.cpp - as PyTorch's Kineto: callbacks of HIP with their arguments, buffers of kernels and
+ * copies
  *
- * Asks whether tools were looked for and forces itself only then. One context for names of kernels is always on, the other one in sessions;
- * within initialize it is stopped before it was ever started. The buffer is flushed before the context is stopped.
+ * Asks whether tools were looked for and forces itself only then. One context for names of kernels
+ * is always on, the other one in sessions; within initialize it is stopped before it was ever
+ * started. The buffer is flushed before the context is stopped.
  */
 #define CLIENT "kineto"
 #include "client.hpp"

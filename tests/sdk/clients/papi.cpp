@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* papi.cpp - as PAPI's component rocp_sdk: nothing is linked; the functions are found all at once, and it gives up if one is missing
+/* papi.cpp - as PAPI's component rocp_sdk: nothing is linked; the functions are found all at once,
+ * and it gives up if one is missing
  *
- * With PAPI_EVENTS=NAME,... it counts these on the first GPU, from client_start() to client_stop(), which reads them. Its context is that of
- * roctxProfilerPause() and Resume(), too.
+ * With PAPI_EVENTS=NAME,... it counts these on the first GPU, from client_start() to client_stop(),
+ * which reads them. Its context is that of roctxProfilerPause() and Resume(), too.
  */
 #define CLIENT "papi"
 #include "client.hpp"

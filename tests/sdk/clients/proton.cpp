@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* proton.cpp - as Triton's Proton: nothing is linked; launches, markers and kernels, with ids of its own for kernels
+/* proton.cpp - as Triton's Proton: nothing is linked; launches, markers and kernels, with ids of
+ * its own for kernels
  *
- * A constructor brings rocprofiler-register, where there is one, and this library to global scope, finds the functions by their
- * names and forces itself. A big buffer, flushed at the end of a session; it is destroyed at the end. It goes on without
- * samples of program counters where they are refused.
+ * A constructor brings rocprofiler-register, where there is one, and this library to global scope,
+ * finds the functions by their names and forces itself. A big buffer, flushed at the end of a
+ * session; it is destroyed at the end. It goes on without samples of program counters where they
+ * are refused.
  */
 #define CLIENT "proton"
 #include "client.hpp"

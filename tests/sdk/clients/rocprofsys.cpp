@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofsys.cpp - as rocprofiler-systems: most kinds of callbacks and buffers at once, its own ids for kernels and copies
+/* rocprofsys.cpp - as rocprofiler-systems: most kinds of callbacks and buffers at once, its own ids
+ * for kernels and copies
  *
- * Named by ROCP_TOOL_LIBRARIES. What is refused as not implemented is left out, and named. Counters have a context of their own. Flushes and
- * destroys again while a buffer is busy.
+ * Named by ROCP_TOOL_LIBRARIES. What is refused as not implemented is left out, and named. Counters
+ * have a context of their own. Flushes and destroys again while a buffer is busy.
  */
 #define CLIENT "rocprofsys"
 #include "client.hpp"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rpd.cpp - as rocmProfileData: calls of HIP with their arguments from a buffer, markers, kernels and copies both ways
+/* rpd.cpp - as rocmProfileData: calls of HIP with their arguments from a buffer, markers, kernels
+ * and copies both ways
  *
- * Forces with a null function: the one that it exports is found. Reads the arguments of records of the kind HIP_RUNTIME_API_EXT.
+ * Forces with a null function: the one that it exports is found. Reads the arguments of records of
+ * the kind HIP_RUNTIME_API_EXT.
  */
 #define CLIENT "rpd"
 #include "client.hpp"

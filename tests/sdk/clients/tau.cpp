@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tau.cpp - as TAU: everything from buffers, calls of HIP, HSA and roctx included
  *
- * Preloaded; it forces a function that has a name of its own. It goes on where samples of program counters are refused. With
- * TAU_METRICS=NAME it counts that for each dispatch.
+ * Preloaded; it forces a function that has a name of its own. It goes on where samples of program
+ * counters are refused. With TAU_METRICS=NAME it counts that for each dispatch.
  */
 #define CLIENT "tau"
 #include "client.hpp"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* xla.cpp - as XLA's and JAX's profiler: one buffer for calls of HIP, kernels and copies, annotations by the calls' ids
+/* xla.cpp - as XLA's and JAX's profiler: one buffer for calls of HIP, kernels and copies,
+ * annotations by the calls' ids
  *
- * A constructor forces it when it is loaded. It never stops its context, and reads after a flush; the other clients' sessions are all one to it.
+ * A constructor forces it when it is loaded. It never stops its context, and reads after a flush;
+ * the other clients' sessions are all one to it.
  */
 #define CLIENT "xla"
 #include "client.hpp"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfetto.h - stands for Perfetto's C++ SDK, for cxx/perfetto.hpp: the names that it uses, with the SDK's parameters. What is written is kept. */
+/* perfetto.h - stands for Perfetto's C++ SDK, for cxx/perfetto.hpp: the names that it uses, with
+ * the SDK's parameters. What is written is kept. */
 #ifndef RTL_TESTS_PERFETTO_H
 #define RTL_TESTS_PERFETTO_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* code_printing.hpp - instructions of loaded code objects with the lines of the source that they come from
+/* code_printing.hpp - instructions of loaded code objects with the lines of the source that they
+ * come from
  *
- * Needs comgr (disassembly.hpp) and the header and -ldw of elfutils of the program that includes it. Objects are for one thread at a time.
+ * Needs comgr (disassembly.hpp) and the header and -ldw of elfutils of the program that includes
+ * it. Objects are for one thread at a time.
  */
 #ifndef ROCPROFILER_SDK_CXX_CODEOBJ_CODE_PRINTING_HPP
 #define ROCPROFILER_SDK_CXX_CODEOBJ_CODE_PRINTING_HPP
@@ -53,7 +55,8 @@ struct Instruction {
 	}
 
 	std::string inst{};
-	/* FILE:LINE; of inlined code, also the places where it was inlined, from the inside out: FILE:LINE -> FILE:LINE */
+	/* FILE:LINE; of inlined code, also the places where it was inlined, from the inside out:
+	 * FILE:LINE -> FILE:LINE */
 	std::string comment{};
 	std::uint64_t faddr{ 0 };   /* offset in the file */
 	std::uint64_t vaddr{ 0 };   /* address in the code object, as if it was loaded at 0 */
@@ -73,7 +76,8 @@ public:
 	line_table(const char *code_object, std::uint64_t size)
 	{
 		const memory_file file(code_object, size);
-		const std::unique_ptr<Dwarf, int (*)(Dwarf *)> dwarf(dwarf_begin(file.descriptor, DWARF_C_READ),
+		const std::unique_ptr<Dwarf, int (*)(Dwarf *)> dwarf(dwarf_begin(file.descriptor,
+										 DWARF_C_READ),
 								     dwarf_end);
 		Dwarf_Off unit = 0;
 		Dwarf_Off next = 0;
@@ -81,7 +85,9 @@ public:
 
 		if (!dwarf)
 			return;
-		for (; dwarf_nextcu(dwarf.get(), unit, &next, &header, nullptr, nullptr, nullptr) == 0; unit = next) {
+		for (; dwarf_nextcu(dwarf.get(), unit, &next, &header, nullptr, nullptr, nullptr) ==
+		       0;
+		     unit = next) {
 			Dwarf_Die top;
 
 			if (!dwarf_offdie(dwarf.get(), unit + header, &top))
@@ -101,7 +107,8 @@ public:
 			if (at->second.empty() || next == lines_.end())
 				continue;
 			result.emplace_hint(result.end(),
-					    segment::address_range_t{ at->first, next->first - at->first, 0 },
+					    segment::address_range_t{ at->first,
+								      next->first - at->first, 0 },
 					    std::move(at->second));
 		}
 		return result;
@@ -203,13 +210,16 @@ private:
 		if (caller.empty())
 			return;
 		while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-			for (auto line = lines_.lower_bound(low); line != lines_.end() && line->first < high; ++line) {
+			for (auto line = lines_.lower_bound(low);
+			     line != lines_.end() && line->first < high; ++line) {
 				if (line->second.empty())
 					continue;
-				const std::size_t own = std::min(line->second.find(Instruction::separator),
-								 line->second.size());
+				const std::size_t own =
+					std::min(line->second.find(Instruction::separator),
+						 line->second.size());
 
-				line->second.insert(own, std::string(Instruction::separator) + caller);
+				line->second.insert(own,
+						    std::string(Instruction::separator) + caller);
 			}
 		}
 	}
@@ -222,7 +232,8 @@ private:
 };
 } // namespace details
 
-/* A code object: its functions, its lines, its instructions. std::runtime_error if comgr can't read it. */
+/* A code object: its functions, its lines, its instructions. std::runtime_error if comgr can't read
+ * it. */
 class CodeobjDecoderComponent
 {
 public:
@@ -241,7 +252,8 @@ public:
 	{
 		return disassembly->va2fo(vaddr);
 	}
-	std::unique_ptr<Instruction> disassemble_instruction(std::uint64_t faddr, std::uint64_t vaddr)
+	std::unique_ptr<Instruction> disassemble_instruction(std::uint64_t faddr,
+							     std::uint64_t vaddr)
 	{
 		auto [text, size] = disassembly->ReadInstruction(faddr);
 		auto read = std::make_unique<Instruction>(std::move(text), size);
@@ -265,25 +277,31 @@ class LoadedCodeobjDecoder
 {
 public:
 	/* `filepath`: a URI or a path, see CodeObjectBinary. */
-	LoadedCodeobjDecoder(const char *filepath, std::uint64_t load_address, std::uint64_t memsize)
+	LoadedCodeobjDecoder(const char *filepath, std::uint64_t load_address,
+			     std::uint64_t memsize)
 		: load_addr(load_address), load_end_(load_address + memsize)
 	{
 		if (!filepath)
 			throw std::runtime_error("no name of a file with a code object");
 		const CodeObjectBinary file(filepath);
 
-		decoder_ = std::make_unique<CodeobjDecoderComponent>(file.buffer.data(), file.buffer.size());
+		decoder_ = std::make_unique<CodeobjDecoderComponent>(file.buffer.data(),
+								     file.buffer.size());
 	}
-	LoadedCodeobjDecoder(const void *data, std::uint64_t size, std::uint64_t load_address, std::size_t memsize)
+	LoadedCodeobjDecoder(const void *data, std::uint64_t size, std::uint64_t load_address,
+			     std::size_t memsize)
 		: load_addr(load_address), load_end_(load_address + memsize),
-		  decoder_(std::make_unique<CodeobjDecoderComponent>(static_cast<const char *>(data), size))
+		  decoder_(
+			  std::make_unique<CodeobjDecoderComponent>(static_cast<const char *>(data),
+								    size))
 	{
 	}
 
 	/* The instruction that is loaded at an address; null where the code object has nothing. */
 	std::unique_ptr<Instruction> get(std::uint64_t ld_addr)
 	{
-		const auto faddr = ld_addr < load_addr ? std::nullopt : decoder_->va2fo(ld_addr - load_addr);
+		const auto faddr = ld_addr < load_addr ? std::nullopt :
+							 decoder_->va2fo(ld_addr - load_addr);
 
 		if (!faddr)
 			return nullptr;
@@ -310,7 +328,8 @@ public:
 	{
 		return addr >= load_addr && addr < load_end_;
 	}
-	/* Of the function that begins at the address; null if none does. Valid as long as this object. */
+	/* Of the function that begins at the address; null if none does. Valid as long as this
+	 * object. */
 	const char *getSymbolName(std::uint64_t addr) const
 	{
 		const auto found = decoder_->m_symbol_map.find(addr - load_addr);
@@ -337,24 +356,29 @@ public:
 	CodeobjMap() = default;
 	virtual ~CodeobjMap() = default;
 
-	virtual void addDecoder(const char *filepath, marker_id_t id, std::uint64_t load_addr, std::uint64_t memsize)
+	virtual void addDecoder(const char *filepath, marker_id_t id, std::uint64_t load_addr,
+				std::uint64_t memsize)
 	{
 		decoders[id] = std::make_shared<LoadedCodeobjDecoder>(filepath, load_addr, memsize);
 	}
-	virtual void addDecoder(const void *data, std::size_t memory_size, marker_id_t id, std::uint64_t load_addr,
-				std::uint64_t memsize)
+	virtual void addDecoder(const void *data, std::size_t memory_size, marker_id_t id,
+				std::uint64_t load_addr, std::uint64_t memsize)
 	{
-		decoders[id] = std::make_shared<LoadedCodeobjDecoder>(data, memory_size, load_addr, memsize);
+		decoders[id] = std::make_shared<LoadedCodeobjDecoder>(data, memory_size, load_addr,
+								      memsize);
 	}
 	virtual bool removeDecoderbyId(marker_id_t id)
 	{
 		return decoders.erase(id) > 0;
 	}
-	/* At an offset from where the code object is loaded. Null if there is no such code object, or nothing there. */
+	/* At an offset from where the code object is loaded. Null if there is no such code object,
+	 * or nothing there. */
 	std::unique_ptr<Instruction> get(marker_id_t id, std::uint64_t offset)
 	{
 		const auto found = decoders.find(id);
-		auto read = found == decoders.end() ? nullptr : found->second->get(found->second->begin() + offset);
+		auto read = found == decoders.end() ?
+				    nullptr :
+				    found->second->get(found->second->begin() + offset);
 
 		if (read)
 			read->codeobj_id = id;
@@ -380,13 +404,14 @@ public:
 	CodeobjAddressTranslate() = default;
 	~CodeobjAddressTranslate() override = default;
 
-	void addDecoder(const char *filepath, marker_id_t id, std::uint64_t load_addr, std::uint64_t memsize) override
+	void addDecoder(const char *filepath, marker_id_t id, std::uint64_t load_addr,
+			std::uint64_t memsize) override
 	{
 		CodeobjMap::addDecoder(filepath, id, load_addr, memsize);
 		table_.insert({ load_addr, memsize, id });
 	}
-	void addDecoder(const void *data, std::size_t memory_size, marker_id_t id, std::uint64_t load_addr,
-			std::uint64_t memsize) override
+	void addDecoder(const void *data, std::size_t memory_size, marker_id_t id,
+			std::uint64_t load_addr, std::uint64_t memsize) override
 	{
 		CodeobjMap::addDecoder(data, memory_size, id, load_addr, memsize);
 		table_.insert({ load_addr, memsize, id });
@@ -436,7 +461,8 @@ public:
 	{
 		const auto found = decoders.find(id);
 
-		return found == decoders.end() ? std::map<std::uint64_t, SymbolInfo>() : found->second->getSymbolMap();
+		return found == decoders.end() ? std::map<std::uint64_t, SymbolInfo>() :
+						 found->second->getSymbolMap();
 	}
 
 private:

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* disassembly.hpp - the bytes of a code object, its kernels and its instructions as text, by AMD's comgr
+/* disassembly.hpp - the bytes of a code object, its kernels and its instructions as text, by AMD's
+ * comgr
  *
- * Needs comgr's header and -lamd_comgr of the program that includes it. What fails is an exception with a text; nothing is printed.
+ * Needs comgr's header and -lamd_comgr of the program that includes it. What fails is an exception
+ * with a text; nothing is printed.
  */
 #ifndef ROCPROFILER_SDK_CXX_CODEOBJ_DISASSEMBLY_HPP
 #define ROCPROFILER_SDK_CXX_CODEOBJ_DISASSEMBLY_HPP
@@ -38,9 +40,10 @@ namespace codeobj
 {
 namespace disassembly
 {
-/* The bytes that a URI of a code object names: file://PATH, with #offset=N&size=N if it is a part of the file. A text without
- * "://" is a path. Not memory://: what it names is in another process, or gone; memory_base of the code object's record is not.
- * std::runtime_error if it can't be read, or not whole. */
+/* The bytes that a URI of a code object names: file://PATH, with #offset=N&size=N if it is a part
+ * of the file. A text without "://" is a path. Not memory://: what it names is in another process,
+ * or gone; memory_base of the code object's record is not. std::runtime_error if it can't be read,
+ * or not whole. */
 class CodeObjectBinary
 {
 public:
@@ -54,9 +57,12 @@ public:
 			std::string scheme = uri.substr(0, scheme_end);
 
 			std::transform(scheme.begin(), scheme.end(), scheme.begin(),
-				       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+				       [](unsigned char c) {
+					       return static_cast<char>(std::tolower(c));
+				       });
 			if (scheme != "file")
-				throw std::runtime_error(uri + ": only file:// can be read, not " + scheme + "://");
+				throw std::runtime_error(uri + ": only file:// can be read, not " +
+							 scheme + "://");
 			const std::size_t path_begin = scheme_end + 3;
 			const std::size_t path_end = uri.find_first_of("#?", path_begin);
 
@@ -77,8 +83,10 @@ private:
 		std::string plain;
 
 		for (std::size_t i = 0; i < text.size(); i++) {
-			if (text[i] == '%' && i + 2 < text.size() && is_hex(text[i + 1]) && is_hex(text[i + 2])) {
-				plain += static_cast<char>(std::stoi(text.substr(i + 1, 2), nullptr, 16));
+			if (text[i] == '%' && i + 2 < text.size() && is_hex(text[i + 1]) &&
+			    is_hex(text[i + 2])) {
+				plain += static_cast<char>(
+					std::stoi(text.substr(i + 1, 2), nullptr, 16));
 				i += 2;
 			} else {
 				plain += text[i];
@@ -91,7 +99,8 @@ private:
 		return std::isxdigit(static_cast<unsigned char>(c)) != 0;
 	}
 	/* N of name=N, in "name=N&name=N" */
-	std::optional<std::uint64_t> number_in(const std::string &part, const std::string &name) const
+	std::optional<std::uint64_t> number_in(const std::string &part,
+					       const std::string &name) const
 	{
 		std::size_t at = 0;
 
@@ -99,19 +108,22 @@ private:
 			const std::size_t end = std::min(part.find('&', at), part.size());
 
 			if (part.compare(at, name.size() + 1, name + "=") == 0) {
-				const std::string value = part.substr(at + name.size() + 1, end - at - name.size() - 1);
+				const std::string value = part.substr(at + name.size() + 1,
+								      end - at - name.size() - 1);
 
 				try {
 					return std::stoull(value, nullptr, 0);
 				} catch (const std::logic_error &) {
-					throw std::runtime_error(m_uri + ": " + name + " is not a number: " + value);
+					throw std::runtime_error(m_uri + ": " + name +
+								 " is not a number: " + value);
 				}
 			}
 			at = end + 1;
 		}
 		return std::nullopt;
 	}
-	void read(const std::string &path, std::optional<std::uint64_t> offset, std::optional<std::uint64_t> size)
+	void read(const std::string &path, std::optional<std::uint64_t> offset,
+		  std::optional<std::uint64_t> size)
 	{
 		std::ifstream file(path, std::ios::binary | std::ios::ate);
 
@@ -137,7 +149,8 @@ struct SymbolInfo {
 	std::uint64_t mem_size = 0;
 };
 
-/* One code object. Copies the bytes. For one thread at a time. What comgr refuses: std::runtime_error. */
+/* One code object. Copies the bytes. For one thread at a time. What comgr refuses:
+ * std::runtime_error. */
 class DisassemblyInstance
 {
 public:
@@ -145,16 +158,21 @@ public:
 		: buffer(codeobj_data, codeobj_data + codeobj_size)
 	{
 		try {
-			check(amd_comgr_create_data(AMD_COMGR_DATA_KIND_EXECUTABLE, &data), "amd_comgr_create_data");
-			check(amd_comgr_set_data(data, buffer.size(), buffer.data()), "amd_comgr_set_data");
+			check(amd_comgr_create_data(AMD_COMGR_DATA_KIND_EXECUTABLE, &data),
+			      "amd_comgr_create_data");
+			check(amd_comgr_set_data(data, buffer.size(), buffer.data()),
+			      "amd_comgr_set_data");
 			std::size_t length = 0;
 
-			check(amd_comgr_get_data_isa_name(data, &length, nullptr), "amd_comgr_get_data_isa_name");
+			check(amd_comgr_get_data_isa_name(data, &length, nullptr),
+			      "amd_comgr_get_data_isa_name");
 			std::vector<char> isa(length + 1);
 
-			check(amd_comgr_get_data_isa_name(data, &length, isa.data()), "amd_comgr_get_data_isa_name");
-			check(amd_comgr_create_disassembly_info(isa.data(), memory_callback, inst_callback,
-								[](std::uint64_t, void *) {}, &info),
+			check(amd_comgr_get_data_isa_name(data, &length, isa.data()),
+			      "amd_comgr_get_data_isa_name");
+			check(amd_comgr_create_disassembly_info(
+				      isa.data(), memory_callback, inst_callback,
+				      [](std::uint64_t, void *) {}, &info),
 			      "amd_comgr_create_disassembly_info");
 		} catch (...) {
 			release();
@@ -174,7 +192,8 @@ public:
 		std::uint64_t size = 0;
 
 		if (faddr >= buffer.size())
-			throw std::runtime_error("no instruction there: the offset is behind the code object's end");
+			throw std::runtime_error(
+				"no instruction there: the offset is behind the code object's end");
 		last_instruction.clear();
 		check(amd_comgr_disassemble_instruction(info, address_of(faddr), this, &size),
 		      "amd_comgr_disassemble_instruction");
@@ -185,24 +204,29 @@ public:
 	std::map<std::uint64_t, SymbolInfo> &GetKernelMap()
 	{
 		symbol_map.clear();
-		check(amd_comgr_iterate_symbols(data, symbol_callback, this), "amd_comgr_iterate_symbols");
+		check(amd_comgr_iterate_symbols(data, symbol_callback, this),
+		      "amd_comgr_iterate_symbols");
 		return symbol_map;
 	}
 
-	/* The offset in the file of what is loaded at an address of the code object; none if nothing of the file is. */
+	/* The offset in the file of what is loaded at an address of the code object; none if
+	 * nothing of the file is. */
 	std::optional<std::uint64_t> va2fo(std::uint64_t va) const
 	{
 		Elf64_Ehdr header;
 
 		if (!copy_out(0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-		    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize < sizeof(Elf64_Phdr))
+		    header.e_ident[EI_CLASS] != ELFCLASS64 ||
+		    header.e_phentsize < sizeof(Elf64_Phdr))
 			return std::nullopt;
 		for (unsigned i = 0; i < header.e_phnum; i++) {
 			Elf64_Phdr part;
 
-			if (!copy_out(header.e_phoff + std::uint64_t{ i } * header.e_phentsize, &part))
+			if (!copy_out(header.e_phoff + std::uint64_t{ i } * header.e_phentsize,
+				      &part))
 				return std::nullopt;
-			if (part.p_type == PT_LOAD && va >= part.p_vaddr && va - part.p_vaddr < part.p_filesz)
+			if (part.p_type == PT_LOAD && va >= part.p_vaddr &&
+			    va - part.p_vaddr < part.p_filesz)
 				return va - part.p_vaddr + part.p_offset;
 		}
 		return std::nullopt;
@@ -215,14 +239,16 @@ public:
 		std::uint64_t name_length = 0;
 		SymbolInfo found;
 		const auto ask = [symbol](amd_comgr_symbol_info_t what, void *value) {
-			return amd_comgr_symbol_get_info(symbol, what, value) == AMD_COMGR_STATUS_SUCCESS;
+			return amd_comgr_symbol_get_info(symbol, what, value) ==
+			       AMD_COMGR_STATUS_SUCCESS;
 		};
 
 		if (!ask(AMD_COMGR_SYMBOL_INFO_TYPE, &type))
 			return AMD_COMGR_STATUS_ERROR;
 		if (type != AMD_COMGR_SYMBOL_TYPE_FUNC)
 			return AMD_COMGR_STATUS_SUCCESS;
-		if (!ask(AMD_COMGR_SYMBOL_INFO_VALUE, &found.vaddr) || !ask(AMD_COMGR_SYMBOL_INFO_SIZE, &found.mem_size) ||
+		if (!ask(AMD_COMGR_SYMBOL_INFO_VALUE, &found.vaddr) ||
+		    !ask(AMD_COMGR_SYMBOL_INFO_SIZE, &found.mem_size) ||
 		    !ask(AMD_COMGR_SYMBOL_INFO_NAME_LENGTH, &name_length))
 			return AMD_COMGR_STATUS_ERROR;
 		/* comgr writes the terminator as well */
@@ -238,7 +264,8 @@ public:
 		return AMD_COMGR_STATUS_SUCCESS;
 	}
 	/* comgr reads the code at `from`, an address in the buffer: never beyond its end. */
-	static std::uint64_t memory_callback(std::uint64_t from, char *to, std::uint64_t size, void *user_data)
+	static std::uint64_t memory_callback(std::uint64_t from, char *to, std::uint64_t size,
+					     void *user_data)
 	{
 		const auto &self = *static_cast<DisassemblyInstance *>(user_data);
 		const std::uint64_t begin = self.address_of(0);

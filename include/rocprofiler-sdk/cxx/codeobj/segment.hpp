@@ -18,8 +18,8 @@ namespace segment
 {
 using marker_id_t = std::size_t;
 
-/* Ranges that overlap are equal, and an address is equal to the range that has it (its own size is 0):
- * in a set or a map whose ranges do not overlap, find({ address, 0, 0 }) finds the range. */
+/* Ranges that overlap are equal, and an address is equal to the range that has it (its own size is
+ * 0): in a set or a map whose ranges do not overlap, find({ address, 0, 0 }) finds the range. */
 struct address_range_t {
 	std::uint64_t addr{ 0 };
 	std::uint64_t size{ 0 };
@@ -39,7 +39,8 @@ struct address_range_t {
 	}
 };
 
-/* The ranges of loaded code objects. For one thread at a time: a look-up is kept for the next one. */
+/* The ranges of loaded code objects. For one thread at a time: a look-up is kept for the next
+ * one. */
 class CodeobjTableTranslator : public std::set<address_range_t>
 {
 public:

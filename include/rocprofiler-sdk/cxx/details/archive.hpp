@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* archive.hpp - what saving and loading of structures needs of cereal, with cereal or without
  *
- * The functions are templates over the archive, in the namespace of cereal: where cereal is installed it is included, and its archives take
- * them. Without cereal an archive is anything that can be called with pairs `{ name, value }`. A program whose copy of cereal is in a
- * namespace of its own defines ROCPROFILER_SDK_CEREAL_NAMESPACE_BEGIN and _END before; ROCPROFILER_SDK_HAS_CEREAL=0 does without
- * an installed one.
+ * The functions are templates over the archive, in the namespace of cereal: where cereal is
+ * installed it is included, and its archives take them. Without cereal an archive is anything that
+ * can be called with pairs `{ name, value }`. A program whose copy of cereal is in a namespace of
+ * its own defines ROCPROFILER_SDK_CEREAL_NAMESPACE_BEGIN and _END before;
+ * ROCPROFILER_SDK_HAS_CEREAL=0 does without an installed one.
  */
 #ifndef ROCPROFILER_SDK_CXX_DETAILS_ARCHIVE_HPP
 #define ROCPROFILER_SDK_CXX_DETAILS_ARCHIVE_HPP

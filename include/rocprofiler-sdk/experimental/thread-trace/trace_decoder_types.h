@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_decoder_types.h - records of a decoded thread trace. Times are cycles of the shader clock. */
+/* trace_decoder_types.h - records of a decoded thread trace. Times are cycles of the shader
+ * clock. */
 #ifndef ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_TYPES_H
 #define ROCPROFILER_SDK_EXPERIMENTAL_THREAD_TRACE_TRACE_DECODER_TYPES_H
 
