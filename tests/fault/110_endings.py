@@ -5,10 +5,6 @@ import functools
 
 from support.endings import *
 
-def without_addresses(err):
-    """A forked child that ends: the thunk refuses to free its parent's memory, without asking the driver, and Debian's ROCr 7.2.4 says so."""
-    return re.sub(r"^(Failed to free ptr):0x[0-9a-f]+ (size:\d+)$", r"\1 \2", err, flags=re.MULTILINE)
-
 
 def same_output(traced, plain):
     equal("stdout", traced.out, plain.out)
