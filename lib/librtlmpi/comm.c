@@ -63,6 +63,11 @@ static RTL_INLINE struct entry *find(uintptr_t handle)
 	return NULL;
 }
 
+#ifdef RTL_SANITIZE_THREAD
+/* the sanitizer does not know fences, and no call of MPI runs under it */
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+
 /* HOT: false: it is not there. */
 static RTL_INLINE bool look_up(uintptr_t handle, struct mpi_comm *out)
 {

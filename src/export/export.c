@@ -137,12 +137,14 @@ const struct export_format *export_find(const char *name)
 
 const char *export_needs(const struct export_format *format)
 {
+	static const char several[] =
+		"writes several files: name a directory, -o DIR/, or the begin of their names, "
+		"-o PREFIX";
 	static const char *const needs[] = {
 		[EXPORT_DATABASE] = "is a database, which needs a plain file: -o NAME.db",
 		[EXPORT_ARCHIVE] = "is an archive of several files: -o NAME.otf2",
 		[EXPORT_SET] = "is a data set of several files: name a directory, -o DIR",
-		[EXPORT_SEVERAL] = "writes several files: name a directory, -o DIR/, or the begin "
-				   "of their names, -o PREFIX",
+		[EXPORT_SEVERAL] = several,
 	};
 
 	return needs[format->shape];

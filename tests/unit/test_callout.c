@@ -38,7 +38,7 @@ static bool can_be_cancelled(void)
 	return state == PTHREAD_CANCEL_ENABLE;
 }
 
-static void on_left(void *arg)
+RTL_NO_TSA static void on_left(void *arg)
 {
 	nr_left++;
 	lock_drop(arg);
@@ -141,7 +141,7 @@ TEST(call_without_a_lock_is_left_by_a_cancellation)
 	CHECK_EQ_INT(nr_left, 1);
 }
 
-static void on_outer_left(void *arg)
+RTL_NO_TSA static void on_outer_left(void *arg)
 {
 	nr_outer_left++;
 	lock_drop(arg);
