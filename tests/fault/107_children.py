@@ -163,13 +163,21 @@ def recovered(r):
     exact_dispatches(r)
 
 
+def is_within_exec(process):
+    """Its environment reads as empty then, and field 50 of its stat (env_start) is 0; a process that ends has no program any more."""
+    with contextlib.suppress(OSError), open(f"{process}/stat", encoding="utf-8", errors="replace") as f:
+        return f.read().rpartition(")")[2].split()[50 - 3] == "0" and bool(os.readlink(f"{process}/exe"))
+    return False
+
+
 def holders(session):
-    """The processes that have that session in their environment."""
+    """The processes that have that session in their environment, or may have it in a moment."""
     found = []
-    for path in glob.glob("/proc/[0-9]*/environ"):
-        with contextlib.suppress(OSError), open(path, "rb") as f:
-            if f"RTL_SESSION={session}".encode() in f.read().split(b"\0"):
-                found.append(path)
+    for process in glob.glob("/proc/[0-9]*"):
+        with contextlib.suppress(OSError), open(f"{process}/environ", "rb") as f:
+            variables = f.read()
+            if f"RTL_SESSION={session}".encode() in variables.split(b"\0") or (not variables and is_within_exec(process)):
+                found.append(process)
     return found
 
 
