@@ -16,14 +16,11 @@
 #include "base/fd.h"
 #include "base/sys.h"
 
-/* fields of /proc/PID/stat */
-enum { STAT_COMM = 2, STAT_NR_THREADS = 20, STAT_START_TICKS = 22 };
-
 /* When the process of that name in /proc was started; 0: it is gone, or a zombie. */
 static uint64_t started(const char *name)
 {
-	char path[300], text[1024], *at;
-	bool zombie;
+	char path[300], text[1024];
+	const char *state;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%s/stat", name);
@@ -31,17 +28,11 @@ static uint64_t started(const char *name)
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	at = strrchr(text, ')'); /* the name in brackets may contain any characters */
-	if (!at || at[1] != ' ')
+	state = proc_stat_field(text, PROC_STATE);
+	/* a first thread that has ended is a zombie while other threads run */
+	if (!state || (strchr("ZXx", *state) && proc_stat_number(text, PROC_NR_THREADS) <= 1))
 		return 0;
-	zombie = strchr("ZXx", at[2]);
-	for (int field = STAT_COMM; at && field < STAT_START_TICKS; field++) {
-		at = strchr(at + 1, ' ');
-		/* a first thread that has ended is a zombie while other threads run */
-		if (at && field + 1 == STAT_NR_THREADS && zombie && strtoul(at, NULL, 10) <= 1)
-			return 0;
-	}
-	return at ? clock_boot_ticks(strtoull(at, NULL, 10)) : 0;
+	return clock_boot_ticks(proc_stat_number(text, PROC_START_TICKS));
 }
 
 /* Whether the process of that name in /proc is the wanted one. */

@@ -5,6 +5,33 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of /proc/PID/stat (proc_pid_stat(5)). */
+enum { PROC_STATE = 3, PROC_NR_THREADS = 20, PROC_START_TICKS = 22, PROC_ENV_START = 50 };
+
+/* The text of a field behind the second one, in that of /proc/PID/stat; NULL: it is not there. Any
+ * process, any thread. */
+static inline const char *proc_stat_field(const char *stat, int field)
+{
+	/* field 2 is the name in brackets, which may contain any characters */
+	const char *at = strrchr(stat, ')');
+
+	for (int i = 2; at && i < field; i++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at;
+}
+
+/* The same as a number; 0: it is not there. */
+static inline uint64_t proc_stat_number(const char *stat, int field)
+{
+	const char *at = proc_stat_field(stat, field);
+
+	return at ? strtoull(at, NULL, 10) : 0;
+}
 
 /* Whether that process exists and has a thread that is not a zombie: `pid` in its own namespace,
  * start_ticks field 22 of its /proc stat by the clock of the boot (clock_boot_ticks(); 0: any).

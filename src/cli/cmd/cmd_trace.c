@@ -199,7 +199,6 @@ static void choose_registration(struct trace *t)
 			   (strcmp(way, "auto") == 0 && rocr.registers && !rocr.takes_both);
 }
 
-/* Forks the program's process, up to but without its exec, and opens the session. */
 /* The databases of an earlier run would be taken for those of this one. Another file of such a name
  * stays. */
 static int remove_parts(const struct trace *t, bool force, char error[SESSION_ERROR_SIZE])
@@ -245,6 +244,7 @@ static _Noreturn void run_untraced(struct trace *t, char **argv)
 	       t->program, strerror(-err));
 }
 
+/* Forks the program's process, up to but without its exec, and opens the session. */
 static void prepare_child(struct trace *t, char **argv)
 {
 	char error[SESSION_ERROR_SIZE];
@@ -420,12 +420,11 @@ static int check_ranks(const struct trace *t)
 	return STATUS_TRACE;
 }
 
-static bool is_other_rank(const struct trace *t, struct rank *rank)
+static bool is_other_rank(const struct trace *t)
 {
 	const char *list = rank_list(t);
 
-	rank_read(rank, NULL);
-	return list && rank->rank != RANK_NONE && !capture_list_has(list, (uint64_t)rank->rank);
+	return list && t->rank.rank != RANK_NONE && !capture_list_has(list, (uint64_t)t->rank.rank);
 }
 
 /* Processes that outlive the program, by more than helpers that tidy up behind it do, and have made
@@ -471,12 +470,11 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 {
 	const char *suspect = drainer_suspect(d);
 	struct program program;
-	struct rank rank;
 
 	program_read(t->program, &program);
-	if (is_other_rank(t, &rank))
+	if (is_other_rank(t))
 		ui_say("rank %lld is not traced (--ranks); no database was written",
-		       (long long)rank.rank);
+		       (long long)t->rank.rank);
 	else if (env_bool(ENV_DISABLE))
 		ui_say("nothing to trace: RTL_DISABLE is set, with which librtl does nothing: unset it; "
 		       "no database was written");
@@ -513,9 +511,7 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 
 static int fail_status(const struct trace *t, const struct job_result *res)
 {
-	struct rank rank;
-
-	if (!res && is_other_rank(t, &rank))
+	if (!res && is_other_rank(t))
 		return 0;
 	if (value(t, TRACE_FAIL_EMPTY)->count &&
 	    (!res || res->nr_dispatches + res->nr_copies == 0)) {

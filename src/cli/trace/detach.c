@@ -2,12 +2,14 @@
 /* detach.c - the end of a trace goes on where a launcher's SIGKILL does not reach it */
 #include "cli/trace/detach.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/exit_status.h"
 #include "cli/ui.h"
 
 void detach_from_launcher(void)
@@ -26,6 +28,9 @@ void detach_from_launcher(void)
 		return;
 	}
 	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			/* can't be: it is a child that nothing else waits for */
+			_exit(STATUS_TRACE);
 		if (!passed_on && ui_stopped_by()) {
 			kill(pid, ui_stopped_by());
 			passed_on = true;

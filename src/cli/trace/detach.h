@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* detach.h - the end of a trace goes on where a launcher's SIGKILL does not reach it
  *
- * mpirun ends a job by SIGTERM and, as little as 0.1 s later, SIGKILL to the process group of each
- * rank (Open MPI 4.1.4 and 6.0.0rc2, seen). That is less than a database takes.
+ * mpirun ends a job by SIGTERM and SIGKILL to the process group of each rank: a second later, or at
+ * once when another rank of the node has ended (Open MPI 4.1.4, seen). A database may take longer.
  */
 #ifndef RTL_CLI_TRACE_DETACH_H
 #define RTL_CLI_TRACE_DETACH_H

@@ -33,9 +33,6 @@
 #define EXEC_TRIES 3
 #define EXEC_WAIT_MS 5
 #define NO_PIDFD_MS 20
-/* fields of /proc/PID/stat (proc_pid_stat(5)) */
-#define STAT_COMM 2
-#define STAT_ENV_START 50
 
 enum what {
 	NEW,	 /* neither librtl nor a runtime yet */
@@ -193,12 +190,9 @@ static bool is_secure(struct watch *w, uint32_t pid)
 static bool has_empty_environment(struct watch *w, uint32_t pid)
 {
 	size_t length;
-	const char *at = read_proc(w, pid, "stat", &length);
+	const char *stat = read_proc(w, pid, "stat", &length);
 
-	at = at ? strrchr(at, ')') : NULL; /* the name in brackets may contain any characters */
-	for (int field = STAT_COMM; at && field < STAT_ENV_START; field++)
-		at = strchr(at + 1, ' ');
-	return at && strtoull(at, NULL, 10) != 0;
+	return stat && proc_stat_number(stat, PROC_ENV_START) != 0;
 }
 
 /* Sets why the process has no librtl. false: it may still load it, or belongs to another

@@ -24,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "base/sys.h"
 #include "spool/slot.h"
@@ -69,16 +70,11 @@ static int create_file(const char *path, dev_t *dev, ino_t *ino)
 static uint64_t own_start_ticks(void)
 {
 	char stat[1024];
-	char *p;
+	uint64_t ticks = 0;
 
-	if (fd_read_line("/proc/self/stat", stat, sizeof(stat)) != 0)
-		return 0;
-	/* field 2 is the name in parentheses, which may contain any characters; field 3 follows the
-	 * last one */
-	p = strrchr(stat, ')');
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p ? clock_boot_ticks(strtoull(p + 1, NULL, 10)) : 0;
+	if (fd_read_line("/proc/self/stat", stat, sizeof(stat)) == 0)
+		ticks = proc_stat_number(stat, PROC_START_TICKS);
+	return ticks ? clock_boot_ticks(ticks) : 0;
 }
 
 static void random_id(uint64_t id[2])
