@@ -57,6 +57,17 @@ def overlapping_kernels_are_exact():
 
 
 @case
+def large_copies_have_all_their_bytes():
+    """Of 9 MB, which is one packet of gfx90a's copy engines, and several of gfx900's."""
+    for arch in ("gfx900", "gfx90a"):
+        r = run(os.path.join(PROGRAMS, "vgpu/bytes_test"), "large", trace=RTL, env={"VGPU_ARCH": arch})
+        equal("the program's verdict", r.out.splitlines()[-1], "0 failures")
+        complete(r)
+        equal(f"large copies on {arch}", {kind for kind, in r.rows("SELECT kind FROM rtl_transfer WHERE bytes = 9000001 AND means LIKE 'copy engine%'")},
+              {"HostToDevice", "DeviceToHost"})
+
+
+@case
 def drifting_clocks_are_exact():
     exact(2, 2, 2, 5000, "sync=1", VGPU_DRIFT_PPM="50,-80", VGPU_CLOCK_OFFSET="123456789012,7")
 

@@ -267,6 +267,29 @@ void volumes()
 	}
 }
 
+/* More bytes than one packet of a copy engine takes on GPUs before gfx90a, 4 MiB; of memory that
+ * the engine reaches, so that HIP does not copy in parts. */
+void large()
+{
+	const size_t size = 9000001;
+	byte *pinned;
+	Memory m(size);
+
+	HIP(hipHostMalloc((void **)&pinned, size, 0));
+	for (size_t i = 0; i < size; i++)
+		m.want[i] = pinned[i] = random_byte();
+	HIP(hipMemcpy(m.dev, pinned, size, hipMemcpyHostToDevice));
+	m.compare("large host to device", size, 0, 0);
+	memset(pinned, 0x55, size);
+	HIP(hipMemcpy(pinned, m.dev, size, hipMemcpyDeviceToHost));
+	Memory::checks++;
+	if (memcmp(pinned, m.want.data(), size)) {
+		failures++;
+		printf("wrong large device to host\n");
+	}
+	HIP(hipHostFree(pinned));
+}
+
 void peers()
 {
 	int gpus = 0;
@@ -291,11 +314,9 @@ void peers()
 
 int main(int argc, char **argv)
 {
-	static const Part parts[] = { { "fills", fills },
-				      { "copies", copies },
-				      { "rectangles", rectangles },
-				      { "volumes", volumes },
-				      { "peers", peers } };
+	static const Part parts[] = { { "fills", fills },     { "copies", copies },
+				      { "large", large },     { "rectangles", rectangles },
+				      { "volumes", volumes }, { "peers", peers } };
 
 	run_parts(parts, argc, argv, [](const Part &part) {
 		int before = failures;

@@ -80,6 +80,13 @@ def copies_write_exactly_their_bytes():
 
 
 @case
+def large_copies_write_all_their_bytes():
+    """Copies of several packets of a copy engine, and on gfx90a of one where the runtime makes use of it (scenario.010_exact)."""
+    for arch in ("gfx900", "gfx90a"):
+        all_right(run("bytes_test", "large", exec=None, arch=arch, kernel_ns=0))
+
+
+@case
 def box_copies_write_exactly_their_bytes():
     exact_bytes("rectangles", "volumes")
 

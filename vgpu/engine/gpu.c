@@ -20,7 +20,8 @@ static const struct gpu_kind kinds[GCN_ARCH_NR] = {
 			 .memory_bits = 2048,
 			 .gpu_mhz = 1500,
 			 .ucode = 450,
-			 .sdma_ucode = 430 },
+			 .sdma_ucode = 430,
+			 .sdma_count = 0x3fffff },
 	/* as an MI210 has it */
 	[GCN_GFX90A] = { .name = "aldebaran",
 			 .stepping = 10,
@@ -34,6 +35,7 @@ static const struct gpu_kind kinds[GCN_ARCH_NR] = {
 			 .gpu_mhz = 1700,
 			 .ucode = 78,
 			 .sdma_ucode = 8,
+			 .sdma_count = 0x3fffffff,
 			 .sram_ecc = true,
 			 .xgmi_sdma_engines = 3,
 			 .hive = 0x7667707568697665 },

@@ -25,6 +25,7 @@ struct gpu_kind {
 	uint32_t waves_per_simd, l2_kb;
 	uint32_t memory_mhz, memory_bits, gpu_mhz;
 	uint32_t ucode, sdma_ucode;
+	uint32_t sdma_count; /* mask of the field in a copy engine's packets that counts bytes */
 	bool sram_ecc;
 	uint32_t xgmi_sdma_engines;
 	uint64_t hive; /* of GPUs with links of their own; 0: none */
