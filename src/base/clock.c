@@ -146,7 +146,7 @@ static RTL_NOINLINE uint64_t read_kernel(void)
  * there is a newer line. */
 static inline bool read_old_line(uint64_t nr, uint64_t newest, uint64_t ticks, uint64_t *ns)
 {
-	struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
+	struct clock_line *l = clock_line_at(nr);
 	/* acquire, all of them: pair with the releases in publish(): a thread that reads a later
 	 * line's values detects below that the line is not the newest */
 	uint64_t t0 = atomic_load_explicit(&l->ticks, memory_order_acquire);
@@ -195,9 +195,9 @@ uint64_t clock_now_ns(void)
 static bool read_back(uint64_t ticks, uint64_t *ns)
 {
 	uint64_t newest = atomic_load_explicit(&clock_line, memory_order_acquire);
-	uint64_t oldest = newest > NR_KEPT ? newest - NR_KEPT : 0;
+	uint64_t kept = NR_KEPT * CLOCK_NEXT_LINE, oldest = newest > kept ? newest - kept : 0;
 
-	for (uint64_t nr = newest; nr > oldest; nr--) {
+	for (uint64_t nr = newest; nr > oldest; nr -= CLOCK_NEXT_LINE) {
 		if (read_old_line(nr, newest, ticks, ns))
 			return true;
 	}
@@ -265,10 +265,14 @@ static bool measure(clockid_t id, struct sample *s)
 
 static void publish(uint64_t ticks, uint64_t ns, uint64_t before, uint64_t mult, uint64_t holds_ns)
 {
-	uint64_t nr = (cal.nr + 1) % CLOCK_NR_LINES ? cal.nr + 1 : cal.nr + 2;
-	struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
+	uint64_t nr = cal.nr + CLOCK_NEXT_LINE;
 	uint64_t most = (UINT64_C(1) << 62) / mult;
 	uint64_t nr_ticks = (holds_ns << CLOCK_SHIFT) / mult;
+	struct clock_line *l;
+
+	if (nr % sizeof(clock_lines) == 0)
+		nr += CLOCK_NEXT_LINE;
+	l = clock_line_at(nr);
 
 	/* release, all of them: pair with the acquires in read_line(); `clock_line` has moved on
 	 * from the line stored here before */
@@ -318,7 +322,7 @@ uint64_t clock_bent(uint64_t mult, int64_t off_ns, uint64_t wait_ns)
  * preempted during the measurement. */
 static int continue_line(const struct sample *s)
 {
-	struct clock_line *old = &clock_lines[cal.nr % CLOCK_NR_LINES];
+	struct clock_line *old = clock_line_at(cal.nr);
 	uint64_t old_mult = atomic_load_explicit(&old->mult, memory_order_relaxed);
 	uint64_t mult = rate(&cal.last, s);
 	uint64_t ahead = (AHEAD_NS << CLOCK_SHIFT) / old_mult;

@@ -57,9 +57,16 @@ struct clock_line {
 	uint64_t reserved[2];
 };
 extern RTL_HIDDEN struct clock_line clock_lines[CLOCK_NR_LINES];
-/* The number of the newest line, stored at number % CLOCK_NR_LINES; 0: none. Numbers are never
- * reused. Slot 0 is never used: its line covers nothing, which saves readers a check. */
+/* The number of the newest line; 0: none. Numbers grow by CLOCK_NEXT_LINE and are never reused. The
+ * first of clock_lines is never used: its line covers nothing, which saves readers a check. */
+#define CLOCK_NEXT_LINE sizeof(struct clock_line)
 extern RTL_HIDDEN _Atomic uint64_t clock_line;
+
+/* HOT: where line `nr` is, by one operation, since numbers grow by its size. */
+static RTL_INLINE struct clock_line *clock_line_at(uint64_t nr)
+{
+	return (struct clock_line *)(void *)((char *)clock_lines + nr % sizeof(clock_lines));
+}
 
 /* HOT: now, in ROCr's system time. */
 uint64_t clock_now_ns(void);
@@ -69,7 +76,7 @@ static RTL_INLINE uint64_t clock_now_inline_ns(void)
 {
 	/* acquire: pairs with the release in publish(): the line */
 	uint64_t nr = atomic_load_explicit(&clock_line, memory_order_acquire);
-	const struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
+	const struct clock_line *l = clock_line_at(nr);
 	uint64_t d, ns;
 
 	RTL_AS_ONE(l);
@@ -98,7 +105,7 @@ static RTL_INLINE struct clock_span clock_span_inline_ns(uint64_t begin, uint64_
 {
 	/* acquire, and those below: as in clock_now_inline_ns() */
 	uint64_t nr = atomic_load_explicit(&clock_line, memory_order_acquire);
-	const struct clock_line *l = &clock_lines[nr % CLOCK_NR_LINES];
+	const struct clock_line *l = clock_line_at(nr);
 	uint64_t t0, n0, mult, nr_ticks, from, to;
 
 	RTL_AS_ONE(l);

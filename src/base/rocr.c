@@ -9,7 +9,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/loaded.h"
 #include "base/sys.h"
 
 #define NAME "libhsa-runtime64.so.1"
@@ -107,22 +107,16 @@ bool rocr_read(struct rocr *out, const char *path)
 }
 
 struct search {
-	uintptr_t address;
+	const void *address;
 	char *out;
 };
 
 static int search_library(struct dl_phdr_info *lib, size_t size, void *data)
 {
 	const struct search *s = data;
-	bool is_in = false;
+	bool is_in = loaded_has(lib, s->address);
 
 	(void)size;
-	for (size_t i = 0; i < lib->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &lib->dlpi_phdr[i];
-
-		is_in |= ph->p_type == PT_LOAD &&
-			 s->address - (lib->dlpi_addr + ph->p_vaddr) < ph->p_memsz;
-	}
 	for (size_t i = 0; is_in && i < lib->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &lib->dlpi_phdr[i];
 
@@ -136,7 +130,7 @@ static int search_library(struct dl_phdr_info *lib, size_t size, void *data)
 
 void rocr_build_id_of(const void *fn, char out[ROCR_BUILD_ID_SIZE])
 {
-	struct search s = { .address = (uintptr_t)fn, .out = out };
+	struct search s = { .address = fn, .out = out };
 
 	out[0] = 0;
 	dl_iterate_phdr(search_library, &s);

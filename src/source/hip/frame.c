@@ -13,16 +13,19 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/env.h"
+#include "base/loaded.h"
 #include "event/life.h"
 #include "source/hip/lookup.h"
 #include "source/hip/release.h"
 
 #define PATH_SIZE 4096
+
+/* made by the linker: where librtl begins and ends */
+extern const char __ehdr_start[] RTL_HIDDEN, _end[] RTL_HIDDEN;
 
 /* Up to HIP 6 the runtime has hipRTC's functions, too; there it is searched first. */
 enum library { LIB_RUNTIME, LIB_HIPRTC, LIB_NR };
@@ -34,7 +37,8 @@ uint64_t (*hip_agents_of)(const void *dst, const void *src);
 _Atomic bool hip_tables_taken;
 
 struct search {
-	const char *library;
+	const char *library; /* the one of that name, or which has this address: */
+	const void *address;
 	char path[PATH_SIZE];
 	unsigned long long nr_loaded; /* libraries, ever */
 };
@@ -60,10 +64,12 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
 	size_t length = strlen(info->dlpi_name);
+	bool is_it = s->library ? is_named(info->dlpi_name, s->library) :
+				  loaded_has(info, s->address);
 
 	(void)size;
 	s->nr_loaded = info->dlpi_adds;
-	if (!is_named(info->dlpi_name, s->library) || length >= PATH_SIZE)
+	if (!is_it || length >= PATH_SIZE)
 		return 0;
 	memcpy(s->path, info->dlpi_name, length + 1);
 	return 1;
@@ -71,10 +77,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 
 bool hip_is_ours(const void *fn)
 {
-	Dl_info its, ours;
-
-	return dladdr(fn, &its) && dladdr((const void *)&hip_started, &ours) &&
-	       its.dli_fbase == ours.dli_fbase;
+	/* no dladdr(): it reads all symbols of the library that has the address */
+	return (uintptr_t)fn - (uintptr_t)__ehdr_start < (uintptr_t)(_end - __ehdr_start);
 }
 
 /* `api_name`: the runtime's hipApiName(); NULL: it is looked up. */
@@ -82,16 +86,18 @@ static void pin(const void *fn, void *api_name)
 {
 	static _Atomic bool pinned[LIB_NR];
 	enum library which;
+	struct search s;
 	void *lib;
-	Dl_info info;
 
-	if (!dladdr(fn, &info) || !info.dli_fname)
+	s.library = NULL;
+	s.address = fn;
+	if (!dl_iterate_phdr(look_at, &s))
 		return;
-	which = is_named(info.dli_fname, library_names[LIB_HIPRTC]) ? LIB_HIPRTC : LIB_RUNTIME;
+	which = is_named(s.path, library_names[LIB_HIPRTC]) ? LIB_HIPRTC : LIB_RUNTIME;
 	if (atomic_exchange_explicit(&pinned[which], true, memory_order_relaxed))
 		return;
-	/* RTLD_NOLOAD: one more reference to what is there */
-	lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	/* RTLD_NOLOAD: one more reference to what is there; the program itself has no path */
+	lib = s.path[0] ? dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (which != LIB_RUNTIME)
 		return;
 	if (lib && !api_name)
@@ -161,15 +167,13 @@ static void *behind_wrapper(const char *name)
 	return NULL;
 }
 
-void *hip_find(const char *name)
+static void *find_in_runtime(const char *name)
 {
 	bool is_hiprtc = strncmp(name, "hiprtc", 6) == 0;
 	unsigned long long nr_loaded = 0;
 	int saved = errno;
-	void *fn = behind_wrapper(name);
+	void *fn = NULL;
 
-	if (fn)
-		return fn;
 	if (!lookup_next)
 		early_find();
 	dl_iterate_phdr(look_at_first, &nr_loaded);
@@ -191,6 +195,13 @@ void *hip_find(const char *name)
 	return fn;
 }
 
+void *hip_find(const char *name)
+{
+	void *fn = behind_wrapper(name);
+
+	return fn ? fn : find_in_runtime(name);
+}
+
 bool hip_wants_tables(void)
 {
 	if (hip_boot)
@@ -202,8 +213,11 @@ bool hip_wants_tables(void)
 
 void *hip_resolve(uint32_t op)
 {
-	void *fn = hip_find(hip_symbols[op]), *copy = NULL;
+	/* acquire: another thread may have found it meanwhile */
+	void *fn = atomic_load_explicit(&hip_real_fns[op], memory_order_acquire), *copy = NULL;
 
+	if (!fn)
+		fn = find_in_runtime(hip_symbols[op]);
 	if (fn && hip_forked_find &&
 	    atomic_load_explicit(&life_state, memory_order_relaxed) == LIFE_FORKED)
 		copy = hip_forked_find(hip_symbols[op]);

@@ -18,11 +18,11 @@
 #include "source/hip/status.h"
 
 #include <errno.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/compiler.h"
+#include "base/loaded.h"
 #include "base/log.h"
 #include "event/thread.h"
 #include "source/hip/frame.h"
@@ -37,7 +37,7 @@ extern void *__tls_get_addr(struct tls_index *index);
 
 /* The thread-local variables of the library that has `code`. */
 struct block {
-	uintptr_t code;
+	const void *code;
 	size_t module, size;
 	const int *at; /* this thread's; NULL: not found */
 };
@@ -67,19 +67,16 @@ bool status_find(void)
 static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct block *b = arg;
-	bool is_it = false;
 
 	if (size < offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof(info->dlpi_tls_data))
 		return 1;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
-		if (p->p_type == PT_LOAD && b->code - info->dlpi_addr - p->p_vaddr < p->p_memsz)
-			is_it = true;
-		else if (p->p_type == PT_TLS)
+		if (p->p_type == PT_TLS)
 			b->size = p->p_memsz;
 	}
-	if (!is_it)
+	if (!loaded_has(info, b->code))
 		return 0;
 	b->module = info->dlpi_tls_modid;
 	b->at = info->dlpi_tls_data;
@@ -124,7 +121,7 @@ static RTL_COLD const int *search(const struct block *b)
  * librtl's. */
 static RTL_COLD void find_word(void)
 {
-	struct block b = { .code = (uintptr_t)peek };
+	struct block b = { .code = (const void *)(uintptr_t)peek };
 	const int *word;
 	int unknown = UNKNOWN;
 

@@ -4,19 +4,16 @@
  * In a trace of HIP's calls an operation outside of them is the sign of a call that was missed, if
  * HIP submitted it. A program may copy with HSA's functions beside HIP's.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1 /* dl_iterate_phdr() */
-#endif
 #include "source/hsa/memory/caller.h"
 
-#include <link.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/loaded.h"
 #include "event/corr.h"
 
 struct search {
-	uintptr_t address;
+	const void *address;
 	bool is_program;
 };
 
@@ -41,21 +38,15 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 	struct search *s = arg;
 
 	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		if (p->p_type != PT_LOAD || s->address < info->dlpi_addr + p->p_vaddr ||
-		    s->address - info->dlpi_addr - p->p_vaddr >= p->p_memsz)
-			continue;
-		s->is_program = !is_runtime(info->dlpi_name);
-		return 1;
-	}
-	return 0;
+	if (!loaded_has(info, s->address))
+		return 0;
+	s->is_program = !is_runtime(info->dlpi_name);
+	return 1;
 }
 
 uint64_t caller_correlation(struct thread *t, const void *caller)
 {
-	struct search s = { .address = (uintptr_t)caller };
+	struct search s = { .address = caller };
 	uint64_t id = corr_take(t);
 
 	if (RTL_LIKELY(!(id & EVENT_MISSED)))
