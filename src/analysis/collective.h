@@ -41,7 +41,7 @@ enum collective_cause {
 	COLLECTIVE_KERNEL,
 	COLLECTIVE_COPY,
 	COLLECTIVE_HOST,  /* the GPU waited until the host launched */
-	COLLECTIVE_GRAPH, /* the same; it launched a graph */
+	COLLECTIVE_GRAPH, /* the same; what it launched after the longest wait was a graph */
 	/* the GPU had nothing to do; whether the host was late is not known without calls */
 	COLLECTIVE_IDLE,
 	COLLECTIVE_NR_CAUSES

@@ -606,7 +606,7 @@ static int choose(struct collective_calls *c, struct thread *t, uint64_t stream,
 	return 0;
 }
 
-static int graph_of(struct collective_calls *c, int64_t name, bool *is_graph)
+int collective_calls_graph(struct collective_calls *c, int64_t name, bool *is_graph)
 {
 	uint64_t known;
 
@@ -626,10 +626,10 @@ int collective_calls_find(struct collective_calls *c, const struct collective_ca
 	struct thread *t;
 	uint64_t stream = 0;
 	size_t nr = 0;
-	bool has_stream = false;
-	int ret = call->id ? graph_of(c, call->name, &out->is_graph) : 0;
+	bool has_stream = false, is_graph = false;
+	int ret = call->id ? collective_calls_graph(c, call->name, &is_graph) : 0;
 
-	if (ret || !call->id || !c->has_calls || out->is_graph)
+	if (ret || !call->id || !c->has_calls || is_graph)
 		return ret;
 	t = thread_of(c, call->pid, call->tid);
 	if (!t)

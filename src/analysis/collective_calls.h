@@ -13,7 +13,6 @@
 struct collective_calls;
 
 struct collective_launch {
-	bool is_graph;		/* the call launched a graph */
 	bool is_point_to_point; /* sends and receives: no collective */
 	uint64_t comm; /* handle in its process; 0: not launched by a call of RCCL in the trace */
 	uint64_t
@@ -41,6 +40,8 @@ struct collective_call {
  * q->res->error. */
 int collective_calls_find(struct collective_calls *c, const struct collective_call *call,
 			  size_t lane, struct collective_launch *out);
+/* Whether calls of that name, in rocpd_string, launch graphs. 0 or -errno with q->res->error. */
+int collective_calls_graph(struct collective_calls *c, int64_t name, bool *is_graph);
 /* Kernels begin again. */
 void collective_calls_restart(struct collective_calls *c);
 /* The sizes of communicators that the trace has, if it has all of them; 0: they are not known. */

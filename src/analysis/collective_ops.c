@@ -27,6 +27,7 @@ struct lane {
 	int64_t process, since,
 		busy_until; /* since: end of the collective before, INT64_MIN: none */
 	int64_t kernel_ns, copy_ns, host_ns, longest_ns, longest;
+	int64_t gap_ns, gap_call; /* the longest gap of host_ns; name of the call that ended it */
 	size_t nr_channels[2];
 };
 
@@ -213,9 +214,15 @@ static int64_t launch_of(const struct reader *r, const int64_t *row)
 /* What was launched when the GPU had nothing to do came late from the host. */
 static void note_gap(struct lane *lane, const int64_t *row, int64_t launch)
 {
-	if (launch && lane->since != INT64_MIN && row[BEGIN] > lane->busy_until &&
-	    launch >= lane->busy_until)
-		lane->host_ns += row[BEGIN] - lane->busy_until;
+	int64_t ns = row[BEGIN] - lane->busy_until;
+
+	if (!launch || lane->since == INT64_MIN || ns <= 0 || launch < lane->busy_until)
+		return;
+	lane->host_ns += ns;
+	if (ns > lane->gap_ns) {
+		lane->gap_ns = ns;
+		lane->gap_call = row[FUNCTION];
+	}
 }
 
 static void add_work(struct lane *lane, const int64_t *row, int64_t launch, bool is_copy)
@@ -239,7 +246,8 @@ static void end_work(struct lane *lane, const int64_t *row)
 {
 	lane->since = row[END] > lane->since ? row[END] : lane->since;
 	lane->busy_until = lane->since;
-	lane->kernel_ns = lane->copy_ns = lane->host_ns = lane->longest_ns = lane->longest = 0;
+	lane->kernel_ns = lane->copy_ns = lane->host_ns = lane->gap_ns = 0;
+	lane->longest_ns = lane->longest = 0;
 }
 
 static int keep(struct reader *r, const struct collective_event *e)
@@ -281,12 +289,13 @@ static int take_collective(struct reader *r, size_t lane, const int64_t *row, in
 
 	note_gap(l, row, launch_ns);
 	e.host_ns = l->host_ns;
+	if (!ret && l->gap_ns)
+		ret = collective_calls_graph(r->out->calls, l->gap_call, &e.is_graph);
 	if (ret || launch.is_point_to_point)
 		return ret;
 	ret = channel_of(r, lane, &launch, row[QUEUE], &channel);
 	if (ret)
 		return ret;
-	e.is_graph = launch.is_graph;
 	e.bytes = launch.bytes;
 	e.channel = (uint32_t)channel;
 	ret = name_of(r, launch.name, row[NAME], &e.name);

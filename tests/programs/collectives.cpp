@@ -2,11 +2,12 @@
 /* collectives.cpp - all-reduces of RCCL between GPUs, each with a kernel before it; one rank may be
  * late
  *
- * Arguments: GPUS ROUNDS LOG [late=RANK by=host|copy] [id=FILE rank=RANK]
- *	late, by   that rank comes late to each round but the first: its host sleeps, or it copies
- *		   before
+ * Arguments: GPUS ROUNDS LOG [late=RANK by=host|copy|kernel|graph] [id=FILE rank=RANK]
+ *	late, by   that rank comes late to each round but the first: its host sleeps, it copies
+ *		   before, its kernel takes longer, or its host sleeps before it launches the graph
+ *		   that the kernel is in on all ranks
  *	id, rank   the process of one rank: rank 0 writes the communicator's identity to FILE; else
- *		   all ranks are in this process
+ *		   all ranks are threads of this process
  * Writes a line to LOG for each all-reduce of each rank: "RANK NUMBER BYTES". The sums are checked.
  */
 #include <hip/hip_runtime.h>
@@ -15,7 +16,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <functional>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -25,8 +28,6 @@ struct unique_id {
 };
 extern "C" {
 int ncclGetUniqueId(unique_id *id);
-int ncclGroupStart(void);
-int ncclGroupEnd(void);
 int ncclCommInitAll(comm_t *comms, int nr, const int *devices);
 int ncclCommInitRank(comm_t *comm, int nr, unique_id id, int rank);
 int ncclCommDestroy(comm_t comm);
@@ -43,21 +44,23 @@ int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, co
 		}                                                                                  \
 	} while (0)
 
-enum { FLOAT = 7, SUM = 0, COUNT = 1024, COPY_BYTES = 64 << 20 };
+enum { FLOAT = 7, SUM = 0, COUNT = 1024, COPY_BYTES = 64 << 20, LONG = 500000 };
 
 struct rank_state {
 	int rank, gpu;
-	comm_t comm;
-	hipStream_t stream;
-	float *in, *out;
-	char *big, *host;
+	comm_t comm = nullptr;
+	hipStream_t stream = nullptr;
+	float *in = nullptr, *out = nullptr;
+	char *big = nullptr, *host = nullptr;
+	hipGraphExec_t graph = nullptr; /* the round's kernel */
 };
 
-__global__ void work(float *in, float value)
+/* Writes the value; the first work-group does so `times` times. */
+__global__ void work(volatile float *in, float value, int times)
 {
 	int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-	if (i < COUNT)
+	for (int n = 0; n < (blockIdx.x ? 1 : times); n++)
 		in[i] = value;
 }
 
@@ -98,32 +101,47 @@ static void exchange(const char *path, int rank, unique_id *id)
 	}
 }
 
-static void prepare(rank_state &r)
+static void launch(const rank_state &r, int times)
 {
+	work<<<COUNT / 64, 64, 0, r.stream>>>(r.in, (float)(r.rank + 1), times);
+	OK(hipGetLastError());
+}
+
+static void prepare(rank_state &r, bool in_graph)
+{
+	hipGraph_t graph;
+
 	OK(hipSetDevice(r.gpu));
 	OK(hipStreamCreate(&r.stream));
 	OK(hipMalloc((void **)&r.in, COUNT * sizeof(float)));
 	OK(hipMalloc((void **)&r.out, COUNT * sizeof(float)));
 	OK(hipMalloc((void **)&r.big, COPY_BYTES));
 	OK(hipHostMalloc((void **)&r.host, COPY_BYTES, 0));
+	if (!in_graph)
+		return;
+	OK(hipStreamBeginCapture(r.stream, hipStreamCaptureModeThreadLocal));
+	launch(r, 1);
+	OK(hipStreamEndCapture(r.stream, &graph));
+	OK(hipGraphInstantiate(&r.graph, graph, nullptr, nullptr, 0));
+	OK(hipGraphDestroy(graph));
 }
 
-static void begin_round(rank_state &r, bool is_late, const char *by)
+static void begin_round(const rank_state &r, bool is_late, const std::string &by)
 {
-	OK(hipSetDevice(r.gpu));
-	if (is_late && strcmp(by, "host") == 0)
+	if (is_late && (by == "host" || by == "graph"))
 		usleep(100000);
-	if (is_late && strcmp(by, "copy") == 0)
+	if (is_late && by == "copy")
 		OK(hipMemcpyAsync(r.big, r.host, COPY_BYTES, hipMemcpyHostToDevice, r.stream));
-	work<<<COUNT / 64, 64, 0, r.stream>>>(r.in, (float)(r.rank + 1));
-	OK(hipGetLastError());
+	if (r.graph)
+		OK(hipGraphLaunch(r.graph, r.stream));
+	else
+		launch(r, is_late && by == "kernel" ? LONG : 1);
 }
 
-static void check(rank_state &r, int gpus)
+static void check(const rank_state &r, int gpus)
 {
 	std::vector<float> got(COUNT);
 
-	OK(hipSetDevice(r.gpu));
 	OK(hipMemcpyAsync(got.data(), r.out, COUNT * sizeof(float), hipMemcpyDeviceToHost,
 			  r.stream));
 	OK(hipStreamSynchronize(r.stream));
@@ -134,49 +152,54 @@ static void check(rank_state &r, int gpus)
 		}
 }
 
+struct plan {
+	int gpus, rounds, late;
+	std::string by;
+	FILE *log;
+};
+
+static void work_of(rank_state r, const plan &p)
+{
+	prepare(r, p.by == "graph");
+	for (int n = 0; n < p.rounds; n++) {
+		begin_round(r, r.rank == p.late && n > 0, p.by);
+		OK(ncclAllReduce(r.in, r.out, COUNT, FLOAT, SUM, r.comm, r.stream));
+		fprintf(p.log, "%d %d %zu\n", r.rank, n, COUNT * sizeof(float));
+		check(r, p.gpus);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int gpus = number(argv[1]), rounds = number(argv[2]);
 	const char *late = option(argc, argv, "late"), *by = option(argc, argv, "by");
 	const char *file = option(argc, argv, "id"), *own = option(argc, argv, "rank");
-	int late_rank = late ? number(late) : -1;
+	const plan p = { number(argv[1]), number(argv[2]), late ? number(late) : -1, by ? by : "",
+			 fopen(argv[3], "a") };
 	std::vector<rank_state> ranks;
-	FILE *log = fopen(argv[3], "a");
+	std::vector<std::thread> threads;
 
-	OK(!log);
+	OK(!p.log);
 	if (file) {
 		unique_id id;
 
-		exchange(file, number(own), &id);
-		ranks.push_back({ number(own), number(own), nullptr, nullptr, nullptr, nullptr,
-				  nullptr, nullptr });
+		ranks.push_back({ number(own), number(own) });
+		exchange(file, ranks[0].rank, &id);
 		OK(hipSetDevice(ranks[0].gpu));
-		OK(ncclCommInitRank(&ranks[0].comm, gpus, id, ranks[0].rank));
+		OK(ncclCommInitRank(&ranks[0].comm, p.gpus, id, ranks[0].rank));
 	} else {
-		std::vector<comm_t> comms((size_t)gpus);
+		std::vector<comm_t> comms((size_t)p.gpus);
 
-		OK(ncclCommInitAll(comms.data(), gpus, nullptr));
-		for (int i = 0; i < gpus; i++)
-			ranks.push_back({ i, i, comms[(size_t)i], nullptr, nullptr, nullptr,
-					  nullptr, nullptr });
+		OK(ncclCommInitAll(comms.data(), p.gpus, nullptr));
+		for (int i = 0; i < p.gpus; i++)
+			ranks.push_back({ i, i, comms[(size_t)i] });
 	}
-	for (rank_state &r : ranks)
-		prepare(r);
-	for (int n = 0; n < rounds; n++) {
-		for (rank_state &r : ranks)
-			begin_round(r, r.rank == late_rank && n > 0, by);
-		OK(ncclGroupStart());
-		for (rank_state &r : ranks) {
-			OK(ncclAllReduce(r.in, r.out, COUNT, FLOAT, SUM, r.comm, r.stream));
-			fprintf(log, "%d %d %zu\n", r.rank, n, COUNT * sizeof(float));
-		}
-		OK(ncclGroupEnd());
-		for (rank_state &r : ranks)
-			check(r, gpus);
-	}
-	for (rank_state &r : ranks)
+	for (const rank_state &r : ranks)
+		threads.emplace_back(work_of, r, std::cref(p));
+	for (std::thread &t : threads)
+		t.join();
+	for (const rank_state &r : ranks)
 		OK(ncclCommDestroy(r.comm));
-	OK(fclose(log));
+	OK(fclose(p.log));
 	puts("done");
 	return 0;
 }

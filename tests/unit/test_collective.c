@@ -21,7 +21,7 @@ enum { KERNEL = 1, COPY, WORK, REDUCE, GATHER, EMPTY, LAUNCH, GRAPH };
 	"8>(vllm::RankData*)'), (6, ''), (7, 'hipLaunchKernel'), (8, 'hipGraphLaunch');"
 
 /* One process with `lanes` GPUs: in each round a kernel and a collective, which ends on all when
- * the last one has come. */
+ * the last one has come. A graph has the kernel, in every other round the collective, too. */
 struct plan {
 	size_t lanes, rounds, late; /* late: SIZE_MAX: none is */
 	enum collective_cause cause;
@@ -72,7 +72,8 @@ static int64_t work(struct made *m, size_t lane, bool is_late)
 		launch += long_ns + (is_late ? 19000 : 0);
 		break;
 	}
-	add_op(m, lane, WORK, KERNEL, at, at + ns, launch, LAUNCH);
+	add_op(m, lane, WORK, KERNEL, at, at + ns, launch,
+	       m->plan->cause == COLLECTIVE_GRAPH ? GRAPH : LAUNCH);
 	return at + ns + 2000;
 }
 
@@ -93,7 +94,8 @@ static void add_round(struct made *m, size_t round)
 			bool gather = round % 2 != (p->is_swapped && i == 1 && (round / 2 == 3));
 
 			add_op(m, i, gather ? GATHER : REDUCE, KERNEL, begins[i], last + 50000,
-			       begins[i] - 5000, p->cause == COLLECTIVE_GRAPH ? GRAPH : LAUNCH);
+			       begins[i] - 5000,
+			       p->cause == COLLECTIVE_GRAPH && round % 2 ? GRAPH : LAUNCH);
 			m->now[i] = last + 80000;
 		}
 	}
