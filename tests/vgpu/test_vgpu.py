@@ -132,8 +132,8 @@ def limit_of_file_sizes_leaves_no_gpu_and_is_named():
     contains("messages", err, "vgpu: there is no GPU: its memory is in a file, and the limit of file sizes (ulimit -f) is too small")
 
 
-def driver(scenario):
-    r = run("driver_test", scenario, environ={"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so")})
+def driver(scenario, program="driver_test", *more):
+    r = run(program, scenario, *more, environ={"LD_PRELOAD": os.path.join(VGPU_DIR, "libvgpu.so")})
     check(r.out.endswith("ok\n"), r.out + r.err)
     equal("messages", r.err, "")
 
@@ -166,6 +166,11 @@ def events_of_the_driver_wake_threads_and_have_ages():
 @case
 def queue_of_the_driver_completes_a_packet_with_an_interrupt():
     driver("queues")
+
+
+@case
+def threads_open_map_allocate_fork_and_exec_at_the_same_time():
+    driver(64, "storm_test", 200 if os.environ.get("RTL_TEST_LONG") else 12)
 
 
 @case
