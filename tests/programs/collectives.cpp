@@ -44,7 +44,7 @@ int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, co
 		}                                                                                  \
 	} while (0)
 
-enum { FLOAT = 7, SUM = 0, COUNT = 1024, COPY_BYTES = 64 << 20, LONG = 500000 };
+enum { FLOAT = 7, SUM = 0, COUNT = 1024, COPY_BYTES = 64 << 20, LONG = 300000 };
 
 struct rank_state {
 	int rank, gpu;
@@ -129,7 +129,7 @@ static void prepare(rank_state &r, bool in_graph)
 static void begin_round(const rank_state &r, bool is_late, const std::string &by)
 {
 	if (is_late && (by == "host" || by == "graph"))
-		usleep(100000);
+		usleep(50000);
 	if (is_late && by == "copy")
 		OK(hipMemcpyAsync(r.big, r.host, COPY_BYTES, hipMemcpyHostToDevice, r.stream));
 	if (r.graph)

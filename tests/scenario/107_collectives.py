@@ -9,7 +9,7 @@ import json
 
 from support import *
 
-ROUNDS = 12
+ROUNDS = 24
 CAUSES = {"host": "launched late", "copy": "copies", "kernel": "longer kernels", "graph": "graph launched late"}
 RANKS = (2, 4, 8) if LONG else (2,)
 RUNS = int(os.environ.get("RTL_TEST_RUNS", "20" if LONG else "1"))
