@@ -26,6 +26,7 @@ import time
 
 import compat
 import page as report_page
+import step as whole_step
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
@@ -323,6 +324,9 @@ class Bench:
 
     def page(self):
         report_page.report(self)
+
+    def step(self):
+        whole_step.step(self)
 
     def has_hip_callbacks(self):
         """Whether HIP is one up to 5.3, in which a program can register functions that it calls."""
@@ -718,7 +722,7 @@ SUITE = {
     "stencil": 80, "reduce": 80, "sort": 8, "nbody": 10, "matmul": 20, "matmul_lds": 40, "fft": 30, "histogram": 80, "scan": 40,
     "spmv": 60, "montecarlo": 40,
 }  # fmt: skip
-PARTS = ("dispatch", "counters", "launch", "instructions", "harvester", "startup", "spool", "record", "convert", "page", "api", "roctracer", "sdk", "interpreter")
+PARTS = ("dispatch", "counters", "launch", "step", "instructions", "harvester", "startup", "spool", "record", "convert", "page", "api", "roctracer", "sdk", "interpreter")
 
 
 def wait_for(p, timeout):
@@ -823,7 +827,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
     parser.add_argument("--json", metavar="FILE", help="default: DIR/bench/results.json")
     parser.add_argument("--dir", metavar="DIR", help="where to work: needs 5 GB for a while, and should be a disk")
-    parser.add_argument("--before", metavar="DIR", help="folder of an older virtual GPU, for the rows of its suite")
+    parser.add_argument("--before", metavar="DIR", help="folder of an older build, for rows of its librtl (step) or of its virtual GPU (interpreter: its vgpu/)")
     parser.add_argument("part", nargs="*", help=", ".join(PARTS))
     args = parser.parse_args()
     for name in args.part:
