@@ -287,8 +287,7 @@ class Output(Case):
 
     def test_unwritable_output_exits_125(self):
         self.assertIn("mkdir -p 'no/such'", self.trace("-o", "no/such/t.db", "touch", "ran", status=125).stderr)
-        self.assertIn("is a directory", self.trace("-o", ".", "touch", "ran", status=125).stderr)
-        self.assertIn("is a directory", self.trace("-o", "x/", "touch", "ran", status=125).stderr)
+        self.assertIn("mkdir -p 'no'", self.trace("-o", "no/such/", "touch", "ran", status=125).stderr)
         self.assertIn("not a plain file", self.trace("-o", "/dev/null", "touch", "ran", status=125).stderr)
         self.trace("-o", "x" * 300, "touch", "ran", status=125)
         # the spool's directory has a shorter name than the temporary file

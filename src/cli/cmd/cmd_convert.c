@@ -46,7 +46,7 @@ static int run_convert(const struct opt_parsed *p)
 	const struct opt_value *v = p->values;
 	const struct export_format *format = v[O_FORMAT].count ? &export_formats[v[O_FORMAT].num] :
 								 export_find("pftrace");
-	const struct parquet_choice choice = { v[O_JOB].text };
+	const struct parquet_choice choice = { .job = v[O_JOB].text };
 	int status = 0;
 
 	ui_quiet(v[O_QUIET].count > 0);

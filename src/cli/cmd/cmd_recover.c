@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_recover.c - rtl recover: converts raw traces that are left over to a database
+/* cmd_recover.c - rtl recover: converts raw traces that are left over to a database, or finishes
+ * the ranks of a data set
  *
  * librtl starts this command at the exit of a program that runs without `rtl trace`; users start it
  * after a kill. It reads the trace of a process that still runs, but does not change it.
@@ -12,9 +13,11 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/rank.h"
 #include "base/temporary.h"
 #include "cli/cmd/commands.h"
 #include "cli/db.h"
@@ -22,7 +25,9 @@
 #include "cli/read/exporter.h"
 #include "cli/read/result.h"
 #include "cli/trace/converter.h"
+#include "cli/trace/dataset.h"
 #include "cli/trace/session.h"
+#include "cli/trace/watch.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 #include "store/load.h"
@@ -31,7 +36,8 @@ enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
 
 static const struct opt options[] = {
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "FILE",
-		       .help = "the database (DIR without .spool)" },
+		       .help = "the database (DIR without .spool), or DIR/",
+		       .more = "A name that ends in / or is a directory is a data set, as for rtl trace." },
 	[O_FORCE] = OPTS_FORCE,
 	[O_PUBLIC] = OPTS_PUBLIC,
 	[O_REMOVE] = { 0, "remove", .help = "delete the raw traces when the database is written",
@@ -55,6 +61,9 @@ struct recover {
 	uint32_t first_pid;
 	char output[PATH_MAX];
 	bool has_converted; /* rows of an unfinished database, too */
+	const char *set;    /* the data set that the database becomes a part of; NULL: none */
+	const char *job;    /* of who recorded it; NULL, and -1: not known */
+	int64_t rank;
 };
 
 static void find_spools(struct recover *r)
@@ -146,12 +155,32 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && strcmp(text + n - m, end) == 0;
 }
 
+/* -o DIR/: the database is made in it. */
+static void choose_set(struct recover *r, const char *given)
+{
+	char *real;
+
+	if (mkdir(given, 0777) && errno != EEXIST)
+		ui_die(STATUS_FAILED, "%s: can't be made: %s", given, strerror(errno));
+	real = realpath(given, NULL);
+	if (!real || dataset_output(r->output, real, getpid()))
+		ui_die(STATUS_FAILED, "%s: %s", given,
+		       real ? "the name is too long" : strerror(errno));
+	r->set = ui_keep(real);
+}
+
 static void choose_output(struct recover *r)
 {
 	const char *given = r->parsed->values[O_OUTPUT].text, *base;
 	char path[PATH_MAX];
 	size_t n;
 
+	if (*r->output)
+		return;
+	if (given && dataset_is(given)) {
+		choose_set(r, given);
+		return;
+	}
 	if (given) {
 		if (snprintf(r->output, sizeof(r->output), "%s", given) >= (int)sizeof(r->output))
 			ui_die(STATUS_FAILED, "%s: the name is too long", given);
@@ -200,16 +229,23 @@ static void find_location(const struct recover *r, const char *spool, struct con
 }
 
 /* Whether `rtl trace` is at work in the directory. */
-static bool is_in_use(const char *dir)
+static bool is_locked(const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool in_use = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
+static bool is_in_use(const char *dir)
+{
+	bool in_use = is_locked(dir);
 
 	if (in_use)
 		ui_say("rtl trace is at work in %s: what it has converted is not in this database",
 		       dir);
-	if (fd >= 0)
-		close(fd);
 	return in_use;
 }
 
@@ -269,7 +305,8 @@ static void write_database(struct recover *r)
 	struct ui_progress progress;
 	struct converter_found *found = calloc(1, sizeof(*found));
 	struct job_options opt = {
-		.force = r->parsed->values[O_FORCE].count > 0,
+		/* the database of a data set is of an attempt before, if it is there */
+		.force = r->parsed->values[O_FORCE].count > 0 || r->set,
 		.access = opts_is_public(&r->parsed->values[O_PUBLIC]) ? JOB_ACCESS_UMASK :
 									 JOB_ACCESS_CONTENT,
 		.progress = ui_progress_step,
@@ -296,7 +333,7 @@ static void write_database(struct recover *r)
 	db_check_job(res, err);
 	r->has_converted = opt.unfinished != NULL;
 	if (!r->parsed->values[O_QUIET].count)
-		result_say(r->output, r->output, res);
+		result_say(r->output, r->set ? r->set : r->output, res);
 	if (opt.unfinished && !r->parsed->values[O_QUIET].count)
 		result_say_parts(r->output, converter_names(r->output));
 	free(found);
@@ -336,7 +373,7 @@ static void remove_spools(struct recover *r)
 {
 	char dir[PATH_MAX];
 
-	if (r->has_converted && !r->nr_running)
+	if (r->nr_good && r->has_converted && !r->nr_running)
 		remove_unfinished(r);
 
 	for (size_t i = 0; i < r->nr; i++)
@@ -351,17 +388,35 @@ static void remove_spools(struct recover *r)
 		session_remove_dir(r->path);
 }
 
-static int run_recover(const struct opt_parsed *p)
+/* The database becomes folders of the data set. */
+static void publish(const struct recover *r)
 {
-	struct recover *r = calloc(1, sizeof(*r));
+	struct job_result *res = calloc(1, sizeof(*res));
+	struct ui_progress progress;
+	const struct job_options opt = {
+		.force = r->parsed->values[O_FORCE].count > 0,
+		.access = opts_is_public(&r->parsed->values[O_PUBLIC]) ? JOB_ACCESS_UMASK :
+									 JOB_ACCESS_CONTENT,
+		.progress = ui_progress_step,
+		.progress_arg = &progress,
+	};
+	int err;
+
+	if (!res)
+		ui_die_memory();
+	ui_progress_start(&progress, "writing the data set",
+			  (enum ui_progress_mode)r->parsed->values[O_PROGRESS].num);
+	err = dataset_publish(r->output, r->set, r->job ? r->job : "", r->rank, &opt, res);
+	ui_progress_end(&progress);
+	db_check_job(res, err);
+	free(res);
+}
+
+static int recover_one(struct recover *r)
+{
+	const struct opt_parsed *p = r->parsed;
 	int status = 0;
 
-	if (!r)
-		ui_die_memory();
-	r->parsed = p;
-	r->path = p->operands[0];
-	ui_quiet(p->values[O_QUIET].count > 0);
-	ui_stop_in_order("nothing is lost: run it again");
 	find_spools(r);
 	for (size_t i = 0; i < r->nr; i++) {
 		check_stopped();
@@ -378,7 +433,10 @@ static int run_recover(const struct opt_parsed *p)
 		write_database(r);
 	else
 		ui_say("%s: nothing was recorded; no database is written", r->path);
-	make_safe(r);
+	if (r->set && r->nr_good)
+		publish(r);
+	else
+		make_safe(r);
 	if (p->values[O_REMOVE].count)
 		remove_spools(r);
 	else
@@ -389,13 +447,139 @@ static int run_recover(const struct opt_parsed *p)
 	free(r->keep);
 	free(r->good);
 	free(r->over);
-	free(r);
 	return status;
+}
+
+/* ---- the ranks of a data set ---- */
+
+static void say_rank(char text[128], const struct dataset_mark *m)
+{
+	if (m->rank >= 0)
+		snprintf(text, 128, "rank %lld of job %.40s", (long long)m->rank,
+			 *m->job ? m->job : "0");
+	else
+		snprintf(text, 128, "process %u on %.60s", m->pid, *m->host ? m->host : "?");
+}
+
+/* Whether the directory can be that of the mark's raw trace: it has the name that rtl trace gives
+ * it. What a mark says is believed no further. */
+static bool is_spool_of(const struct dataset_mark *m)
+{
+	const char *base = strrchr(m->spool, '/'), *own = strrchr(m->output, '/') + 1;
+	size_t n = strlen(own);
+
+	return base && *m->spool == '/' && strncmp(base + 1, own, n) == 0 && base[1 + n] == '.' &&
+	       ends_with(m->spool, ".spool");
+}
+
+/* Its program ended before it recorded anything. */
+static bool has_nothing(const char *dir)
+{
+	char **spools;
+	ssize_t nr = session_spools(dir, &spools);
+
+	if (nr >= 0)
+		session_free_spools(spools, (size_t)nr);
+	return nr == 0;
+}
+
+/* In a process of its own, since what can't be read ends it. */
+static int finish_mark(struct recover *r, const struct dataset_mark *m)
+{
+	bool has_spool = is_spool_of(m) && access(m->spool, F_OK) == 0;
+	int status = 0;
+
+	r->path = m->spool;
+	memcpy(r->output, m->output, sizeof(r->output));
+	if (has_spool && has_nothing(m->spool))
+		session_remove_dir(m->spool);
+	else if (has_spool)
+		status = recover_one(r);
+	else if (access(m->output, F_OK) == 0)
+		publish(r);
+	if (status == 0 && !r->nr_running && (!has_spool || access(m->spool, F_OK)) &&
+	    access(m->output, F_OK))
+		dataset_unmark(m->output);
+	return status;
+}
+
+/* 1: it can't be finished here and now. */
+static int recover_mark(const struct opt_parsed *p, const struct dataset_mark *m, const char *set)
+{
+	struct recover r = { .parsed = p, .set = set, .job = m->job, .rank = m->rank };
+	char rank[128];
+	int status = 0;
+	uint32_t pid;
+	pid_t child;
+
+	say_rank(rank, m);
+	if (!m->is_here && !p->values[O_FORCE].count) {
+		ui_say("%s: is not finished; on %s: rtl recover %s (--force: from here, when it has ended)",
+		       rank, m->host, set);
+		return STATUS_FAILED;
+	}
+	if (*m->spool && (is_locked(m->spool) || watch_wait(m->spool, &pid, 1, 0))) {
+		ui_say("%s: still runs; it is not in the data set yet", rank);
+		return STATUS_FAILED;
+	}
+	child = fork();
+	if (child < 0)
+		ui_die(STATUS_FAILED, "can't start a process: %s", strerror(errno));
+	if (!child) {
+		status = finish_mark(&r, m);
+		ui_flush();
+		_exit(status);
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	status = WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_FAILED;
+	if (status)
+		ui_error("%s: is not finished; its raw trace is kept", rank);
+	return status;
+}
+
+/* true: the folder is a data set with ranks that are not finished. */
+static bool recover_set(const struct opt_parsed *p, int *status)
+{
+	struct opt_parsed own = *p;
+	char *set = realpath(p->operands[0], NULL);
+	struct dataset_mark *marks = NULL;
+	ssize_t nr = set ? dataset_marks(set, &marks) : 0;
+
+	if (nr <= 0 || p->values[O_OUTPUT].count) {
+		free(set);
+		free(marks);
+		return false;
+	}
+	/* what is in the data set is not needed any more */
+	own.values[O_REMOVE].count = 1;
+	*status = 0;
+	for (ssize_t i = 0; i < nr && !ui_stopped_by(); i++) {
+		int one = recover_mark(&own, &marks[i], set);
+
+		*status = *status ? *status : one;
+	}
+	if (ui_stopped_by())
+		*status = 128 + ui_stopped_by();
+	free(set);
+	free(marks);
+	return true;
+}
+
+static int run_recover(const struct opt_parsed *p)
+{
+	struct recover r = { .parsed = p, .path = p->operands[0], .rank = RANK_NONE };
+	int status;
+
+	ui_quiet(p->values[O_QUIET].count > 0);
+	ui_stop_in_order("nothing is lost: run it again");
+	return recover_set(p, &status) ? status : recover_one(&r);
 }
 
 static const struct opt_status statuses[] = {
 	{ "0", "the database is written, or nothing had been recorded" },
-	{ "1", "a raw trace could not be read, or nothing could be written" },
+	{ "1",
+	  "a raw trace could not be read, or nothing could be written, or a rank of a data set still runs or is of another host" },
 	{ "3", "FILE is a device, a FIFO or a socket" },
 	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
@@ -403,9 +587,9 @@ static const struct opt_status statuses[] = {
 
 const struct command cmd_recover = {
 	.name = "recover",
-	.summary = "converts raw traces that are left over to a database",
-	.usage = "[options] SPOOL_DIR|FILE.rtl",
-	.operands = "SPOOL_DIR or FILE.rtl",
+	.summary = "converts raw traces that are left over",
+	.usage = "[options] SPOOL_DIR|FILE.rtl|DATA_SET",
+	.operands = "SPOOL_DIR, FILE.rtl or DATA_SET",
 	.opts = options,
 	.nr_opts = sizeof(options) / sizeof(options[0]),
 	.statuses = statuses,
@@ -423,8 +607,12 @@ const struct command cmd_recover = {
 		"FILE.rtl to FILE.db, the last two in the current directory. Damaged chunks are left out, counted and reported.\n"
 		"\n"
 		"Until the database is complete the traces are only read, but that records in memory move to their file, so that the command can be repeated, to another disk or from a copy. What rtl trace had converted "
-		"before it was killed is in OUTPUT.part-PID beside its output: it is read, too. With --spool-dir, or after a move, give that output with -o.",
+		"before it was killed is in OUTPUT.part-PID beside its output: it is read, too. With --spool-dir, or after a move, give that output with -o.\n"
+		"\n"
+		"Of a data set (rtl trace -o DIR/), rtl recover DIR finishes the ranks whose rtl trace was killed on this host: each becomes its "
+		"folder, and its raw trace is deleted when that is on the disk. Ranks that still run are left alone, and those of other hosts are named; "
+		"with --force they are finished from here, and folders that exist are replaced.",
 	.examples =
-		"rtl recover trace.db.spool\nrtl recover --remove -o run.db /scratch/run.db.4711.spool\n",
+		"rtl recover trace.db.spool\nrtl recover runs/\nrtl recover --remove -o run.db /scratch/run.db.4711.spool\n",
 	.run = run_recover,
 };

@@ -26,6 +26,7 @@
 #include "cli/checks.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/trace_options.h"
+#include "cli/cmd/trace_set.h"
 #include "cli/others.h"
 #include "cli/paths.h"
 #include "cli/pmc/pmc_rerun.h"
@@ -35,6 +36,7 @@
 #include "cli/trace/child.h"
 #include "cli/trace/childenv.h"
 #include "cli/trace/converter.h"
+#include "cli/trace/dataset.h"
 #include "cli/trace/detach.h"
 #include "cli/trace/drainer.h"
 #include "cli/trace/program.h"
@@ -79,6 +81,12 @@ static const char *output_pattern(const struct trace *t)
 	if (t->own_pattern)
 		return t->own_pattern;
 	return value(t, TRACE_OUTPUT)->text ? value(t, TRACE_OUTPUT)->text : env_str(ENV_OUTPUT);
+}
+
+/* What `rtl recover` is given to finish the trace. */
+static const char *rest_of(const struct trace *t)
+{
+	return *t->session.set ? t->session.set : t->session.dir;
 }
 
 static const char *spool_dir_option(const struct trace *t)
@@ -244,10 +252,17 @@ static _Noreturn void run_untraced(struct trace *t, char **argv)
 	       t->program, strerror(-err));
 }
 
+static int folder_is_taken(const char *folder, char error[SESSION_ERROR_SIZE])
+{
+	snprintf(error, SESSION_ERROR_SIZE,
+		 "%.900s: exists already; use --force to replace it, or -o DIR/", folder);
+	return -EEXIST;
+}
+
 /* Forks the program's process, up to but without its exec, and opens the session. */
 static void prepare_child(struct trace *t, char **argv)
 {
-	char error[SESSION_ERROR_SIZE];
+	char error[SESSION_ERROR_SIZE], folder[PATH_MAX];
 	const char *why = NULL;
 	bool in_child, force = value(t, TRACE_FORCE)->count || env_bool(ENV_FORCE);
 	char **env;
@@ -266,6 +281,9 @@ static void prepare_child(struct trace *t, char **argv)
 			_exit(STATUS_TRACE);
 		child_become(&t->child, argv, env);
 	}
+	if (!err && *t->session.set && !force &&
+	    dataset_has_rank(folder, t->session.set, t->rank.job, t->rank.rank))
+		err = folder_is_taken(folder, error);
 	if (!err && !env) {
 		child_drop(&t->child);
 		ui_die(STATUS_TRACE, "%s: %s; install rtl elsewhere", t->paths.lib_dir, why);
@@ -386,7 +404,7 @@ static void report_running(const struct trace *t, const struct drainer *d)
 	       *list ? " (pid" : "", list, *list ? ")" : "",
 	       t->abandoned ? "the database has their records so far" :
 			      "they are not in the database",
-	       t->session.dir);
+	       rest_of(t));
 }
 
 /* Whether this process, and so the program, has a rank that is not to be traced. */
@@ -442,7 +460,7 @@ static bool report_left(const struct trace *t)
 		ui_say("%zu process%s that %s left behind still run%s (pid%s%s); if they use the GPU, "
 		       "'rtl recover%s %s' writes their trace after their end",
 		       nr, nr > 1 ? "es" : "", t->program, nr > 1 ? "" : "s", nr > 1 ? "s" : "",
-		       list, t->nr_spools ? " -o FILE" : "", t->session.dir);
+		       list, t->nr_spools && !*t->session.set ? " -o FILE" : "", rest_of(t));
 	return nr > 0;
 }
 
@@ -460,9 +478,10 @@ static bool report_late(const struct trace *t, const struct drainer *d)
 		session_free_spools(paths, (size_t)nr);
 	if (nr <= (ssize_t)known)
 		return false;
-	ui_say("%zu process%s that %s left behind used the GPU after its end; 'rtl recover -o FILE %s' writes "
+	ui_say("%zu process%s that %s left behind used the GPU after its end; 'rtl recover%s %s' writes "
 	       "their trace",
-	       (size_t)nr - known, (size_t)nr - known > 1 ? "es" : "", t->program, t->session.dir);
+	       (size_t)nr - known, (size_t)nr - known > 1 ? "es" : "", t->program,
+	       *t->session.set ? "" : " -o FILE", rest_of(t));
 	return true;
 }
 
@@ -494,7 +513,7 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 	else if (t->abandoned)
 		ui_say("nothing to trace: %s loaded no ROCm runtime so far; no database was written; if it uses "
 		       "the GPU later, 'rtl recover %s' writes its trace after its end",
-		       t->program, t->session.dir);
+		       t->program, rest_of(t));
 	else if (*program.runtime)
 		ui_say("nothing to trace: %s is linked with %s and ended before it used a GPU%s; no database "
 		       "was written",
@@ -505,7 +524,7 @@ static void report_nothing_traced(const struct trace *t, const struct drainer *d
 	else
 		ui_say("nothing to trace: %s loaded no ROCm runtime%s; no database was written",
 		       t->program, left ? " so far" : "");
-	if (access(t->session.output, F_OK) == 0)
+	if (!*t->session.set && access(t->session.output, F_OK) == 0)
 		ui_say("%s is of an earlier run", t->session.shown);
 }
 
@@ -592,7 +611,7 @@ static int convert_spools(struct trace *t, const char **paths, struct job_result
 	else
 		ui_error("%s", res->error[0] ? res->error : strerror(-err));
 	ui_error("%s'rtl recover %s' writes the database from the raw trace",
-		 t->nr_unreadable || t->disk_failed ? "" : "nothing is lost: ", t->session.dir);
+		 t->nr_unreadable || t->disk_failed ? "" : "nothing is lost: ", rest_of(t));
 	return err == -ECANCELED && ui_stopped_by() ? 128 + ui_stopped_by() : STATUS_TRACE;
 }
 
@@ -609,8 +628,8 @@ static int write_database(struct trace *t, const char **paths, bool *keep)
 	*keep |= failed != 0;
 	if (!failed) {
 		if (!t->quiet && t->is_rank && !t->verbose)
-			result_say_rank(t->session.output, t->session.shown, output_pattern(t),
-					&t->rank, res);
+			result_say_rank(t->session.output, t->session.shown,
+					*t->session.set ? NULL : output_pattern(t), &t->rank, res);
 		else if (!t->quiet)
 			result_say(t->session.output, t->session.shown, res);
 		if (!t->quiet && (t->counters.dispatches || t->counters.iterations))
@@ -652,6 +671,33 @@ static int write_databases(struct trace *t, const char **paths, bool *keep)
 	return failed;
 }
 
+/* The database becomes folders of the data set. 0 or the exit status; the database is kept then. */
+static int publish(struct trace *t)
+{
+	struct job_result *res = calloc(1, sizeof(*res));
+	struct job_options opt = database_options(t);
+	int err;
+
+	if (!res)
+		ui_die_memory();
+	opt.progress = ui_progress_step;
+	opt.progress_arg = &t->progress;
+	ui_progress_start(&t->progress, "writing the data set",
+			  (enum ui_progress_mode)value(t, TRACE_PROGRESS)->num);
+	err = dataset_publish(t->session.output, t->session.set, t->rank.job, t->rank.rank, &opt,
+			      res);
+	ui_progress_end(&t->progress);
+	if (err) {
+		ui_error("%s", res->error[0] ? res->error : strerror(-err));
+		ui_error("nothing is lost: 'rtl recover %s%s' writes it to the data set",
+			 err == -EEXIST ? "--force " : "", t->session.set);
+	}
+	free(res);
+	if (err == -ECANCELED && ui_stopped_by())
+		return 128 + ui_stopped_by();
+	return err ? STATUS_TRACE : 0;
+}
+
 /* After the program's end: converts its records to the database. Returns the exit status. */
 static int conclude_trace(struct trace *t, struct drainer *d)
 {
@@ -672,8 +718,9 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 	/* else the conversion comes first: meanwhile helpers end */
 	left = !t->nr_spools && !t->nr_running && !t->abandoned && report_left(t);
 	if (value(t, TRACE_NO_CONVERT)->count && t->nr_spools) {
-		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the database", t->nr_spools,
-		       t->nr_spools > 1 ? "s" : "", t->session.dir, t->session.dir);
+		ui_say("%zu raw trace%s in %s; 'rtl recover %s' writes the %s", t->nr_spools,
+		       t->nr_spools > 1 ? "s" : "", t->session.dir, rest_of(t),
+		       *t->session.set ? "data set" : "database");
 	} else if (!t->nr_spools) {
 		if (!t->nr_running && !t->nr_unreadable)
 			report_nothing_traced(t, d, left);
@@ -686,6 +733,12 @@ static int conclude_trace(struct trace *t, struct drainer *d)
 					   write_database(t, paths, &again);
 		keep |= again;
 		failed = failed ? failed : check_ranks(t);
+		if (*t->session.set && !again) {
+			int unpublished = publish(t);
+
+			failed = unpublished ? unpublished : failed;
+			again = unpublished != 0;
+		}
 		/* a database that could not be written is worse than what the program returned */
 		status = again || !status ? failed : status;
 	}
@@ -775,6 +828,7 @@ static int run_trace(const struct opt_parsed *p)
 	if (!value(t, TRACE_VGPU)->count)
 		vgpu_check_variables();
 	choose_counters(t);
+	trace_set_check(t->parsed, output_pattern(t), t->counters.nr_runs > 0);
 	if (value(t, TRACE_CHECK)->count)
 		return 0;
 	if (t->counters.nr_runs)
@@ -815,9 +869,8 @@ static int run_trace(const struct opt_parsed *p)
 		drainer_destroy(d);
 		return report_cant_run(t, err);
 	}
-	ui_stop_in_order(
-		ui_keep(ui_format("'rtl recover %s' writes the database from the raw trace",
-				  t->session.dir)));
+	ui_stop_in_order(ui_keep(
+		ui_format("'rtl recover %s' writes the database from the raw trace", rest_of(t))));
 	t->abandoned = child_wait(&t->child) == CHILD_ABANDONED;
 	RTL_TESTPOINT("trace_ended");
 	if (t->abandoned)
@@ -909,9 +962,13 @@ const struct command cmd_trace = {
 		"removes nothing. When the database is written rtl removes the directory. If a program loads no ROCm "
 		"runtime and sets no marker, rtl prints a message and writes no database.\n"
 		"\n"
+		"With -o DIR/ the database is made in DIR, hidden, and becomes the folder DIR/job=JOB/rank=RANK of Parquet files, which appears as a whole. Until then the file "
+		"DIR/.unfinished-HOST-PID names the rank, its host and its raw trace; rtl recover DIR finishes those of processes that were killed.\n"
+		"\n"
 		"Programs that are statically linked or change their user id (setuid) can't be traced.",
 	.examples = "rtl trace ./app --its-own-option\n"
 		    "rtl trace -o run-%r.db -- mpirun -n 4 ./app\n"
+		    "mpirun -n 1000 rtl trace -o run1/ ./app\n"
 		    "rtl trace --virtual-gpu=2 -q ./app\n"
 		    "rtl trace --trace-start off ./train\n"
 		    "rtl trace --delay 30 --duration 2.5 ./train\n"

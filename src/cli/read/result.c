@@ -132,6 +132,11 @@ void result_say_rank(const char *path, const char *shown, const char *pattern,
 		result_say(path, shown, res);
 	} else if (rank->rank == 0) {
 		describe(text, path, res);
+		if (!pattern) {
+			ui_say("each of the %lld ranks adds its folder to the data set %s; rank 0: %s, complete",
+			       (long long)rank->world_size, shown, text);
+			return;
+		}
 		ui_say("each of the %lld ranks writes its own database, %s%s; 'rtl merge' joins them; rank 0: %s, complete",
 		       (long long)rank->world_size, pattern,
 		       strstr(pattern, "%r") ? " (%r is the rank)" : "", text);

@@ -13,7 +13,8 @@ void result_say_parts(const char *output, unsigned int nr);
 /* Prints the file, its counts, the verdict, and losses by name. */
 void result_say(const char *path, const char *shown, const struct job_result *res);
 /* The same for a database of one rank of several, which have one each: rank 0 prints a line for
- * all, the others only what is wrong or unusual with theirs. `pattern`: the name of all of them. */
+ * all, the others only what is wrong or unusual with theirs. `pattern`: the name of all of them;
+ * NULL: `shown` is the data set that each adds its folder to. */
 void result_say_rank(const char *path, const char *shown, const char *pattern,
 		     const struct rank *rank, const struct job_result *res);
 /* Prints the first lines of librtl's logs, dir/log.PID. */

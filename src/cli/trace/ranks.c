@@ -12,6 +12,7 @@
 #include "base/pattern.h"
 #include "base/rank.h"
 #include "cli/paths.h"
+#include "cli/trace/dataset.h"
 #include "cli/ui.h"
 #include "spool/format.h"
 #include "store/load.h"
@@ -46,14 +47,12 @@ char *ranks_own_pattern(const char *pattern, const struct rank *rank)
 	char one[PATH_MAX], other[PATH_MAX];
 	const char *base = strrchr(pattern, '/'), *dot;
 
-	if (rank->rank == RANK_NONE || rank->world_size <= 1 || strstr(pattern, "%q{") ||
-	    strstr(pattern, "%env{") || !expand(one, pattern, 1, 1) ||
+	if (dataset_is(pattern) || rank->rank == RANK_NONE || rank->world_size <= 1 ||
+	    strstr(pattern, "%q{") || strstr(pattern, "%env{") || !expand(one, pattern, 1, 1) ||
 	    !expand(other, pattern, 2, 2) || strcmp(one, other) != 0)
 		return NULL;
 	base = base ? base + 1 : pattern;
 	dot = strrchr(base, '.');
-	if (!*base)
-		return NULL; /* a directory, which is refused */
 	if (!dot || dot == base)
 		dot = base + strlen(base);
 	return ui_format("%.*s-rank%%r%s", (int)(dot - pattern), pattern, dot);

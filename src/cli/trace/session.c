@@ -30,6 +30,7 @@
 #include "base/testpoint.h"
 #include "cli/paths.h"
 #include "cli/trace/converter.h"
+#include "cli/trace/dataset.h"
 #include "cli/ui.h"
 #include "spool/drain.h"
 #include "store/load.h"
@@ -70,6 +71,30 @@ static int expand_pattern(char out[PATH_MAX], const char *pattern, pid_t pid, bo
 	return pattern_expand(out, PATH_MAX, pattern, &facts);
 }
 
+/* A data set: its folder, and the database in it. `dir`: that of the folder. */
+static int name_set(struct session *s, char dir[PATH_MAX], pid_t pid)
+{
+	size_t n = strlen(s->shown);
+	int err;
+
+	while (n > 1 && s->shown[n - 1] == '/')
+		n--;
+	s->shown[n] = '\0';
+	paths_dirname(dir, s->shown);
+	/* its last part may be "..", and need not exist */
+	if (dataset_is(s->shown)) {
+		char *real = realpath(s->shown, NULL);
+
+		err = real ? 0 : -errno;
+		if (real)
+			snprintf(s->set, sizeof(s->set), "%s", real);
+		free(real);
+	} else {
+		err = paths_absolute(s->set, s->shown);
+	}
+	return err ? err : dataset_output(s->output, s->set, pid);
+}
+
 int session_names(struct session *s, const char *pattern, const char *spool_dir, pid_t pid,
 		  char error[SESSION_ERROR_SIZE])
 {
@@ -83,11 +108,11 @@ int session_names(struct session *s, const char *pattern, const char *spool_dir,
 	if (err)
 		return fail_session(error, err, "%.200s...: the name of the output is too long",
 				    pattern);
-	if (!*s->shown || s->shown[strlen(s->shown) - 1] == '/')
-		return fail_session(error, -EISDIR, "%s: is a directory; give the name of a file",
-				    s->shown);
-	err = paths_absolute(s->output, s->shown);
-	paths_dirname(dir, s->shown);
+	if (!*s->shown)
+		return fail_session(error, -ENOENT, "the output has no name: use -o FILE");
+	err = dataset_is(s->shown) ? name_set(s, dir, pid) : paths_absolute(s->output, s->shown);
+	if (!*s->set)
+		paths_dirname(dir, s->shown);
 	if (err == -ENOENT)
 		return fail_session(error, err,
 				    "%s: there is no directory '%s'; make it first: mkdir -p '%s'",
@@ -221,14 +246,39 @@ static int try_dir(const char *dir)
 	return paths_join(file, dir, "try") ? paths_try_output(file) : -ENAMETOOLONG;
 }
 
+/* Makes the folder of a data set. */
+static int open_set(struct session *s, char *error)
+{
+	s->made_set = mkdir(s->set, 0777) == 0;
+	if (s->made_set || errno == EEXIST)
+		return 0;
+	return fail_session(error, -errno, "%s: can't be made: %s; choose another with -o",
+			    s->shown, strerror(errno));
+}
+
+/* The mark stays as long as there is anything of the rank that is not in the data set. */
+static void leave_set(struct session *s)
+{
+	if (s->has_mark && access(s->dir, F_OK) && access(s->output, F_OK)) {
+		dataset_unmark(s->output);
+		s->has_mark = false;
+	}
+	if (s->made_set && !s->has_mark)
+		rmdir(s->set); /* refused unless it is empty */
+}
+
 int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 {
 	char **spools;
 	ssize_t nr;
-	int err = check_output(s, force, error);
+	int err = *s->set ? open_set(s, error) : 0;
 
-	if (err)
+	if (err == 0)
+		err = check_output(s, force, error);
+	if (err) {
+		leave_set(s);
 		return err;
+	}
 	s->made_parent = s->parent[0] && mkdir(s->parent, 0777) == 0;
 	err = open_dir(s, error);
 	if (err)
@@ -261,6 +311,10 @@ int session_open(struct session *s, bool force, char error[SESSION_ERROR_SIZE])
 	if (nr >= 0)
 		session_free_spools(spools, (size_t)nr);
 	err = try_dir(s->dir);
+	if (!err && *s->set) {
+		err = dataset_mark(s->output, s->dir);
+		s->has_mark = !err;
+	}
 	if (!err) {
 		if (s->parent[0])
 			warn_little_space(s->dir, "the raw trace");
@@ -274,6 +328,7 @@ out:
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	s->lock_fd = -1;
+	leave_set(s);
 	return err;
 }
 
@@ -360,6 +415,7 @@ void session_close(struct session *s)
 	if (s->made_parent)
 		rmdir(s->parent);
 	session_leave(s);
+	leave_set(s);
 }
 
 static int compare_names(const void *a, const void *b)

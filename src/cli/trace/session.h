@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* session.h - the output of one `rtl trace`, and the directory of its spools
  *
+ * The output of a data set is a database that becomes a folder in it: DIR/.unfinished-HOST-PID.db.
+ * While there is any of it, the file DIR/.unfinished-HOST-PID says so (dataset.h).
+ *
  * `rtl trace` holds a lock (flock) on the directory as long as it runs, so that no two share one.
  */
 #ifndef RTL_CLI_TRACE_SESSION_H
@@ -18,7 +21,10 @@ struct session {
 	char shown[PATH_MAX];  /* as the user wrote it, patterns expanded */
 	char dir[PATH_MAX];    /* absolute; files of librtl: *.rtl, *.mem, log.PID */
 	char parent[PATH_MAX]; /* of --spool-dir, absolute; "" without */
-	int lock_fd;	       /* of dir; -1: not open */
+	/* the folder of a data set, absolute; "": the output is a database */
+	char set[PATH_MAX];
+	bool made_set, has_mark;
+	int lock_fd; /* of dir; -1: not open */
 	bool made_parent;
 };
 

@@ -98,11 +98,17 @@ static int add_member(struct set *s, const struct query_process *process, const 
 	const struct parquet_choice *choice = s->q->opt->format;
 	struct member *m = &s->members[s->nr];
 
+	int64_t rank = process && process->rank >= 0 ? process->rank : -1;
+
+	if (choice && choice->has_own && rank < 0) {
+		rank = choice->own_rank < 0 ? -1 : choice->own_rank;
+		job = *job ? job : choice->own_job;
+	}
 	if (choice && choice->job)
 		job = choice->job;
 	*m = (struct member){ .process = process,
 			      .job = partition_value(*job ? job : NO_JOB),
-			      .rank = process && process->rank >= 0 ? process->rank : -1,
+			      .rank = rank,
 			      .order = s->nr };
 	if (!m->job)
 		return query_fail_memory(s->q);
@@ -153,14 +159,31 @@ static int make_folder(const struct set *s, const char *path, bool *made)
 	return fail(s, path, errno == EEXIST ? -ENOTDIR : -errno);
 }
 
+/* `job` is the value of the partition. */
+static int put_folder(char *buf, size_t size, const char *out, const char *job, int64_t rank)
+{
+	size_t n = strlen(out);
+
+	while (n > 1 && out[n - 1] == '/')
+		n--;
+	return snprintf(buf, size, "%.*s/job=%s/rank=%lld", (int)n, out, job, (long long)rank) <
+			       (int)size - 64 ?
+		       0 :
+		       -ENAMETOOLONG;
+}
+
+int parquet_folder(char *buf, size_t size, const char *out, const char *job, int64_t rank)
+{
+	char *value = partition_value(*job ? job : NO_JOB);
+	int ret = value ? put_folder(buf, size, out, value, rank < 0 ? -1 : rank) : -ENOMEM;
+
+	alloc_free(value);
+	return ret;
+}
+
 static int name_folder(struct set *s, const struct member *m)
 {
-	size_t n = strlen(s->out);
-
-	while (n > 1 && s->out[n - 1] == '/')
-		n--;
-	if (snprintf(s->folder, sizeof(s->folder), "%.*s/job=%s/rank=%lld", (int)n, s->out, m->job,
-		     (long long)m->rank) < (int)sizeof(s->folder) - 64)
+	if (put_folder(s->folder, sizeof(s->folder), s->out, m->job, m->rank) == 0)
 		return 0;
 	return query_fail(s->q, -ENAMETOOLONG, "%s: the name is too long", s->out);
 }

@@ -8,11 +8,18 @@
 /* Options of the format: job_options.format. */
 struct parquet_choice {
 	const char *job; /* the job of all processes; NULL: as the trace has it */
+	/* Of processes that the trace has no rank of, if has_own: those of who recorded them. */
+	bool has_own;
+	const char *own_job;
+	int64_t own_rank;
 };
 
 /* For export_run(). `out` is DIR. A folder of a rank appears as a whole; one that is there is
  * -EEXIST without force. */
 int parquet_write(struct query *q, const char *out);
+/* The folder of a rank in the data set `out`; `job` "": it has none. 0, -ENOMEM or
+ * -ENAMETOOLONG. */
+int parquet_folder(char *buf, size_t size, const char *out, const char *job, int64_t rank);
 /* docs/formats/parquet.md's list of tables and columns, as lines of Markdown. */
 void parquet_document(void (*put)(const char *line));
 

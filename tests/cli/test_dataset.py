@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl trace -o DIR/ and rtl recover DIR: each rank adds its folder to a data set, whole or visibly not"""
+import glob
+import signal
+import stat
+import sys
+import time
+
+from support import parquet
+from support.cli import *
+
+PY = sys.executable
+TABLES = 9
+
+
+def rank(number, size=3, job="77"):
+    return {"OMPI_COMM_WORLD_RANK": str(number), "OMPI_COMM_WORLD_SIZE": str(size), "SLURM_JOB_ID": job}
+
+
+class Set(Case):
+    def folders(self):
+        return sorted(os.path.relpath(f, self.path("set")) for f in glob.glob(self.path("set/*/*")))
+
+    def marks(self):
+        return sorted(f for f in glob.glob(self.path("set/.unfinished-*")) if not f.endswith((".db", ".spool", "-journal")) and ".db." not in f)
+
+    def kernels(self, folder):
+        files = glob.glob(self.path(f"set/{folder}/*.parquet"))
+        self.assertEqual(len(files), TABLES)
+        for name in files:
+            parquet.read(name)
+        return len(parquet.read(self.path(f"set/{folder}/dispatches.parquet")).rows)
+
+
+class Trace(Set):
+    def test_each_rank_adds_its_folder(self):
+        said = []
+        for n in (1, 0, 2):
+            said.append(self.trace("-o", "set/", PY, SPOOL, str(3 + n), env=rank(n)).stderr)
+        self.assertEqual(self.folders(), ["job=77/rank=0", "job=77/rank=1", "job=77/rank=2"])
+        self.assertEqual([self.kernels(f) for f in self.folders()], [3, 4, 5])
+        self.assertEqual(os.listdir(self.path("set")), ["job=77"])
+        self.assertEqual([s for s in said if s], [said[1]])
+        self.assertRegex(said[1], r"^rtl trace: each of the 3 ranks adds its folder to the data set set; rank 0: 3 dispatches .*, complete\n$")
+
+    def test_directory_without_a_slash_and_patterns(self):
+        os.mkdir(self.path("set"))
+        p = self.trace("-o", "set", PY, SPOOL, "4")
+        self.assertIn("set: 4 dispatches", p.stderr)
+        self.assertEqual(self.folders(), ["job=0/rank=-1"])
+        self.trace("-q", "-o", "r%q{WHO}/", PY, SPOOL, "4", env={"WHO": "7"})
+        self.assertEqual(os.listdir(self.path("r7")), ["job=0"])
+        self.trace("-q", "-o", ".", PY, SPOOL, "4", env=rank(5, job="x"), cwd=self.path("set"))
+        self.assertEqual(self.folders(), ["job=0/rank=-1", "job=x/rank=5"])
+
+    def test_folder_that_exists_is_refused_before_the_program_runs(self):
+        self.trace("-q", "-o", "set/", PY, SPOOL, "4", env=rank(1))
+        p = self.trace("-o", "set/", "touch", "ran", env=rank(1), status=125)
+        self.assertIn("job=77/rank=1: exists already; use --force", p.stderr)
+        self.assertEqual(self.files(), ["set"])
+        self.trace("-q", "--force", "-o", "set/", PY, SPOOL, "6", env=rank(1))
+        self.assertEqual(self.kernels("job=77/rank=1"), 6)
+
+    def test_nothing_recorded_leaves_nothing(self):
+        self.trace("-o", "set/", "true")
+        self.trace("-o", "set/", "no-such-program", status=127)
+        self.assertEqual(self.files(), [])
+
+    def test_what_writes_databases_is_refused(self):
+        for options, word in ((("--split", "1G"), "--split"), (("--trigger-error",), "--trigger-error"), (("--snapshot-on-usr2",), "--snapshot-on-usr2")):
+            p = self.trace("-o", "set/", *options, "touch", "ran", status=125)
+            self.assertIn(word, p.stderr)
+            self.assertIn("data set", p.stderr)
+        self.assertIn("%r", self.trace("-o", "set-%r/", "touch", "ran", status=125).stderr)
+        self.assertEqual(self.files(), [])
+
+    def test_full_disk_costs_its_rank_alone(self):
+        """The database fits, the folder does not: what is there stays, and recover finishes the rank."""
+        self.trace("-q", "-o", "set/", PY, SPOOL, "4", env=rank(0))
+        os.mkdir(self.path("set/job=77/.keep"))
+        os.chmod(self.path("set/job=77"), 0o500)
+        self.addCleanup(os.chmod, self.path("set/job=77"), 0o700)
+        if os.access(self.path("set/job=77"), os.W_OK):
+            # root may write there: the folder's place is taken by a file
+            os.rmdir(self.path("set/job=77/.keep"))
+            os.rename(self.path("set/job=77"), self.path("set/away"))
+            with open(self.path("set/job=77"), "w", encoding="ascii"):
+                pass
+        p = self.trace("-o", "set/", PY, SPOOL, "5", env=rank(1), status=125)
+        self.assertIn("nothing is lost: 'rtl recover", p.stderr)
+        self.assertEqual(len(self.marks()), 1)
+        if os.path.isfile(self.path("set/job=77")):
+            os.unlink(self.path("set/job=77"))
+            os.rename(self.path("set/away"), self.path("set/job=77"))
+        os.chmod(self.path("set/job=77"), 0o700)
+        self.rtl("recover", "set")
+        self.assertEqual([self.kernels(f"job=77/rank={n}") for n in (0, 1)], [4, 5])
+        self.assertEqual(self.marks(), [])
+
+    def test_arguments_are_private(self):
+        self.addCleanup(os.umask, os.umask(0o022))
+        self.trace("-q", "-o", "set/", PY, SPOOL, "4")
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("set/job=0/rank=-1/calls.parquet")).st_mode), 0o644)
+
+
+class Recover(Set):
+    def test_kept_raw_trace_is_finished(self):
+        self.trace("-o", "set/", "--no-convert", PY, SPOOL, "6", env=rank(2))
+        self.assertEqual(self.folders(), [])
+        mark, = self.marks()
+        with open(mark, encoding="ascii") as f:
+            text = f.read()
+        self.assertIn("rank 2\njob 77\nspool ", text)
+        self.rtl("recover", "set")
+        self.assertEqual(self.kernels("job=77/rank=2"), 6)
+        self.assertEqual(os.listdir(self.path("set")), ["job=77"])
+        self.assertIn("no raw trace", self.rtl("recover", "set", status=1).stderr)
+
+    def test_raw_trace_elsewhere(self):
+        self.trace("-o", "set/", "--spool-dir", "local", "--no-convert", PY, SPOOL, "6", env=rank(2))
+        self.rtl("recover", "set")
+        self.assertEqual(self.kernels("job=77/rank=2"), 6)
+        self.assertEqual(os.listdir(self.path("set")), ["job=77"])
+        self.assertEqual(os.listdir(self.path("local")), [])
+
+    def test_spool_into_a_data_set(self):
+        self.trace("-o", "x.db", "--no-convert", PY, SPOOL, "6")
+        self.rtl("recover", "-o", "set/", "x.db.spool")
+        self.assertEqual(self.kernels("job=0/rank=-1"), 6)
+        self.assertEqual(os.listdir(self.path("set")), ["job=0"])
+
+    def test_running_rank_is_left_alone(self):
+        p = self.start("trace", "-o", "set/", "sh", "-c", f"{PY} {SPOOL} 4; touch ready; cat fifo", env=rank(1))
+        os.mkfifo(self.path("fifo"))
+        wait_until("it runs", lambda: os.path.exists(self.path("ready")) or p.poll() is not None)
+        q = self.rtl("recover", "set", status=1)
+        self.assertIn("rank 1 of job 77: still runs", q.stderr)
+        with open(self.path("fifo"), "w", encoding="ascii"):
+            pass
+        p.communicate(timeout=30)
+        self.assertEqual(p.returncode, 0)
+        self.assertEqual(self.kernels("job=77/rank=1"), 4)
+        self.assertEqual(self.marks(), [])
+
+    def test_rank_of_another_host_is_named(self):
+        self.trace("-o", "set/", "--no-convert", PY, SPOOL, "6", env=rank(2))
+        mark, = self.marks()
+        with open(mark, encoding="ascii") as f:
+            text = f.read()
+        with open(mark, "w", encoding="ascii") as f:
+            f.write("host elsewhere\n" + text.split("\n", 1)[1])
+        p = self.rtl("recover", "set", status=1)
+        self.assertIn("rank 2 of job 77: is not finished; on elsewhere: rtl recover", p.stderr)
+        self.rtl("recover", "--force", "set")
+        self.assertEqual(self.kernels("job=77/rank=2"), 6)
+
+    def test_marks_of_others_lead_nowhere(self):
+        """A mark is text: no directory that rtl trace would not have made for it is read or deleted."""
+        os.mkdir(self.path("set"))
+        self.trace("-o", "precious", "--no-convert", PY, SPOOL, "6")
+        for i, spool in enumerate((self.path("precious.spool"), "/", "../precious.spool", "x" * 5000)):
+            with open(self.path(f"set/.unfinished-h-{i}"), "w", encoding="ascii") as f:
+                f.write(f"host {os.uname().nodename}\nrank {i}\nspool {spool}\n")
+        os.symlink("/etc/passwd", self.path("set/.unfinished-h-9"))
+        self.rtl("recover", "--force", "set", status=None)
+        self.assertEqual(len(os.listdir(self.path("precious.spool"))), 1)
+        self.assertEqual(self.folders(), [])
+        self.assertTrue(os.path.islink(self.path("set/.unfinished-h-9")))
+
+    def whole_or_marked(self, env, kernels):
+        """What is there after a kill: the folder, or a mark. Then recover finishes it."""
+        if os.path.isdir(self.path("set")) and self.folders():
+            self.assertEqual(self.kernels(self.folders()[0]), kernels)
+        elif not self.marks():
+            return False
+        p = None
+
+        def finished():
+            nonlocal p
+            p = self.rtl("recover", "--force", "set", status=None)
+            return not self.marks()
+
+        if self.marks():
+            wait_until("the program has ended, and its rank is finished", finished, 60)
+        shutil.rmtree(self.path("set"), ignore_errors=True)
+        return True
+
+    def test_killed_at_named_steps(self):
+        for step in ("output_begun", "dataset_written"):
+            p = self.start("trace", "-q", "-o", "set/", PY, SPOOL, "7", env={**rank(1), "RTL_TEST_STALL": f"{step}:60000"})
+            there = "set/job=77/.rank=1.tmp-*" if step == "output_begun" else "set/job=77/rank=1"
+            wait_until(step, lambda: glob.glob(self.path(there)) or p.poll() is not None)  # pylint: disable=cell-var-from-loop
+            p.send_signal(signal.SIGKILL)
+            p.wait(20)
+            self.assertEqual(len(self.marks()), 1, step)
+            self.assertEqual(len(self.folders()), step == "dataset_written")
+            self.rtl("recover", "--force", "set")
+            self.assertEqual(self.kernels("job=77/rank=1"), 7)
+            self.assertEqual(self.marks(), [])
+            shutil.rmtree(self.path("set"))
+
+    def test_killed_at_any_time(self):
+        """Of kills spread over a run each leaves the rank's folder whole, or a mark with which it is finished."""
+        argv = ("trace", "-q", "-o", "set/", PY, SPOOL, "7")
+        begin = time.monotonic()
+        self.rtl(*argv, env=rank(1))
+        whole = time.monotonic() - begin
+        shutil.rmtree(self.path("set"))
+        nr = 0
+        for i in range(int(os.environ.get("DATASET_KILLS", "30"))):
+            p = self.start(*argv, env=rank(1))
+            try:
+                p.wait(whole * (i % 30) / 28)
+            except subprocess.TimeoutExpired:
+                p.send_signal(signal.SIGKILL)
+                p.wait(20)
+            nr += self.whole_or_marked(rank(1), 7)
+            shutil.rmtree(self.path("set"), ignore_errors=True)
+        self.assertGreater(nr, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
