@@ -9,7 +9,7 @@ _rtl()
 	fi
 	[ "$cur" = = ] && cur=
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "trace summary tui report diff info convert merge recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor selftest help --version --help" -- "$cur"))
+		COMPREPLY=($(compgen -W "trace summary tui report diff info convert merge fleet recover ps start stop status top snapshot rocprofv3 rocprof list-counters doctor selftest help --version --help" -- "$cur"))
 		return
 	fi
 	case $cmd in
@@ -155,6 +155,22 @@ _rtl()
 		esac
 		case $cur in
 		-*) COMPREPLY=($(compgen -W "--output --force --public --quiet --progress --help" -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+		esac
+		;;
+	fleet)
+		case $prev in
+		-b|--by) COMPREPLY=($(compgen -W "overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers" -- "$cur")); return ;;
+		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
+		-u|--units) COMPREPLY=($(compgen -W "auto scaled raw" -- "$cur")); return ;;
+		--sort) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--names) COMPREPLY=($(compgen -W "auto short medium full mangled" -- "$cur")); return ;;
+		--engine) COMPREPLY=($(compgen -W "auto duckdb sqlite" -- "$cur")); return ;;
+		--sql) COMPREPLY=($(compgen -W "overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers" -- "$cur")); return ;;
+		esac
+		case $cur in
+		-*) COMPREPLY=($(compgen -W "--by --rows --format --units --wide --sort --names --engine --sql --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

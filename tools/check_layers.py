@@ -27,7 +27,7 @@ FORMAT_TABLE = "src/export/export.c"
 # a folder for each format, or for formats of one kind
 FORMATS = tuple(f"src/export/{name}/" for name in (
     "chrome_trace", "csv", "jsonl", "kineto", "otf2", "parquet", "pftrace", "report", "rocprofv3", "rpd", "stacks"))
-COMMAND = READER + PROTOCOL + ("src/query/", "src/analysis/", "src/export/", "src/counter/")
+COMMAND = READER + PROTOCOL + ("src/query/", "src/analysis/", "src/export/", "src/fleet/", "src/counter/")
 
 
 def cli(*folders):
@@ -52,6 +52,7 @@ TABLE = [
     ("src/export/", EXPORT),
     *((folder, EXPORT) for folder in FORMATS),
     (FORMAT_TABLE, EXPORT + FORMATS),
+    ("src/fleet/", EXPORT + ("src/export/parquet/",)),
     ("src/counter/", ("src/base/",)),
     ("src/selftest/", ()),
     ("src/cli/", cli()),

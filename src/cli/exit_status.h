@@ -7,7 +7,9 @@
 #define STATUS_FAILED 1
 #define STATUS_INPUT                                                                               \
 	3 /* an input is no file: a device, a FIFO or a socket; rtl diff: any failure */
-#define STATUS_UNDECIDED 4   /* rtl diff: a condition can't be decided */
+#define STATUS_UNDECIDED 4 /* rtl diff: a condition can't be decided */
+/* rtl fleet: an answer without some ranks, which can't be read */
+#define STATUS_LEFT_OUT 4
 #define STATUS_TRACE 125     /* `rtl trace`: rtl itself failed */
 #define STATUS_CANT_RUN 126  /* as env(1) */
 #define STATUS_NOT_FOUND 127 /* as env(1) */

@@ -82,7 +82,7 @@ class Trace(Set):
         os.chmod(self.path("set/job=77"), 0o500)
         self.addCleanup(os.chmod, self.path("set/job=77"), 0o700)
         if os.access(self.path("set/job=77"), os.W_OK):
-            # root may write there: the folder's place is taken by a file
+            # root may write there: a file has the name of the folder
             os.rmdir(self.path("set/job=77/.keep"))
             os.rename(self.path("set/job=77"), self.path("set/away"))
             with open(self.path("set/job=77"), "w", encoding="ascii"):

@@ -7,11 +7,11 @@
 #include "cli/ui.h"
 
 const struct command *const commands[] = {
-	&cmd_trace,	&cmd_summary, &cmd_tui,		  &cmd_report,	&cmd_diff,
-	&cmd_info,	&cmd_convert, &cmd_merge,	  &cmd_recover, &cmd_ps,
-	&cmd_start,	&cmd_stop,    &cmd_status,	  &cmd_top,	&cmd_snapshot,
-	&cmd_rocprofv3, &cmd_rocprof, &cmd_list_counters, &cmd_doctor,	&cmd_selftest,
-	&cmd_help,	NULL,
+	&cmd_trace,    &cmd_summary,   &cmd_tui,     &cmd_report,	 &cmd_diff,
+	&cmd_info,     &cmd_convert,   &cmd_merge,   &cmd_fleet,	 &cmd_recover,
+	&cmd_ps,       &cmd_start,     &cmd_stop,    &cmd_status,	 &cmd_top,
+	&cmd_snapshot, &cmd_rocprofv3, &cmd_rocprof, &cmd_list_counters, &cmd_doctor,
+	&cmd_selftest, &cmd_help,      NULL,
 };
 
 const struct opt_status commands_statuses[] = {

@@ -8,7 +8,8 @@
 
 extern const struct command cmd_trace, cmd_summary, cmd_info, cmd_convert, cmd_merge, cmd_recover,
 	cmd_doctor, cmd_help, cmd_ps, cmd_start, cmd_stop, cmd_status, cmd_top, cmd_snapshot,
-	cmd_rocprofv3, cmd_rocprof, cmd_list_counters, cmd_report, cmd_diff, cmd_tui, cmd_selftest;
+	cmd_rocprofv3, cmd_rocprof, cmd_list_counters, cmd_report, cmd_diff, cmd_tui, cmd_selftest,
+	cmd_fleet;
 
 /* Ends in NULL; in the order of the overview. */
 extern const struct command *const commands[];

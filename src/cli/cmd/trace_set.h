@@ -5,8 +5,8 @@
 
 #include "cli/opts.h"
 
-/* Ends the process with a message if the output is a data set and such an option is given. `reruns`:
- * the program runs several times. */
+/* Ends the process with a message if the output is a data set and such an option is given.
+ * `reruns`: the program runs several times. */
 void trace_set_check(const struct opt_parsed *p, const char *pattern, bool reruns);
 
 #endif

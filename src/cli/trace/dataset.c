@@ -204,8 +204,9 @@ static bool is_mark(const char *name)
 	const char *dot = strrchr(name, '.');
 
 	/* not .unfinished-HOST-PID.db, .db.spool, .db.part-PID; a host's name may have dots */
-	return strncmp(name, DATASET_MARK, strlen(DATASET_MARK)) == 0 && !strstr(name, ENDING ".") &&
-	       !(dot && strcmp(dot, ENDING) == 0) && !strstr(name, ENDING "-");
+	return strncmp(name, DATASET_MARK, strlen(DATASET_MARK)) == 0 &&
+	       !strstr(name, ENDING ".") && !(dot && strcmp(dot, ENDING) == 0) &&
+	       !strstr(name, ENDING "-");
 }
 
 ssize_t dataset_marks(const char *set, struct dataset_mark **out)

@@ -20,6 +20,9 @@ int parquet_write(struct query *q, const char *out);
 /* The folder of a rank in the data set `out`; `job` "": it has none. 0, -ENOMEM or
  * -ENAMETOOLONG. */
 int parquet_folder(char *buf, size_t size, const char *out, const char *job, int64_t rank);
+/* The columns of a table as SQLite declares them, with job and rank in front: "job, rank, id
+ * INTEGER, ...", from malloc; NULL: out of memory, or there is no such table. */
+char *parquet_columns(const char *table);
 /* docs/formats/parquet.md's list of tables and columns, as lines of Markdown. */
 void parquet_document(void (*put)(const char *line));
 

@@ -7,6 +7,7 @@
  */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "export/parquet/parquet.h"
 #include "export/parquet/parquet_internal.h"
@@ -196,6 +197,30 @@ const struct parquet_table parquet_tables[] = {
 	{ .name = NULL },
 };
 /* clang-format on */
+
+char *parquet_columns(const char *table)
+{
+	static const char *const types[] = { [PARQUET_INT] = "INTEGER",
+					     [PARQUET_REAL] = "REAL",
+					     [PARQUET_BOOL] = "INTEGER",
+					     [PARQUET_TEXT] = "TEXT" };
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	for (const struct parquet_table *t = parquet_tables; t->name; t++) {
+		if (strcmp(t->name, table) != 0)
+			continue;
+		out = open_memstream(&text, &size);
+		if (!out)
+			return NULL;
+		fputs("job, rank INTEGER", out);
+		for (size_t i = 0; i < t->nr; i++)
+			fprintf(out, ", \"%s\" %s", t->columns[i].name, types[t->columns[i].type]);
+		fclose(out);
+	}
+	return text;
+}
 
 void parquet_document(void (*put)(const char *line))
 {

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_fleet.c - rtl fleet: questions about a data set of many ranks, answered by an engine of SQL
+ *
+ * Not here: the questions (src/fleet/sql/), engines and the reader of files (src/fleet/).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rank.h"
+#include "cli/cmd/commands.h"
+#include "cli/grid.h"
+#include "cli/trace/dataset.h"
+#include "cli/ui.h"
+#include "fleet/fleet_ask.h"
+
+#define QUESTIONS                                                                                  \
+	"overview|ranks|kernels|ranges|slow-ranks|slow-hosts|slow-gpus|slow-ranges|imbalance|"     \
+	"collectives|outliers"
+#define ENGINES "auto|duckdb|sqlite"
+#define SMALL UINT64_C(30000000) /* rows that SQLite reads unasked: in about a minute */
+#define TABLE_ROWS 20
+
+enum { O_BY, O_ROWS, O_FORMAT, O_UNITS, O_WIDE, O_SORT, O_NAMES, O_ENGINE, O_SQL, O_QUIET };
+enum engine { ENGINE_AUTO, ENGINE_DUCKDB, ENGINE_SQLITE };
+
+static const struct opt options[] = {
+	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = QUESTIONS,
+		   .help = "the question: overview (default), slow-ranks, kernels, ...",
+		   .more = "overview: each job. ranks: each rank, its host and whether it is complete. kernels, ranges: over all ranks. slow-ranks, slow-hosts, slow-gpus: "
+			   "where kernels take longer than elsewhere; slow-ranges the same of roctx ranges. imbalance: the largest sum of a rank beside the mean. collectives: who comes last. "
+			   "outliers: seconds that took longer than others." },
+	[O_ROWS] = { 'n', "rows", OPT_UINT, .arg = "N", .choices = "0..1000000000",
+		     .help = "at most N rows; 0: all (20 in a table, else all)" },
+	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
+		       .help = "form of the output: table (default), csv, json" },
+	[O_UNITS] = { 'u', "units", OPT_CHOICE, .arg = "HOW", .choices = GRID_UNITS,
+		      .help = "numbers: scaled (with units), raw, or auto (default)",
+		      .in_manual = true },
+	[O_WIDE] = { 'w', "wide", .help = "all columns and full names, for any terminal width" },
+	[O_SORT] = { 0, "sort", OPT_TEXT, .arg = "COLUMN",
+		     .help = "sort by this column: mean, calls, kernel, ..." },
+	[O_NAMES] = { 0, "names", OPT_CHOICE, .arg = "FORM", .choices = NAMES_FORMS,
+		      .help = "names of kernels: auto, short, medium, full, mangled",
+		      .in_manual = true },
+	[O_ENGINE] = { 0, "engine", OPT_CHOICE, .arg = "ENGINE", .choices = ENGINES,
+		       .help = "who answers: duckdb, sqlite, or auto (default)",
+		       .more = "auto is DuckDB where its command is in PATH or its library, libduckdb.so, is found; else SQLite, which is always there, for "
+			       "sets of up to 30 million rows. SQLite reads one rank after the other, and needs memory for what the question "
+			       "keeps of each." },
+	[O_SQL] = { 0, "sql", OPT_CHOICE, .arg = "WHAT", .choices = QUESTIONS,
+		    .help = "print the question's SQL, for an engine of one's own",
+		    .more = "The tables in it are views of the data set's files; with DIR the statements that make them in DuckDB are printed, too." },
+	[O_QUIET] = OPTS_QUIET,
+};
+
+struct fleet {
+	const struct opt_parsed *parsed;
+	struct fleet_set set;
+	struct fleet_question question;
+	const char *shown; /* the data set, as the user wrote it */
+	size_t nr_said;	   /* problems that were printed */
+};
+
+/* ---- what is not there ---- */
+
+static void say_marks(const struct fleet *f)
+{
+	struct dataset_mark *marks;
+	ssize_t nr = dataset_marks(f->set.dir, &marks);
+	char list[400] = "";
+	size_t used = 0;
+
+	for (ssize_t i = 0; i < nr && used + 100 < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%.20s %lld on %.60s",
+					 i ? ", " : "", marks[i].rank >= 0 ? "rank" : "process",
+					 marks[i].rank >= 0 ? (long long)marks[i].rank :
+							      (long long)marks[i].pid,
+					 *marks[i].host ? marks[i].host : "?");
+	if (nr > 0)
+		ui_say("%zd rank%s not finished, which the answer is without: %s%s; they still run, or were killed: then "
+		       "'rtl recover %s' on their hosts finishes them",
+		       nr, nr > 1 ? "s are" : " is", list, used + 100 < sizeof(list) ? "" : ", ...",
+		       f->shown);
+	free(marks);
+}
+
+static void say_problems(struct fleet *f)
+{
+	for (; f->nr_said < f->set.nr_problems; f->nr_said++)
+		ui_error("%s", f->set.problems[f->nr_said]);
+}
+
+static void open_set(struct fleet *f, const char *dir)
+{
+	int err = fleet_set_open(&f->set, dir);
+
+	f->shown = dir;
+	if (err == -ENOMEM)
+		ui_die_memory();
+	if (err == -ENOTDIR)
+		ui_die(STATUS_FAILED,
+		       "%s: is a file; a data set is a folder: rtl convert %s -f parquet -o DIR",
+		       dir, dir);
+	if (err)
+		ui_die(STATUS_FAILED, "%s: %s", dir, strerror(-err));
+	say_problems(f);
+	say_marks(f);
+	if (!f->set.nr)
+		ui_die(STATUS_FAILED,
+		       "%s: has no rank of a data set (job=JOB/rank=RANK/); rtl trace -o %s/ and rtl convert -f "
+		       "parquet make them",
+		       dir, dir);
+	if (f->set.nr_bad == f->set.nr)
+		ui_die(STATUS_FAILED, "%s: no rank can be read", dir);
+}
+
+/* ---- the answer ---- */
+
+static uint64_t rows_of(const struct fleet *f)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < FLEET_TABLES; i++)
+		if (fleet_question_uses(&f->question, fleet_tables[i]))
+			rows += f->set.rows[i];
+	return rows;
+}
+
+static fleet_engine choose_engine(const struct fleet *f)
+{
+	const struct opt_value *v = &f->parsed->values[O_ENGINE];
+	enum engine given = v->count ? (enum engine)v->num : ENGINE_AUTO;
+	uint64_t rows = rows_of(f);
+	char number[UI_NUMBER_SIZE];
+	const char *how;
+
+	if (given != ENGINE_SQLITE && fleet_duckdb_is_there(&how))
+		return fleet_duckdb;
+	if (given == ENGINE_DUCKDB)
+		ui_die(STATUS_FAILED,
+		       "DuckDB is not there: neither the command duckdb in PATH, nor libduckdb.so; install it "
+		       "(https://duckdb.org/install, or apt install duckdb where Debian has it), or leave --engine out");
+	if (given == ENGINE_AUTO && rows > SMALL)
+		ui_die(STATUS_FAILED,
+		       "%s: %s rows are too many for SQLite: install DuckDB (https://duckdb.org/install, or apt install "
+		       "duckdb where Debian has it); --engine sqlite tries nevertheless",
+		       f->shown, ui_count(number, rows));
+	return fleet_sqlite;
+}
+
+static void ask(struct fleet *f, struct sheet *t)
+{
+	fleet_engine engine = choose_engine(f);
+	char error[FLEET_MESSAGE] = "";
+	int err;
+
+	fleet_question_columns(&f->question, t);
+	err = engine(&f->set, &f->question, t, error);
+	/* engines don't say which file it is in a way that could be read: look for it */
+	if (err && err != -ENOMEM && fleet_set_verify(&f->set)) {
+		say_problems(f);
+		if (f->set.nr_bad == f->set.nr)
+			ui_die(STATUS_FAILED, "%s: no rank can be read", f->shown);
+		sheet_fini(t);
+		memset(t, 0, sizeof(*t));
+		fleet_question_columns(&f->question, t);
+		err = engine(&f->set, &f->question, t, error);
+	}
+	if (err == -ENOMEM)
+		ui_die_memory();
+	if (err)
+		ui_die(STATUS_FAILED, "%s: %s", f->shown, *error ? error : strerror(-err));
+}
+
+static void print(const struct fleet *f, struct sheet *t)
+{
+	const struct opt_value *v = f->parsed->values;
+	enum grid_format format = (enum grid_format)v[O_FORMAT].num;
+	struct grid_style style = grid_style(format);
+	char number[UI_NUMBER_SIZE];
+	size_t nr = t->nr;
+
+	style.units = (enum grid_units)v[O_UNITS].num;
+	style.names = (enum names_form)v[O_NAMES].num;
+	if (v[O_WIDE].count)
+		style.width = 0;
+	grid_order(t, v[O_SORT].text,
+		   v[O_ROWS].count     ? v[O_ROWS].num :
+		   format == GRID_TEXT ? TABLE_ROWS :
+					 0);
+	grid_print(t, &style);
+	if (format == GRID_TEXT && !nr)
+		ui_say("none: %s", f->question.about);
+	else if (format == GRID_TEXT && t->nr_rows < nr)
+		ui_say("%zu of %s rows; -n 0 shows all", t->nr_rows, ui_count(number, nr));
+}
+
+static int answer(struct fleet *f)
+{
+	struct sheet t = { 0 };
+
+	ask(f, &t);
+	print(f, &t);
+	sheet_fini(&t);
+	return f->set.nr_bad || f->set.nr_problems ? STATUS_LEFT_OUT : 0;
+}
+
+/* ---- the question alone ---- */
+
+static int print_sql(struct fleet *f)
+{
+	char *sql = fleet_question_sql(&f->question);
+	char *views = *f->set.dir ? fleet_duckdb_views(&f->set, &f->question) : NULL;
+
+	if (!sql)
+		ui_die_memory();
+	ui_putf("-- %s: %s\n", f->question.name, f->question.about);
+	for (size_t i = 0; i < f->question.nr_columns; i++)
+		ui_putf("-- %s: %s\n", f->question.columns[i], f->question.meanings[i]);
+	if (views)
+		ui_put(views);
+	ui_put(sql);
+	ui_put(";\n");
+	ui_flush();
+	free(views);
+	free(sql);
+	return f->set.nr_problems ? STATUS_LEFT_OUT : 0;
+}
+
+static const char *name_of(uint64_t choice)
+{
+	return fleet_texts[choice].name;
+}
+
+static int run_fleet(const struct opt_parsed *p)
+{
+	const struct opt_value *v = p->values;
+	struct fleet f = { .parsed = p };
+	const char *name = name_of(v[O_SQL].count ? v[O_SQL].num : v[O_BY].count ? v[O_BY].num : 0);
+	int status;
+
+	ui_quiet(v[O_QUIET].count > 0);
+	ui_stop_at_once();
+	if (fleet_question_open(&f.question, name))
+		ui_die(STATUS_FAILED, "the question %s can't be read", name);
+	if (!p->nr_operands && !v[O_SQL].count)
+		ui_die(STATUS_USAGE, "which data set? rtl fleet DIR");
+	if (p->nr_operands)
+		open_set(&f, p->operands[0]);
+	status = v[O_SQL].count ? print_sql(&f) : answer(&f);
+	fleet_question_close(&f.question);
+	fleet_set_close(&f.set);
+	return status;
+}
+
+static const struct opt_status statuses[] = {
+	{ "0", "done" },
+	{ "1", "DIR is no data set or no rank of it can be read, or the engine failed" },
+	{ "2", "the command line is wrong" },
+	{ "4", "answered, but for some ranks, which can't be read: a message names the file" },
+	{ "128+N", "signal N ended it" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_fleet = {
+	.name = "fleet",
+	.summary = "answers questions about a data set of many ranks",
+	.usage = "[options] DIR",
+	.operands = "DIR, a data set",
+	.opts = options,
+	.nr_opts = sizeof(options) / sizeof(options[0]),
+	.min_operands = 0,
+	.max_operands = 1,
+	.usage_status = STATUS_USAGE,
+	.statuses = statuses,
+	.about =
+		"Reads a data set of Parquet files, DIR/job=JOB/rank=RANK/TABLE.parquet, as rtl trace -o DIR/ and rtl convert -f parquet write "
+		"them, and prints a table: of each job, or, with --by, of the ranks, kernels and ranges, of what is slow where, of collectives and outliers.\n"
+		"\n"
+		"The questions are SQL (--sql), which an engine answers: DuckDB where it is installed, else SQLite. They are in share/rocm-trace-lite/fleet, "
+		"for engines of one's own.\n"
+		"\n"
+		"A rank with a file that is missing, damaged or of another program is named and left out; the others are answered, with status 4. "
+		"Ranks that still run, or whose rtl trace was killed, are named.",
+	.examples =
+		"rtl fleet run1/\nrtl fleet --by slow-ranks run1/\nrtl fleet --by kernels -f csv run1/ > kernels.csv\n"
+		"rtl fleet --sql imbalance run1/ | duckdb\n",
+	.run = run_fleet,
+};

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl fleet: questions about a data set, by SQLite and by DuckDB where npm has its library, beside the same numbers in Python"""
+import collections
+import csv
+import glob
+import io
+import json
+import random
+import signal
+import statistics
+
+from support import spool
+from support.cli import *
+
+QUESTIONS = ("overview", "ranks", "kernels", "ranges", "slow-ranks", "slow-hosts", "slow-gpus", "slow-ranges", "imbalance", "collectives", "outliers")
+REDUCE = "_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LLPv"
+RANKS, STEPS, HOSTS = 8, 30, 4
+SECOND = 1_000_000_000
+
+
+class Job:
+    """A job of RANKS ranks on HOSTS hosts: gemm is slow on rank 5, norm on host n3, rank 2 is late, rank 1 has a bad second."""
+
+    def __init__(self, rng):
+        self.rows = []  # rank, gpu, kernel, begin, ns
+        self.ranges = []
+        self.spools = [self.rank(rng, n) for n in range(RANKS)]
+
+    def rank(self, rng, n):
+        s = spool.Spool(1000 + n)
+        for key, value in (("command", "train"), ("exe", "/opt/train"), ("host", f"n{n // 2}"), ("mode", "hip"), ("version", "0.1.0"), ("rank", str(n)),
+                           ("world_size", str(RANKS)), ("job", "4711")):
+            s.info(key, value)
+        s.thread(s.tid, "train")
+        s.agent(gpu=False, name="cpu")
+        s.record("AGENT", 1, handle=0x1001, name=s.string("gfx90a"), product=s.string("MI250X"), vendor=s.string("AMD"), uuid=s.string(f"GPU-{n}"), agent_type=1,
+                 gpu_index=0, node=1, nr_cu=110, simd_per_cu=4, wave_size=64, max_waves_per_cu=40, clock_mhz=1700, bdf=0x300)
+        s.nr_agents = 2
+        s.clock(1_790_000_000 * SECOND + n)
+        queue = s.queue(1)
+        names = ("_Z4gemmPf", "_Z4normPf", REDUCE)
+        kernels = [s.kernel(name) for name in names]
+        for step in range(STEPS):
+            at = s.start + step * SECOND // 5
+            marker = s.marker(at, "step")
+            for i, name in enumerate(("gemm(float*)", "norm(float*)", REDUCE)):
+                for k in range(4):
+                    ns = 10_000 * (i + 1) + rng.randrange(40)
+                    if name.startswith("gemm") and n == 5:
+                        ns = ns * 13 // 10
+                    if name.startswith("norm") and n >= 6:
+                        ns = ns * 6 // 5
+                    if name.startswith("gemm") and n == 1 and 10 <= step < 15:
+                        ns *= 3
+                    if name == REDUCE:
+                        ns = 20_000 + rng.randrange(100) - 5000 * (n == 2)
+                    begin = at + 1000 * (i * 4 + k) * 100
+                    s.dispatch(kernels[i], queue, begin, begin + ns, marker)
+                    self.rows.append((n, 0, name, begin - s.start, ns))
+            s.copy(at + 500, at + 900, 1 << 20)
+            s.marker_end(at + 100_000_000 + n, marker)
+            self.ranges.append((n, 100_000_000 + n))
+        return s
+
+    def means(self, unit):
+        sums = collections.defaultdict(list)
+        for n, _, kernel, _, ns in self.rows:
+            sums[unit(n), kernel].append(ns)
+        return {key: (len(values), sum(values) / len(values)) for key, values in sums.items()}
+
+    def slow(self, unit):
+        """(unit, kernel, calls, mean, median, MAD) of those that are slow."""
+        means, found = self.means(unit), []
+        for kernel in {k for _, k in means}:
+            here = {u: v for (u, k), v in means.items() if k == kernel}
+            median = statistics.median(m for _, m in here.values())
+            mad = statistics.median(abs(m - median) for _, m in here.values())
+            for u, (nr, mean) in here.items():
+                if mean - median > 3 * 1.4826 * mad and mean > 1.02 * median:
+                    found.append((u, kernel, nr, round(mean), round(median), round(mad)))
+        return sorted(found)
+
+
+class Fleet(Case):
+    def make(self, spools, out="set"):
+        for i, s in enumerate(spools):
+            os.makedirs(self.path(f"{i}.spool"))
+            s.write(self.path(f"{i}.spool/a.rtl"))
+            self.rtl("recover", "-q", "--remove", "-o", f"{i}.db", f"{i}.spool")
+        self.rtl("convert", "-q", "-f", "parquet", "-o", out, *(f"{i}.db" for i in range(len(spools))))
+
+    def ask(self, question, *options, out="set", status=0, env=None):
+        p = self.rtl("fleet", "-f", "csv", "--by", question, *options, out, status=status, env=env)
+        return list(csv.DictReader(io.StringIO(p.stdout)))
+
+    def library(self):
+        """The environment in which DuckDB's library is found: of npm, in NPM_FOLDER or fetched."""
+        folder = os.environ.get("NPM_FOLDER") or self.path("node")
+        os.makedirs(folder, exist_ok=True)
+        found = os.path.join(folder, "node_modules/@duckdb/node-bindings-linux-x64")
+        if not os.path.exists(os.path.join(found, "libduckdb.so")):
+            if not shutil.which("npm"):
+                self.skipTest("npm is not there")
+            p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", "--fetch-retries=0", "@duckdb/node-api@1.5.6-r.1"],
+                               cwd=folder, capture_output=True, timeout=200, check=False)
+            if p.returncode:
+                self.skipTest("npm can't fetch @duckdb/node-api")
+        return {"LD_LIBRARY_PATH": found, "PATH": "/usr/bin:/bin"}
+
+
+class Answers(Fleet):
+    def setUp(self):
+        super().setUp()
+        self.job = Job(random.Random(7))
+        self.make(self.job.spools)
+
+    def test_overview_and_ranks(self):
+        row, = self.ask("overview", "--engine", "sqlite")
+        total = sum(r[4] for r in self.job.rows)
+        wanted = {"job": "4711", "ranks": RANKS, "hosts": HOSTS, "gpus": RANKS, "processes": RANKS, "incomplete": 0, "lost": 0, "dispatches": len(self.job.rows),
+                  "kernel_ns": total, "copies": RANKS * STEPS, "bytes": RANKS * STEPS << 20}
+        self.assertEqual({k: v for k, v in row.items() if k in wanted}, {k: str(v) for k, v in wanted.items()})
+        rows = self.ask("ranks", "--engine", "sqlite")
+        self.assertEqual([(int(r["rank"]), r["host"], int(r["dispatches"]), int(r["kernel_ns"])) for r in rows],
+                         [(n, f"n{n // 2}", STEPS * 12, sum(r[4] for r in self.job.rows if r[0] == n)) for n in range(RANKS)])
+
+    def test_kernels_and_ranges(self):
+        rows = {r["kernel"]: r for r in self.ask("kernels", "--engine", "sqlite")}
+        total = sum(r[4] for r in self.job.rows)
+        for kernel in {r[2] for r in self.job.rows}:
+            ns = [r[4] for r in self.job.rows if r[2] == kernel]
+            found, = (r for name, r in rows.items() if name.startswith(kernel[:8]) or "ncclDev" in name and kernel == REDUCE)
+            self.assertEqual([int(found[k]) for k in ("ranks", "calls", "total_ns", "mean_ns", "min_ns", "max_ns")],
+                             [RANKS, len(ns), sum(ns), round(sum(ns) / len(ns)), min(ns), max(ns)])
+            self.assertAlmostEqual(float(found["share"]), sum(ns) / total, 3)
+        row, = self.ask("ranges", "--engine", "sqlite")
+        self.assertEqual((row["name"], int(row["calls"]), int(row["total_ns"])), ("step", RANKS * STEPS, sum(r[1] for r in self.job.ranges)))
+
+    def test_slow_ranks_hosts_and_gpus(self):
+        for question, unit in (("slow-ranks", lambda n: n), ("slow-gpus", lambda n: n), ("slow-hosts", lambda n: f"n{n // 2}")):
+            rows = self.ask(question, "--engine", "sqlite")
+            key = "host" if question == "slow-hosts" else "rank"
+            found = sorted((r[key] if key == "host" else int(r[key]), r["kernel"] if "nccl" not in r["kernel"] else REDUCE, int(r["calls"]), int(r["mean_ns"]), int(r["median_ns"]), int(r["mad_ns"]))
+                           for r in rows)
+            self.assertEqual(found, self.job.slow(unit), question)
+            self.assertGreater(len(found), 0)
+        slow = self.ask("slow-ranks", "--engine", "sqlite")
+        self.assertEqual({(r["rank"], r["kernel"][:4]) for r in slow if not r["kernel"].startswith("nccl")} - {("1", "gemm")}, {("5", "gemm"), ("6", "norm"), ("7", "norm")})
+        self.assertEqual(self.ask("slow-ranges", "--engine", "sqlite"), [])
+
+    def test_imbalance(self):
+        rows = {r["kernel"]: r for r in self.ask("imbalance", "--engine", "sqlite")}
+        sums = [sum(r[4] for r in self.job.rows if r[0] == n and r[2].startswith("norm")) for n in range(RANKS)]
+        found = rows["norm(float*)"]
+        self.assertEqual((int(found["ranks"]), int(found["mean_ns"]), int(found["max_ns"]), int(found["slowest"])),
+                         (RANKS, round(sum(sums) / RANKS), max(sums), sums.index(max(sums))))
+        self.assertIn("(all)", rows)
+
+    def test_collectives(self):
+        """Rank 2 comes last to each."""
+        rows = self.ask("collectives", "--engine", "sqlite")
+        by = collections.defaultdict(list)
+        seen = collections.Counter()
+        for n, _, kernel, _, ns in self.job.rows:
+            if kernel == REDUCE:
+                by[seen[n]].append((ns, n))
+                seen[n] += 1
+        late = sum(sorted(v)[1][0] - sorted(v)[0][0] for v in by.values())
+        wait = sum(sum(ns for ns, _ in v) - len(v) * min(v)[0] for v in by.values())
+        self.assertEqual([(r["rank"], int(r["collectives"]), int(r["last"]), int(r["late_ns"]), int(r["wait_ns"])) for r in rows], [("2", len(by), len(by), late, wait)])
+
+    def test_outliers(self):
+        rows = self.ask("outliers", "--engine", "sqlite")
+        self.assertEqual([(r["rank"], r["kernel"], int(r["at_ns"]) // SECOND, int(r["calls"])) for r in rows], [("1", "gemm(float*)", 2, 20)])
+        self.assertEqual(int(rows[0]["wall_ns"]) // SECOND, 1_790_000_000 + 2)
+
+    def test_engines_give_the_same_rows(self):
+        env = self.library()
+        for question in QUESTIONS:
+            self.assertEqual(self.ask(question, "--engine", "duckdb", env=env), self.ask(question, "--engine", "sqlite"), question)
+            self.assertEqual(self.ask(question, env=env), self.ask(question, "--engine", "sqlite"), question)
+
+    def test_forms_of_output(self):
+        text = self.rtl("fleet", "--engine", "sqlite", "--by", "slow-ranks", "set").stdout
+        self.assertRegex(text.splitlines()[0], r"^JOB +RANK +HOST +KERNEL +CALLS +MEAN +MEDIAN +MAD +EXTRA$")
+        rows = json.loads(self.rtl("fleet", "--engine", "sqlite", "-f", "json", "--by", "ranks", "--sort", "rank", "-n", "3", "set").stdout)
+        self.assertEqual([r["rank"] for r in rows], [0, 1, 2])
+        p = self.rtl("fleet", "--engine", "sqlite", "--by", "ranks", "-n", "3", "set")
+        self.assertIn("3 of 8 rows; -n 0 shows all", p.stderr)
+
+    def test_sql_is_what_is_asked(self):
+        sql = self.rtl("fleet", "--sql", "slow-ranks").stdout
+        self.assertIn("WITH part AS (", sql)
+        self.assertNotIn("read_parquet", sql)
+        sql = self.rtl("fleet", "--sql", "slow-ranks", "set").stdout
+        self.assertIn(f"read_parquet('{os.path.realpath(self.path('set'))}/job=*/rank=*/dispatches.parquet'", sql)
+        for question in QUESTIONS:
+            with open(os.path.join(SOURCE, f"src/fleet/sql/{question}.sql"), encoding="utf-8") as f:
+                query = f.read().split("WITH part", 1)[1]
+            self.assertIn(" ".join(query.split()), " ".join(self.rtl("fleet", "--sql", question).stdout.split()))
+
+    def test_sums_do_not_wrap(self):
+        spools = []
+        for n in range(4):
+            s = spool.sample(0, 2000 + n, rank=n)
+            s.dispatch(1, 0, 1000, 1000 + (1 << 62))
+            s.dispatch(2, 0, 1000, 2000)
+            s.dispatch(2, 0, 1000, 2000 + (1 << 62))
+            spools.append(s)
+        for f in glob.glob(self.path("*.db")):
+            os.unlink(f)
+        self.make(spools, "huge")
+        for options in (("--engine", "sqlite"), ("--engine", "duckdb")):
+            env = self.library() if "duckdb" in options else None
+            row = self.ask("kernels", *options, out="huge", env=env)[0]
+            self.assertEqual((row["calls"], int(row["total_ns"]), int(row["max_ns"])), ("8", (1 << 63) - 1, (1 << 62) + 1000))  # the most that a column holds
+            self.assertAlmostEqual(int(row["mean_ns"]) / (1 << 61), 1, 9)
+
+
+class Damage(Fleet):
+    def setUp(self):
+        super().setUp()
+        self.make([spool.sample(20 + n, 3000 + n, rank=n) for n in range(3)])
+
+    def file(self, rank, table):
+        return self.path(f"set/job=0/rank={rank}/{table}.parquet")
+
+    def left_out(self, rank, words, question="kernels", options=("--engine", "sqlite"), env=None):
+        """The rank is named and left out, the others are answered."""
+        p = self.rtl("fleet", "-f", "csv", *options, "--by", question, "set", status=4, env=env)
+        self.assertIn(f"job=0/rank={rank}: ", p.stderr)
+        for word in words:
+            self.assertIn(word, p.stderr)
+        self.assertEqual({r["ranks"] for r in csv.DictReader(io.StringIO(p.stdout))}, {"2"})
+
+    def change(self, rank, table, change):
+        with open(self.file(rank, table), "r+b") as f:
+            data = f.read()
+            f.seek(0)
+            f.truncate()
+            f.write(change(data))
+
+    def test_cut_file(self):
+        self.change(1, "dispatches", lambda data: data[:-20])
+        self.left_out(1, ["dispatches.parquet is no Parquet file, or was cut", "convert it again with --force"])
+
+    def test_missing_file(self):
+        os.unlink(self.file(2, "losses"))
+        self.left_out(2, ["losses.parquet is missing"])
+
+    def test_file_of_another_program(self):
+        self.change(0, "calls", lambda data: data.replace(b"rtl.schema", b"xyz.schema"))
+        self.left_out(0, ["calls.parquet was not written by rtl"])
+
+    def test_file_of_another_table(self):
+        shutil.copy(self.file(0, "copies"), self.file(0, "calls"))
+        self.left_out(0, ["calls.parquet has the table copies"])
+
+    def test_fifo_is_not_waited_for(self):
+        os.unlink(self.file(0, "calls"))
+        os.mkfifo(self.file(0, "calls"))
+        self.left_out(0, ["calls.parquet is a FIFO"])
+
+    def test_damaged_page_is_found_when_the_engine_fails(self):
+        def change(data):
+            end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+            return data[:4] + b"\xff" * (end - 4) + data[end:]
+        self.change(1, "dispatches", change)
+        self.left_out(1, ["dispatches.parquet column", "pages are damaged"])
+        self.left_out(1, ["pages are damaged"], options=("--engine", "duckdb"), env=self.library())
+
+    def test_random_damage(self):
+        rng = random.Random(58)
+        with open(self.file(1, "dispatches"), "rb") as f:
+            data = f.read()
+        for _ in range(150):
+            damaged = bytearray(data[:rng.randrange(1, len(data))] if rng.random() < 0.2 else data)
+            for _ in range(rng.randrange(1, 12)):
+                damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+            with open(self.file(1, "dispatches"), "wb") as f:
+                f.write(damaged)
+            p = self.rtl("fleet", "-f", "csv", "--engine", "sqlite", "--by", "kernels", "set", status=None)
+            self.assertIn(p.returncode, (0, 4), p.stderr)
+            if p.returncode == 4:
+                self.assertIn("job=0/rank=1", p.stderr)
+
+    def test_files_of_two_versions(self):
+        """A column that one rank lacks is NULL there."""
+        def change(data):
+            return data.replace(b"bytes", b"octet").replace(b"rtl.schema\x18\x011", b"rtl.schema\x18\x010")
+        self.change(1, "copies", change)
+        self.change(1, "copies", lambda data: data.replace(b"rtl.schema\x18\x010", b"rtl.schema\x18\x012"))
+        for options, env in ((("--engine", "sqlite"), None), (("--engine", "duckdb"), self.library())):
+            rows = self.ask("ranks", *options, env=env)
+            self.assertEqual([int(r["bytes"]) for r in rows], [1 << 20, 0, 1 << 20], options)
+
+    def test_other_folders(self):
+        os.makedirs(self.path("set/job=0/rank=x"))
+        os.makedirs(self.path("set/job=0/.rank=7.tmp-12"))
+        os.makedirs(self.path("set/notes/rank=1"))
+        with open(self.path("set/job=file"), "w", encoding="ascii"):
+            pass
+        p = self.rtl("fleet", "--engine", "sqlite", "set", status=4)
+        for words in ("rank=x: is no number of a rank", ".rank=7.tmp-12: a rank that is being written", "job=file: is no folder"):
+            self.assertIn(words, p.stderr)
+        self.assertNotIn("notes", p.stderr)
+
+    def test_what_is_no_data_set(self):
+        os.mkdir(self.path("empty"))
+        self.assertIn("has no rank of a data set", self.rtl("fleet", "empty", status=1).stderr)
+        self.assertIn("rtl convert 0.db -f parquet", self.rtl("fleet", "0.db", status=1).stderr)
+        self.assertIn("No such file", self.rtl("fleet", "nothing", status=1).stderr)
+        self.assertIn("which data set", self.rtl("fleet", status=2).stderr)
+        for n in range(3):
+            os.unlink(self.file(n, "calls"))
+        self.assertIn("no rank can be read", self.rtl("fleet", "set", status=1).stderr)
+
+    def test_engine_that_is_not_there(self):
+        p = self.rtl("fleet", "--engine", "duckdb", "set", status=1, env={"PATH": "/nowhere", "LD_LIBRARY_PATH": None})
+        self.assertIn("https://duckdb.org/install", p.stderr)
+
+    def test_command_that_fails_says_why(self):
+        os.mkdir(self.path("bin"))
+        with open(self.path("bin/duckdb"), "w", encoding="ascii") as f:
+            f.write("#!/bin/sh\ncat > /dev/null\necho 'Out of Memory Error' >&2\nexit 1\n")
+        os.chmod(self.path("bin/duckdb"), 0o755)
+        p = self.rtl("fleet", "set", status=1, env={"PATH": self.path("bin") + ":/usr/bin:/bin"})
+        self.assertIn("Out of Memory Error", p.stderr)
+        self.assertEqual(glob.glob(os.path.join(os.environ.get("TMPDIR", "/tmp"), "rtl-fleet-*/script")), [])
+
+    def test_unfinished_ranks_are_named(self):
+        with open(self.path("set/.unfinished-n7-12"), "w", encoding="ascii") as f:
+            f.write("host n7\npid 12\nrank 3\njob 0\nspool /x\n")
+        p = self.rtl("fleet", "--engine", "sqlite", "set")
+        self.assertIn("1 rank is not finished, which the answer is without: rank 3 on n7", p.stderr)
+
+    def test_names_of_folders_are_not_patterns(self):
+        os.rename(self.path("set"), self.path("a'[b] *{c}"))
+        for options, env in ((("--engine", "sqlite"), None), (("--engine", "duckdb"), self.library())):
+            self.assertEqual(self.ask("overview", *options, out="a'[b] *{c}", env=env)[0]["ranks"], "3", options)
+
+
+if __name__ == "__main__":
+    unittest.main()
