@@ -15,7 +15,7 @@
 #include "analysis/sheet.h"
 #include "fleet/fleet_set.h"
 
-/* Of the build: src/fleet/embed.py. */
+/* Of the build, src/fleet/embed.py: the questions, and behind them the scripts of Python. */
 struct fleet_text {
 	const char *name, *sql;
 };
@@ -61,6 +61,11 @@ bool fleet_duckdb_is_there(const char **how);
 /* The statements in front of a question that name the tables, as DuckDB has them; malloc'd. Only
  * those that the question asks; NULL: all. */
 char *fleet_duckdb_views(const struct fleet_set *set, const struct fleet_question *q);
+
+/* The question for an engine that a user runs: "clickhouse": SQL, "spark", "dask": a script of
+ * Python. 0 with *text, malloc'd; -EINVAL: the engine can't have a folder of that name; -ENOMEM. */
+int fleet_script(const struct fleet_set *set, const struct fleet_question *q, const char *engine,
+		 char **text);
 
 /* The lines of a file of CSV, of which an empty field without quotes, or \N, is no value. */
 int fleet_csv(const char *path, const struct fleet_question *q, struct sheet *t,

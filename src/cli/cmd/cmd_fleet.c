@@ -7,24 +7,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/rank.h"
+#include "cli/checks.h"
 #include "cli/cmd/commands.h"
 #include "cli/grid.h"
 #include "cli/trace/dataset.h"
 #include "cli/ui.h"
 #include "fleet/fleet_ask.h"
+#include "fleet/fleet_keep.h"
 
 #define QUESTIONS                                                                                  \
 	"overview|ranks|kernels|ranges|slow-ranks|slow-hosts|slow-gpus|slow-ranges|imbalance|"     \
 	"collectives|outliers"
-#define ENGINES "auto|duckdb|sqlite"
+#define ENGINES "auto|duckdb|sqlite|clickhouse|spark|dask"
 #define SMALL UINT64_C(30000000) /* rows that SQLite reads unasked: in about a minute */
 #define TABLE_ROWS 20
 
-enum { O_BY, O_ROWS, O_FORMAT, O_UNITS, O_WIDE, O_SORT, O_NAMES, O_ENGINE, O_SQL, O_QUIET };
-enum engine { ENGINE_AUTO, ENGINE_DUCKDB, ENGINE_SQLITE };
+enum {
+	O_BY,
+	O_ROWS,
+	O_FORMAT,
+	O_UNITS,
+	O_WIDE,
+	O_SORT,
+	O_NAMES,
+	O_ENGINE,
+	O_SQL,
+	O_KEEP,
+	O_MAX_SIZE,
+	O_DRY_RUN,
+	O_QUIET
+};
+enum engine {
+	ENGINE_AUTO,
+	ENGINE_DUCKDB,
+	ENGINE_SQLITE,
+	ENGINE_CLICKHOUSE,
+	ENGINE_SPARK,
+	ENGINE_DASK
+};
+
+static const char *check_age(const char *text);
+static const char *check_bytes(const char *text);
 
 static const struct opt options[] = {
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = QUESTIONS,
@@ -46,13 +72,22 @@ static const struct opt options[] = {
 		      .help = "names of kernels: auto, short, medium, full, mangled",
 		      .in_manual = true },
 	[O_ENGINE] = { 0, "engine", OPT_CHOICE, .arg = "ENGINE", .choices = ENGINES,
-		       .help = "who answers: duckdb, sqlite, or auto (default)",
+		       .help = "who answers: auto (default), duckdb, sqlite, ...",
 		       .more = "auto is DuckDB where its command is in PATH or its library, libduckdb.so, is found; else SQLite, which is always there, for "
 			       "sets of up to 30 million rows. SQLite reads one rank after the other, and needs memory for what the question "
-			       "keeps of each." },
+			       "keeps of each. clickhouse, spark and dask are for --sql." },
 	[O_SQL] = { 0, "sql", OPT_CHOICE, .arg = "WHAT", .choices = QUESTIONS,
 		    .help = "print the question's SQL, for an engine of one's own",
-		    .more = "The tables in it are views of the data set's files; with DIR the statements that make them in DuckDB are printed, too." },
+		    .more = "The tables in it are views of the data set's files; with DIR the statements that make them in DuckDB are printed, too. With --engine clickhouse they are "
+			    "ClickHouse's; with spark or dask a script of Python is printed that asks the question on a cluster." },
+	[O_KEEP] = { 0, "keep", OPT_TEXT, .arg = "TIME", .why_not = check_age,
+		     .help = "delete ranks whose last event is older: 30d",
+		     .more = "A number of seconds (s), minutes (m), hours (h), days (d) or weeks (w), by the clock of the rank's host. Whole folders of ranks, which hold nothing but a data set's "
+			     "files; the oldest first. What is not deleted and why is said, with status 4." },
+	[O_MAX_SIZE] = { 0, "max-size", OPT_TEXT, .arg = "SIZE", .why_not = check_bytes,
+			 .help = "delete the oldest ranks until it is no larger: 1T",
+			 .more = "On the disk, by all ranks; K, M, G and T are powers of 1024. With --keep both hold." },
+	[O_DRY_RUN] = { 0, "dry-run", .help = "with these: list what would be deleted" },
 	[O_QUIET] = OPTS_QUIET,
 };
 
@@ -113,8 +148,77 @@ static void open_set(struct fleet *f, const char *dir)
 		       "%s: has no rank of a data set (job=JOB/rank=RANK/); rtl trace -o %s/ and rtl convert -f "
 		       "parquet make them",
 		       dir, dir);
-	if (f->set.nr_bad == f->set.nr)
+	if (f->set.nr_bad == f->set.nr && !f->parsed->values[O_KEEP].count &&
+	    !f->parsed->values[O_MAX_SIZE].count)
 		ui_die(STATUS_FAILED, "%s: no rank can be read", dir);
+}
+
+/* ---- what is kept ---- */
+
+/* Nanoseconds; 0: it is no age. */
+static uint64_t read_age(const char *text)
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 'w', 604800 } };
+	uint64_t number;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!errno && *end == units[i].unit && !end[1] && number <= 10000)
+			return number * units[i].seconds * UINT64_C(1000000000);
+	return 0;
+}
+
+static const char *check_age(const char *text)
+{
+	return read_age(text) ? NULL : "is no age of up to 10000 units; allowed: 12h, 30d, 8w";
+}
+
+static const char *check_bytes(const char *text)
+{
+	return checks_read_size(text) ? NULL : "is no size; allowed: 500M, 20G, 1T";
+}
+
+static void say_deleted(void *arg, const struct fleet_rank *rank, int64_t last_ns, uint64_t bytes)
+{
+	char size[UI_NUMBER_SIZE], day[32] = "?";
+	time_t seconds = (time_t)(last_ns / 1000000000);
+	struct tm tm;
+
+	(void)arg;
+	if (gmtime_r(&seconds, &tm))
+		strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	ui_putf("%s %s %s\n", day, ui_bytes(size, bytes), rank->folder);
+}
+
+/* Deletes the oldest ranks, and prints them. The exit status. */
+static int keep(struct fleet *f)
+{
+	const struct opt_value *v = f->parsed->values;
+	char deleted[UI_NUMBER_SIZE], left[UI_NUMBER_SIZE];
+	struct timespec now;
+	struct fleet_keep k = { .dry_run = v[O_DRY_RUN].count > 0, .deleted = say_deleted };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	k.now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	if (v[O_KEEP].count)
+		k.max_age_ns = read_age(v[O_KEEP].text);
+	if (v[O_MAX_SIZE].count)
+		k.max_bytes = checks_read_size(v[O_MAX_SIZE].text);
+	if (fleet_keep(&f->set, &k))
+		ui_die_memory();
+	ui_flush();
+	say_problems(f);
+	ui_say("%s: %zu rank%s %s, %s; %s left", f->shown, k.nr_deleted,
+	       k.nr_deleted == 1 ? "" : "s", k.dry_run ? "would be deleted" : "deleted",
+	       ui_bytes(deleted, k.bytes_deleted), ui_bytes(left, k.bytes_left));
+	return f->set.nr_problems ? STATUS_LEFT_OUT : 0;
 }
 
 /* ---- the answer ---- */
@@ -137,6 +241,10 @@ static fleet_engine choose_engine(const struct fleet *f)
 	char number[UI_NUMBER_SIZE];
 	const char *how;
 
+	if (given >= ENGINE_CLICKHOUSE)
+		ui_die(STATUS_USAGE,
+		       "rtl runs DuckDB and SQLite alone; for clickhouse, spark and dask --sql %s prints what to run there",
+		       f->question.name);
 	if (given != ENGINE_SQLITE && fleet_duckdb_is_there(&how))
 		return fleet_duckdb;
 	if (given == ENGINE_DUCKDB)
@@ -210,23 +318,52 @@ static int answer(struct fleet *f)
 
 /* ---- the question alone ---- */
 
-static int print_sql(struct fleet *f)
+/* For DuckDB, or for none in particular. */
+static void print_views(const struct fleet *f)
 {
 	char *sql = fleet_question_sql(&f->question);
 	char *views = *f->set.dir ? fleet_duckdb_views(&f->set, &f->question) : NULL;
 
 	if (!sql)
 		ui_die_memory();
-	ui_putf("-- %s: %s\n", f->question.name, f->question.about);
-	for (size_t i = 0; i < f->question.nr_columns; i++)
-		ui_putf("-- %s: %s\n", f->question.columns[i], f->question.meanings[i]);
 	if (views)
 		ui_put(views);
 	ui_put(sql);
 	ui_put(";\n");
-	ui_flush();
 	free(views);
 	free(sql);
+}
+
+static int print_sql(struct fleet *f)
+{
+	static const char *const names[] = {
+		[ENGINE_CLICKHOUSE] = "clickhouse", [ENGINE_SPARK] = "spark", [ENGINE_DASK] = "dask"
+	};
+	enum engine engine = (enum engine)f->parsed->values[O_ENGINE].num;
+	char *text = NULL;
+	int err;
+
+	if (engine >= ENGINE_CLICKHOUSE && !*f->set.dir)
+		ui_die(STATUS_USAGE, "of which data set? rtl fleet --sql %s --engine %s DIR",
+		       f->question.name, names[engine]);
+	if (engine <= ENGINE_CLICKHOUSE) {
+		ui_putf("-- %s: %s\n", f->question.name, f->question.about);
+		for (size_t i = 0; i < f->question.nr_columns; i++)
+			ui_putf("-- %s: %s\n", f->question.columns[i], f->question.meanings[i]);
+	}
+	if (engine < ENGINE_CLICKHOUSE) {
+		print_views(f);
+	} else {
+		err = fleet_script(&f->set, &f->question, names[engine], &text);
+		if (err)
+			ui_die(STATUS_FAILED, "%s: %s", f->shown,
+			       err == -EINVAL ?
+				       "ClickHouse can't read a folder with *, ?, { or } in its path" :
+				       strerror(-err));
+		ui_put(text);
+		free(text);
+	}
+	ui_flush();
 	return f->set.nr_problems ? STATUS_LEFT_OUT : 0;
 }
 
@@ -248,9 +385,14 @@ static int run_fleet(const struct opt_parsed *p)
 		ui_die(STATUS_FAILED, "the question %s can't be read", name);
 	if (!p->nr_operands && !v[O_SQL].count)
 		ui_die(STATUS_USAGE, "which data set? rtl fleet DIR");
+	if (v[O_DRY_RUN].count && !v[O_KEEP].count && !v[O_MAX_SIZE].count)
+		ui_die(STATUS_USAGE, "--dry-run is of --keep and --max-size");
 	if (p->nr_operands)
 		open_set(&f, p->operands[0]);
-	status = v[O_SQL].count ? print_sql(&f) : answer(&f);
+	if (v[O_KEEP].count || v[O_MAX_SIZE].count)
+		status = keep(&f);
+	else
+		status = v[O_SQL].count ? print_sql(&f) : answer(&f);
 	fleet_question_close(&f.question);
 	fleet_set_close(&f.set);
 	return status;
@@ -287,6 +429,6 @@ const struct command cmd_fleet = {
 		"Ranks that still run, or whose rtl trace was killed, are named.",
 	.examples =
 		"rtl fleet run1/\nrtl fleet --by slow-ranks run1/\nrtl fleet --by kernels -f csv run1/ > kernels.csv\n"
-		"rtl fleet --sql imbalance run1/ | duckdb\n",
+		"rtl fleet --sql imbalance run1/ | duckdb\nrtl fleet --keep 30d --max-size 1T --dry-run /data/traces/\n",
 	.run = run_fleet,
 };

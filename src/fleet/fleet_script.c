@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* fleet_script.c - a question as a text for engines that a user runs: SQL with the tables as views,
+ * or a script of Python */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet/fleet_ask.h"
+
+static void put_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+/* The part of a pattern of ClickHouse that is the text itself; *, ? and {} have no escape there. */
+static bool is_plain(const char *path)
+{
+	return !strpbrk(path, "*?{}");
+}
+
+/* ---- ClickHouse ---- */
+
+static void put_clickhouse(FILE *out, const struct fleet_set *set, const struct fleet_question *q)
+{
+	fputs("SET use_hive_partitioning = 1, cast_keep_nullable = 1, join_use_nulls = 1;\n", out);
+	for (size_t i = 0; i < FLEET_TABLES; i++) {
+		const char *comma = "";
+
+		if (!fleet_question_uses(q, fleet_tables[i]))
+			continue;
+		fprintf(out, "CREATE OR REPLACE VIEW %s AS SELECT * FROM file('", fleet_tables[i]);
+		put_escaped(out, set->dir);
+		fputs(set->nr_bad ? "/{" : "/job=*/rank=*", out);
+		for (size_t r = 0; r < set->nr && set->nr_bad; r++) {
+			if (set->ranks[r].bad)
+				continue;
+			fprintf(out, "%s%s", comma, set->ranks[r].folder);
+			comma = ",";
+		}
+		fprintf(out, "%s/%s.parquet', Parquet);\n", set->nr_bad ? "}" : "",
+			fleet_tables[i]);
+	}
+}
+
+/* ---- Python ---- */
+
+/* A text between three quotes, which no question has. */
+static void put_python(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, "%s = r\"\"\"%s\"\"\"\n", name, text);
+}
+
+static int put_script(FILE *out, const char *script, const struct fleet_set *set,
+		      const struct fleet_question *q)
+{
+	const struct fleet_text *t = fleet_texts;
+	const char *main_at;
+
+	while (t->name && strcmp(t->name, script) != 0)
+		t++;
+	main_at = t->name ? strstr(t->sql, "\nTABLES = ") : NULL;
+	if (!main_at)
+		return -ENOENT;
+	fwrite(t->sql, 1, (size_t)(main_at + 1 - t->sql), out);
+	fputs("DIR = '", out);
+	put_escaped(out, set->dir);
+	fputs("'\n", out);
+	put_python(out, "PART", q->part);
+	put_python(out, "REST", q->rest);
+	fputs(main_at + 1, out);
+	return 0;
+}
+
+int fleet_script(const struct fleet_set *set, const struct fleet_question *q, const char *engine,
+		 char **text)
+{
+	char *sql = fleet_question_sql(q);
+	int err = sql ? 0 : -ENOMEM;
+	size_t size;
+	FILE *out = open_memstream(text, &size);
+
+	if (!out)
+		err = -ENOMEM;
+	if (!err && strcmp(engine, "clickhouse") == 0) {
+		if (!is_plain(set->dir))
+			err = -EINVAL;
+		put_clickhouse(out, set, q);
+		fprintf(out, "%s;\n", sql);
+	} else if (!err) {
+		err = put_script(out, engine, set, q);
+	}
+	if (out && fclose(out))
+		err = -ENOMEM;
+	free(sql);
+	return err;
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Asks the question below of a data set with Spark, and prints the rows as CSV.
+
+    spark-submit THIS
+"""
+import csv
+import sys
+
+from pyspark.sql import SparkSession
+
+TABLES = ("dispatches", "copies", "calls", "ranges", "processes", "losses", "agents", "counters", "clocks")
+
+
+def main():
+    spark = SparkSession.builder.appName("rtl fleet").getOrCreate()
+    for table in TABLES:
+        files = spark.read.option("basePath", DIR).option("mergeSchema", "true")
+        files.parquet(f"{DIR}/job=*/rank=*/{table}.parquet").createOrReplaceTempView(table)
+    rows = spark.sql("WITH part AS (\n" + PART + "\n)" + (", " + REST[5:] if REST.startswith("WITH ") else "\n" + REST))
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(rows.columns)
+    out.writerows(rows.collect())
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
