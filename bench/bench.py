@@ -25,6 +25,7 @@ import tempfile
 import time
 
 import compat
+import jobs
 import page as report_page
 import step as whole_step
 
@@ -327,6 +328,9 @@ class Bench:
 
     def step(self):
         whole_step.step(self)
+
+    def fleet(self):
+        jobs.fleet(self)
 
     def has_hip_callbacks(self):
         """Whether HIP is one up to 5.3, in which a program can register functions that it calls."""
@@ -722,7 +726,7 @@ SUITE = {
     "stencil": 80, "reduce": 80, "sort": 8, "nbody": 10, "matmul": 20, "matmul_lds": 40, "fft": 30, "histogram": 80, "scan": 40,
     "spmv": 60, "montecarlo": 40,
 }  # fmt: skip
-PARTS = ("dispatch", "counters", "launch", "step", "instructions", "harvester", "startup", "spool", "record", "convert", "page", "api", "roctracer", "sdk", "interpreter")
+PARTS = ("dispatch", "counters", "launch", "step", "instructions", "harvester", "startup", "spool", "record", "convert", "fleet", "page", "api", "roctracer", "sdk", "interpreter")
 
 
 def wait_for(p, timeout):
