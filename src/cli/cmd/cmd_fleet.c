@@ -22,7 +22,7 @@
 	"overview|ranks|kernels|ranges|slow-ranks|slow-hosts|slow-gpus|slow-ranges|imbalance|"     \
 	"collectives|outliers"
 #define ENGINES "auto|duckdb|sqlite|clickhouse|spark|dask"
-#define SMALL UINT64_C(30000000) /* rows that SQLite reads unasked: in about a minute */
+#define SMALL UINT64_C(30000000) /* rows that SQLite reads unasked: in a minute or two */
 #define TABLE_ROWS 20
 
 enum {
