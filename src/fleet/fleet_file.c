@@ -33,7 +33,7 @@ static void take_element(struct page_in *in, struct fleet_column *c, int *nr_chi
 			type = (int)fleet_page_zigzag(in);
 		else if (f.id == 3)
 			repetition = (int)fleet_page_zigzag(in);
-		else if (f.id == 4)
+		else if (f.id == 4 && !c->name)
 			c->name = fleet_page_string(in);
 		else if (f.id == 5)
 			*nr_children = (int)fleet_page_zigzag(in);

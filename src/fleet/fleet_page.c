@@ -257,7 +257,7 @@ static void take_text(struct page_in *in, const char **text, uint32_t *size)
 
 static void take_dictionary(struct page_in *in, struct target *t, size_t nr)
 {
-	if (t->nr_entries || nr > (size_t)(in->end - in->at)) {
+	if (t->numbers || nr > (size_t)(in->end - in->at)) {
 		in->bad = true;
 		return;
 	}

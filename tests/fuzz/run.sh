@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 10): load (traces), drain (a trace's halves while it grows), opts
 # (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process),
-# counter (expressions and names of counters), metrics (users' files of metrics), and what commands read, each run in a process of its
+# counter (expressions and names of counters), metrics (users' files of metrics), fleet (files of a data set), and what commands read, each run in a process of its
 # own: database (of rtl and of RPD), spool (a directory of raw traces), input (files that say what to count), reply (answers of a
 # process's socket); by default all.
 #
@@ -15,7 +15,7 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-10}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load drain opts pm4 code control counter metrics database spool input reply
+[ $# -gt 0 ] || set -- load drain opts pm4 code control counter metrics fleet database spool input reply
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
@@ -91,9 +91,9 @@ build_command() {
 		[ "${source##*/}" = main.c ] || cli="$cli $source"
 	done
 	# shellcheck disable=SC2086
-	build_fuzzer "$name" "$@" $cli "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/analysis/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
+	build_fuzzer "$name" "$@" $cli "$root"/src/fleet/*.c "$root"/src/export/*.c "$root"/src/export/*/*.c "$root"/src/analysis/*.c "$root"/src/query/*.c "$root"/src/store/*.c \
 		"$root"/src/spool/*.c "$root"/src/base/*.c "$root"/src/counter/*.c "$build/gen/names_enums_gen.c" "$build/gen/names_sdk_gen.c" \
-		"$build/gen/counter_tables_gen.c" "$build/gen/page_text.c"
+		"$build/gen/counter_tables_gen.c" "$build/gen/page_text.c" "$build/gen/fleet_sql.c"
 	shared=
 }
 
@@ -168,6 +168,15 @@ for name in "$@"; do
 		printf '\010%s\n' '<gfx9x><metric name=B expr=sum(TCC_HIT,16)/GRBM_COUNT ></metric></gfx9x># comment' \
 			'<gfx9 base="gfx9x"><metric name=C block=TA event=15 /></gfx9>' '<const><metric name=N expr=3/></const>' \
 			'<global><metric name=D expr="10-B-C*N" rules=v1 descr="\"&lt;\"" ></metric></global>' >"seeds_$name/scopes"
+		;;
+	fleet)
+		build_fuzzer fleet "$root/src/fleet/fleet_file.c" "$root/src/fleet/fleet_page.c" "$root"/src/base/*.c
+		# files that the product has written
+		rm -rf set
+		python3 -B "$root/tests/support/job.py" set
+		for file in set/job=4711/rank=0/*.parquet; do
+			cp "$file" "seeds_$name/"
+		done
 		;;
 	control)
 		build_command control "$root"/src/control/*.c "$root"/src/event/*.c

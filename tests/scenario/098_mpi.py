@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Ranks that a real mpirun starts (Debian's Open MPI), inside one rtl trace and with an rtl trace for each rank."""
+import json
+
 from support import *
 from support.terminal import Terminal
 
@@ -51,6 +53,27 @@ def ranks_of_mpirun_with_an_rtl_trace_each_have_databases_of_their_own():
     check_ranks(folder, "rank-%r.db")
 
 
+def check_set(folder, name):
+    """A folder of each rank, whole, and nothing else."""
+    equal("files", os.listdir(os.path.join(folder, name)), ["job=0"])
+    equal("ranks", sorted(os.listdir(os.path.join(folder, name, "job=0"))), [f"rank={n}" for n in range(RANKS)])
+    rows = json.loads(rtl("fleet", "-f", "json", "--engine", "sqlite", "--by", "ranks", name, cwd=folder).out)
+    equal("kernels of each", [(row["rank"], row["dispatches"], row["incomplete"]) for row in rows], [(n, KERNELS, 0) for n in range(RANKS)])
+
+
+@case
+def ranks_of_mpirun_with_an_rtl_trace_each_add_to_a_data_set():
+    folder, r = launched("set_each", *LAUNCHER, RTL_BIN, "trace", "--virtual-gpu", "-o", "run/", "--", program("troubled"))
+    equal("lines of the job", sum("adds its folder to the data set run" in line for line in r.err.splitlines()), 1)
+    check_set(folder, "run")
+
+
+@case
+def ranks_of_mpirun_in_one_rtl_trace_become_a_data_set():
+    folder, _ = launched("set_one", RTL_BIN, "trace", "--virtual-gpu", "-o", "run/", "--", *LAUNCHER, program("troubled"))
+    check_set(folder, "run")
+
+
 def interrupted(folder, *argv):
     """Ctrl-C at a terminal, when each rank waits for its hung kernel, the 30th."""
     if not shutil.which("mpirun"):
@@ -99,6 +122,24 @@ def ctrl_c_at_an_rtl_trace_of_each_rank_leaves_each_database():
     wait_until("the databases", lambda: all([is_complete(n) for n in range(RANKS)]), 60)
     for n in range(RANKS):
         check_interrupted(open_db(os.path.join(folder, f"rank-{n}.db")), [n])
+
+
+@case
+def ctrl_c_at_an_rtl_trace_of_each_rank_leaves_each_folder():
+    folder = new_dir("stop_set")
+    interrupted(folder, *LAUNCHER, RTL_BIN, "trace", "-q", "--virtual-gpu", "-o", "run/", "--", program("launcher"), "launches=50")
+
+    def is_complete():
+        """As above: what was killed has a mark."""
+        if glob.glob(os.path.join(folder, "run/.unfinished-*")):
+            rtl("recover", "-q", "run", cwd=folder)
+        return sorted(os.listdir(os.path.join(folder, "run"))) == ["job=0"]
+
+    wait_until("the folders", is_complete, 60)
+    rows = json.loads(rtl("fleet", "-f", "json", "--engine", "sqlite", "--by", "ranks", "run", cwd=folder).out)
+    equal("ranks", [row["rank"] for row in rows], list(range(RANKS)))
+    for row in rows:
+        at_least(f"kernels of rank {row['rank']}", row["dispatches"], 21)
 
 
 main()
