@@ -166,7 +166,7 @@ _rtl()
 		-u|--units) COMPREPLY=($(compgen -W "auto scaled raw" -- "$cur")); return ;;
 		--sort) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--names) COMPREPLY=($(compgen -W "auto short medium full mangled" -- "$cur")); return ;;
-		--engine) COMPREPLY=($(compgen -W "auto duckdb sqlite clickhouse spark dask" -- "$cur")); return ;;
+		--engine) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--sql) COMPREPLY=($(compgen -W "overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers" -- "$cur")); return ;;
 		--keep) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--max-size) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;

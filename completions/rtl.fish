@@ -113,7 +113,7 @@ complete -c rtl -n '__fish_seen_subcommand_from fleet' -l units -s u -x -a 'auto
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l wide -s w -d 'all columns and full names, for any terminal width'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l sort -x -d 'sort by this column: mean, calls, kernel, ...'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l names -x -a 'auto short medium full mangled' -d 'names of kernels: auto, short, medium, full, mangled'
-complete -c rtl -n '__fish_seen_subcommand_from fleet' -l engine -x -a 'auto duckdb sqlite clickhouse spark dask' -d 'who answers: auto (default), duckdb, sqlite, ...'
+complete -c rtl -n '__fish_seen_subcommand_from fleet' -l engine -x -d 'who answers: auto (default), duckdb, sqlite, ...'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l sql -x -a 'overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers' -d 'print the question\'s SQL, for an engine of one\'s own'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l keep -x -d 'delete ranks whose last event is older: 30d'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l max-size -x -d 'delete the oldest ranks until it is no larger: 1T'

@@ -55,6 +55,11 @@ int fleet_sqlite(const struct fleet_set *set, const struct fleet_question *q, st
 /* DuckDB's command, or its library. */
 int fleet_duckdb(const struct fleet_set *set, const struct fleet_question *q, struct sheet *t,
 		 char error[FLEET_MESSAGE]);
+/* A server of ClickHouse: clickhouse://[USER@]HOST[:PORT][/], the password in
+ * CLICKHOUSE_PASSWORD. */
+bool fleet_clickhouse_is_url(const char *text);
+int fleet_clickhouse(const struct fleet_set *set, const struct fleet_question *q, const char *url,
+		     struct sheet *t, char error[FLEET_MESSAGE]);
 /* Whether one of them is there; *how says which: "duckdb" or "libduckdb.so". */
 bool fleet_duckdb_is_there(const char **how);
 
@@ -62,12 +67,16 @@ bool fleet_duckdb_is_there(const char **how);
  * those that the question asks; NULL: all. */
 char *fleet_duckdb_views(const struct fleet_set *set, const struct fleet_question *q);
 
-/* The question for an engine that a user runs: "clickhouse": SQL, "spark", "dask": a script of
+/* The question for an engine that a user runs: "clickhouse": SQL; "clickhouse://": one statement of
+ * it, whose answer is CSV; "spark", "dask": a script of
  * Python. 0 with *text, malloc'd; -EINVAL: the engine can't have a folder of that name; -ENOMEM. */
 int fleet_script(const struct fleet_set *set, const struct fleet_question *q, const char *engine,
 		 char **text);
 
-/* The lines of a file of CSV, of which an empty field without quotes, or \N, is no value. */
+/* The lines of CSV, of which an empty field without quotes, or \N, is no value. The text is
+ * changed. */
+int fleet_csv_text(char *text, const struct fleet_question *q, struct sheet *t,
+		   char error[FLEET_MESSAGE]);
 int fleet_csv(const char *path, const struct fleet_question *q, struct sheet *t,
 	      char error[FLEET_MESSAGE]);
 

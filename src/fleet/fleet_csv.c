@@ -36,23 +36,13 @@ static char *take_field(char **at, bool *last)
 	return begin;
 }
 
-int fleet_csv(const char *path, const struct fleet_question *q, struct sheet *t,
-	      char error[FLEET_MESSAGE])
+int fleet_csv_text(char *text, const struct fleet_question *q, struct sheet *t,
+		   char error[FLEET_MESSAGE])
 {
 	const char *values[SHEET_COLUMNS];
-	struct stat st;
-	char *text, *at;
-	ssize_t n;
 	int err = 0;
 
-	if (stat(path, &st))
-		return -errno;
-	text = malloc((size_t)st.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	n = fd_read_file(path, text, (size_t)st.st_size);
-	text[n > 0 ? n : 0] = '\0';
-	for (at = text; *at && !err;) {
+	for (char *at = text; *at && !err;) {
 		size_t nr = 0;
 		bool last = false;
 
@@ -68,6 +58,25 @@ int fleet_csv(const char *path, const struct fleet_question *q, struct sheet *t,
 			snprintf(error, FLEET_MESSAGE,
 				 "the engine's answer has %zu columns, not %zu", nr, q->nr_columns);
 	}
+	return err;
+}
+
+int fleet_csv(const char *path, const struct fleet_question *q, struct sheet *t,
+	      char error[FLEET_MESSAGE])
+{
+	struct stat st;
+	char *text;
+	ssize_t n;
+	int err;
+
+	if (stat(path, &st))
+		return -errno;
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	n = fd_read_file(path, text, (size_t)st.st_size);
+	text[n > 0 ? n : 0] = '\0';
+	err = fleet_csv_text(text, q, t, error);
 	free(text);
 	return err;
 }

@@ -25,26 +25,50 @@ static bool is_plain(const char *path)
 
 /* ---- ClickHouse ---- */
 
+/* The table function that reads a table. */
+static void put_file(FILE *out, const struct fleet_set *set, const char *table)
+{
+	const char *comma = "";
+
+	fputs("SELECT * FROM file('", out);
+	put_escaped(out, set->dir);
+	fputs(set->nr_bad ? "/{" : "/job=*/rank=*", out);
+	for (size_t r = 0; r < set->nr && set->nr_bad; r++) {
+		if (set->ranks[r].bad)
+			continue;
+		fprintf(out, "%s%s", comma, set->ranks[r].folder);
+		comma = ",";
+	}
+	fprintf(out, "%s/%s.parquet', Parquet)", set->nr_bad ? "}" : "", table);
+}
+
 static void put_clickhouse(FILE *out, const struct fleet_set *set, const struct fleet_question *q)
 {
 	fputs("SET use_hive_partitioning = 1, cast_keep_nullable = 1, join_use_nulls = 1;\n", out);
 	for (size_t i = 0; i < FLEET_TABLES; i++) {
-		const char *comma = "";
-
 		if (!fleet_question_uses(q, fleet_tables[i]))
 			continue;
-		fprintf(out, "CREATE OR REPLACE VIEW %s AS SELECT * FROM file('", fleet_tables[i]);
-		put_escaped(out, set->dir);
-		fputs(set->nr_bad ? "/{" : "/job=*/rank=*", out);
-		for (size_t r = 0; r < set->nr && set->nr_bad; r++) {
-			if (set->ranks[r].bad)
-				continue;
-			fprintf(out, "%s%s", comma, set->ranks[r].folder);
-			comma = ",";
-		}
-		fprintf(out, "%s/%s.parquet', Parquet);\n", set->nr_bad ? "}" : "",
-			fleet_tables[i]);
+		fprintf(out, "CREATE OR REPLACE VIEW %s AS ", fleet_tables[i]);
+		put_file(out, set, fleet_tables[i]);
+		fputs(";\n", out);
 	}
+}
+
+/* Without views: who asks a server need not be allowed to make them. */
+static void put_statement(FILE *out, const struct fleet_set *set, const struct fleet_question *q,
+			  const char *sql)
+{
+	const char *with = "WITH";
+
+	for (size_t i = 0; i < FLEET_TABLES; i++) {
+		if (!fleet_question_uses(q, fleet_tables[i]))
+			continue;
+		fprintf(out, "%s %s AS (", with, fleet_tables[i]);
+		put_file(out, set, fleet_tables[i]);
+		fputc(')', out);
+		with = ",";
+	}
+	fprintf(out, ",%s\nFORMAT CSV\n", sql + strlen("WITH"));
 }
 
 /* ---- Python ---- */
@@ -86,11 +110,15 @@ int fleet_script(const struct fleet_set *set, const struct fleet_question *q, co
 
 	if (!out)
 		err = -ENOMEM;
-	if (!err && strcmp(engine, "clickhouse") == 0) {
+	if (!err && strncmp(engine, "clickhouse", 10) == 0) {
 		if (!is_plain(set->dir))
 			err = -EINVAL;
-		put_clickhouse(out, set, q);
-		fprintf(out, "%s;\n", sql);
+		if (engine[10]) {
+			put_statement(out, set, q, sql);
+		} else {
+			put_clickhouse(out, set, q);
+			fprintf(out, "%s;\n", sql);
+		}
 	} else if (!err) {
 		err = put_script(out, engine, set, q);
 	}

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """rtl fleet: questions about a data set, by SQLite and by DuckDB where npm has its library, beside the same numbers in Python"""
 import collections
-import collections
 import csv
 import glob
+import http.server
 import io
 import json
 import random
 import sys
+import threading
 import time
 
 from support import spool
@@ -182,6 +183,53 @@ class Answers(Fleet):
             wait_until("the scheduler is there", lambda: os.path.exists(address), 60)
         with open(address, encoding="utf-8") as f:
             return json.load(f)["address"], workers[-1]
+
+    def server(self, answer):
+        """A server of HTTP: answer(statement) is the status and the body, which is sent in chunks; what it got is kept."""
+        got = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):  # pylint: disable=invalid-name
+                sql = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                got.append((self.path, self.headers, sql))
+                status, body, whole = answer(sql)
+                self.send_response(status)
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                for i in range(0, len(body), 50):
+                    part = body[i:i + 50].encode()
+                    self.wfile.write(b"%x\r\n" % len(part) + part + b"\r\n")
+                if whole:
+                    self.wfile.write(b"0\r\n\r\n")
+                self.close_connection = True
+
+            def log_message(self, *args):  # pylint: disable=arguments-differ
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(server.shutdown)
+        return f"127.0.0.1:{server.server_port}", got
+
+    def test_server_of_clickhouse(self):
+        host, got = self.server(lambda sql: (200, '4711,"n3","a ""b"", c",2,24000.6,20000,\\N,5\n' if "host" in sql else "", True))
+        row, = self.ask("slow-hosts", "--engine", f"clickhouse://me@{host}/", env={"CLICKHOUSE_PASSWORD": "secret"})
+        self.assertEqual(list(row.values()), ["4711", "n3", 'a "b", c', "2", "24001", "20000", "", "5"])
+        path, headers, sql = got[0]
+        self.assertEqual((path, headers["X-ClickHouse-User"], headers["X-ClickHouse-Key"]), ("/?use_hive_partitioning=1&cast_keep_nullable=1&join_use_nulls=1", "me", "secret"))
+        self.assertTrue(sql.startswith(f"WITH dispatches AS (SELECT * FROM file('{os.path.realpath(self.path('set'))}/job=*/rank=*/dispatches.parquet', Parquet))"), sql)
+        self.assertTrue(sql.endswith("FORMAT CSV\n"))
+        for answer, words in (((500, "Code: 291. DB::Exception: no access", True), "Code: 291"), ((200, "4711,8", True), "columns"), ((200, "4711,8\n", False), "was cut")):
+            host, got = self.server(lambda _: answer)  # pylint: disable=cell-var-from-loop
+            self.assertIn(words, self.rtl("fleet", "--engine", f"clickhouse://{host}", "set", status=1).stderr)
+        self.assertIn("127.0.0.1:1: Connection refused", self.rtl("fleet", "--engine", "clickhouse://127.0.0.1:1/", "set", status=1).stderr)
+        for wrong in ("clickhouse:/x", "clickhouse://", "clickhouse://h:x/", "clickhouse://h/db", "mysql"):
+            self.assertIn("is no engine", self.rtl("fleet", "--engine", wrong, "set", status=2).stderr)
 
     def test_scripts_are_python_that_names_the_set(self):
         for engine in ("dask", "spark"):

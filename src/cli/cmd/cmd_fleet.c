@@ -21,7 +21,6 @@
 #define QUESTIONS                                                                                  \
 	"overview|ranks|kernels|ranges|slow-ranks|slow-hosts|slow-gpus|slow-ranges|imbalance|"     \
 	"collectives|outliers"
-#define ENGINES "auto|duckdb|sqlite|clickhouse|spark|dask"
 #define SMALL UINT64_C(30000000) /* rows that SQLite reads unasked: in a minute or two */
 #define TABLE_ROWS 20
 
@@ -44,11 +43,21 @@ enum engine {
 	ENGINE_AUTO,
 	ENGINE_DUCKDB,
 	ENGINE_SQLITE,
+	ENGINE_SERVER,
 	ENGINE_CLICKHOUSE,
 	ENGINE_SPARK,
-	ENGINE_DASK
+	ENGINE_DASK,
+	ENGINE_NONE
 };
+static const char *const engines[] = { [ENGINE_AUTO] = "auto",
+				       [ENGINE_DUCKDB] = "duckdb",
+				       [ENGINE_SQLITE] = "sqlite",
+				       [ENGINE_SERVER] = "clickhouse://",
+				       [ENGINE_CLICKHOUSE] = "clickhouse",
+				       [ENGINE_SPARK] = "spark",
+				       [ENGINE_DASK] = "dask" };
 
+static const char *check_engine(const char *text);
 static const char *check_age(const char *text);
 static const char *check_bytes(const char *text);
 
@@ -71,11 +80,12 @@ static const struct opt options[] = {
 	[O_NAMES] = { 0, "names", OPT_CHOICE, .arg = "FORM", .choices = NAMES_FORMS,
 		      .help = "names of kernels: auto, short, medium, full, mangled",
 		      .in_manual = true },
-	[O_ENGINE] = { 0, "engine", OPT_CHOICE, .arg = "ENGINE", .choices = ENGINES,
+	[O_ENGINE] = { 0, "engine", OPT_TEXT, .arg = "ENGINE", .why_not = check_engine,
 		       .help = "who answers: auto (default), duckdb, sqlite, ...",
 		       .more = "auto is DuckDB where its command is in PATH or its library, libduckdb.so, is found; else SQLite, which is always there, for "
 			       "sets of up to 30 million rows. SQLite reads one rank after the other, and needs memory for what the question "
-			       "keeps of each. clickhouse, spark and dask are for --sql." },
+			       "keeps of each. clickhouse://[USER@]HOST[:PORT]/ is a server of ClickHouse, by HTTP (8123), that has the data set at the same path; "
+			       "CLICKHOUSE_PASSWORD is the password. clickhouse, spark and dask are for --sql." },
 	[O_SQL] = { 0, "sql", OPT_CHOICE, .arg = "WHAT", .choices = QUESTIONS,
 		    .help = "print the question's SQL, for an engine of one's own",
 		    .more = "The tables in it are views of the data set's files; with DIR the statements that make them in DuckDB are printed, too. With --engine clickhouse they are "
@@ -98,6 +108,27 @@ struct fleet {
 	const char *shown; /* the data set, as the user wrote it */
 	size_t nr_said;	   /* problems that were printed */
 };
+
+/* The engine of an option; NULL: auto. */
+static enum engine engine_of(const char *text)
+{
+	enum engine e = ENGINE_AUTO;
+
+	if (!text)
+		return e;
+	if (fleet_clickhouse_is_url(text))
+		return ENGINE_SERVER;
+	while (e < ENGINE_NONE && (e == ENGINE_SERVER || strcmp(engines[e], text) != 0))
+		e++;
+	return e;
+}
+
+static const char *check_engine(const char *text)
+{
+	return engine_of(text) == ENGINE_NONE ?
+		       "is no engine; allowed: auto, duckdb, sqlite, clickhouse://HOST/, and with --sql clickhouse, spark, dask" :
+		       NULL;
+}
 
 /* ---- what is not there ---- */
 
@@ -235,12 +266,13 @@ static uint64_t rows_of(const struct fleet *f)
 
 static fleet_engine choose_engine(const struct fleet *f)
 {
-	const struct opt_value *v = &f->parsed->values[O_ENGINE];
-	enum engine given = v->count ? (enum engine)v->num : ENGINE_AUTO;
+	enum engine given = engine_of(f->parsed->values[O_ENGINE].text);
 	uint64_t rows = rows_of(f);
 	char number[UI_NUMBER_SIZE];
 	const char *how;
 
+	if (given == ENGINE_SERVER)
+		return NULL;
 	if (given >= ENGINE_CLICKHOUSE)
 		ui_die(STATUS_USAGE,
 		       "rtl runs DuckDB and SQLite alone; for clickhouse, spark and dask --sql %s prints what to run there",
@@ -259,6 +291,14 @@ static fleet_engine choose_engine(const struct fleet *f)
 	return fleet_sqlite;
 }
 
+/* NULL: a server. */
+static int run_engine(const struct fleet *f, fleet_engine engine, struct sheet *t, char *error)
+{
+	if (engine)
+		return engine(&f->set, &f->question, t, error);
+	return fleet_clickhouse(&f->set, &f->question, f->parsed->values[O_ENGINE].text, t, error);
+}
+
 static void ask(struct fleet *f, struct sheet *t)
 {
 	fleet_engine engine = choose_engine(f);
@@ -266,7 +306,7 @@ static void ask(struct fleet *f, struct sheet *t)
 	int err;
 
 	fleet_question_columns(&f->question, t);
-	err = engine(&f->set, &f->question, t, error);
+	err = run_engine(f, engine, t, error);
 	/* engines don't say which file it is in a way that could be read: look for it */
 	if (err && err != -ENOMEM && fleet_set_verify(&f->set)) {
 		say_problems(f);
@@ -275,7 +315,7 @@ static void ask(struct fleet *f, struct sheet *t)
 		sheet_fini(t);
 		memset(t, 0, sizeof(*t));
 		fleet_question_columns(&f->question, t);
-		err = engine(&f->set, &f->question, t, error);
+		err = run_engine(f, engine, t, error);
 	}
 	if (err == -ENOMEM)
 		ui_die_memory();
@@ -336,16 +376,15 @@ static void print_views(const struct fleet *f)
 
 static int print_sql(struct fleet *f)
 {
-	static const char *const names[] = {
-		[ENGINE_CLICKHOUSE] = "clickhouse", [ENGINE_SPARK] = "spark", [ENGINE_DASK] = "dask"
-	};
-	enum engine engine = (enum engine)f->parsed->values[O_ENGINE].num;
+	enum engine engine = engine_of(f->parsed->values[O_ENGINE].text);
 	char *text = NULL;
 	int err;
 
+	if (engine == ENGINE_SERVER)
+		engine = ENGINE_CLICKHOUSE;
 	if (engine >= ENGINE_CLICKHOUSE && !*f->set.dir)
 		ui_die(STATUS_USAGE, "of which data set? rtl fleet --sql %s --engine %s DIR",
-		       f->question.name, names[engine]);
+		       f->question.name, engines[engine]);
 	if (engine <= ENGINE_CLICKHOUSE) {
 		ui_putf("-- %s: %s\n", f->question.name, f->question.about);
 		for (size_t i = 0; i < f->question.nr_columns; i++)
@@ -354,7 +393,7 @@ static int print_sql(struct fleet *f)
 	if (engine < ENGINE_CLICKHOUSE) {
 		print_views(f);
 	} else {
-		err = fleet_script(&f->set, &f->question, names[engine], &text);
+		err = fleet_script(&f->set, &f->question, engines[engine], &text);
 		if (err)
 			ui_die(STATUS_FAILED, "%s: %s", f->shown,
 			       err == -EINVAL ?
