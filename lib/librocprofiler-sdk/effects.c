@@ -91,6 +91,7 @@ void effects_launch_drop(struct op *launch, const struct op *kernel)
 #include "context.h"
 #include "correlate.h"
 #include "operations.h"
+#include "retire.h"
 #include "state.h"
 
 #define KIND(name) ROCPROFILER_CALLBACK_TRACING_##name
@@ -448,6 +449,7 @@ static struct op *begin_launch(const struct live_call *call, uint16_t offset)
 		return stream;
 	op->next = stream;
 	set_exec(op, handle_at(call, offset), false);
+	retire_hold_effect(op->correlation.internal);
 	op_show_begin(op);
 	op->begin_ns = core->now_ns();
 	if (op->records) {
@@ -500,6 +502,7 @@ static struct op *begin_memory(const struct live_call *call, uint8_t role)
 	if (!op)
 		return NULL;
 	describe_memory(call, role, &op->payload.memory);
+	retire_hold_effect(op->correlation.internal);
 	op_show_begin(op);
 	op->begin_ns = core->now_ns();
 	return op;
@@ -644,6 +647,8 @@ void effects_exit(const struct live_call *call, struct op *op)
 		if (op->kind == KIND(MEMORY_ALLOCATION))
 			end_memory(call, f->role, op);
 		op_show_end(op);
+		if (op->kind != KIND(HIP_STREAM))
+			retire_drop(op->correlation.internal);
 		op_free(op);
 	}
 }
@@ -698,6 +703,7 @@ void effects_launch_drop(struct op *launch, const struct op *kernel)
 		return;
 	/* also while tools are finalised: the last kernels are settled then */
 	op_put_records(launch);
+	retire_drop(launch->correlation.internal);
 	op_free(launch);
 }
 

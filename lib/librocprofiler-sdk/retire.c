@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* retire.c - librocprofiler-sdk: ids of calls that nothing refers to any more, as records
+/* retire.c - librocprofiler-sdk: ids that nothing refers to any more, as records
  *
  * A call holds its id from its begin to its end, and each operation that carries it from its
- * submission to its completion. Contexts that wanted to know when the call began get a record when
- * the last of them lets go.
+ * submission to its completion; an operation outside of calls has an id of its own. Contexts that
+ * wanted to know when the first of them began get a record when the last of them lets go.
+ *
+ * A call that no tool is shown, but that rtl trace records, gives its operations its id, and its
+ * end is not seen here: the id is held until the thread has an operation of another such call.
  *
  * Owns:     the ids that are held; none unless a context wants to know.
  * Threads:  any, under any lock but those behind LOCK_SDK_RETIRE.
@@ -32,6 +35,7 @@ GUARDED_LOCK(lock, LOCK_SDK_RETIRE);
 static struct held *buckets[NR_BUCKETS] RTL_GUARDED_BY(lock);
 static struct held *unused RTL_GUARDED_BY(lock);
 _Atomic uint64_t retire_nr_held;
+static _Thread_local uint64_t unshown; /* the id of a call that is not shown; 0: none */
 
 RTL_REQUIRES(lock) static struct held **find(uint64_t id)
 {
@@ -92,7 +96,8 @@ void retire_begin_for(uint64_t id, uint64_t contexts)
 	lock_drop(&lock);
 }
 
-void retire_hold_noted(uint64_t id)
+/* Whether it was noted before. */
+static bool hold(uint64_t id, uint64_t contexts)
 {
 	struct held *h;
 
@@ -100,7 +105,22 @@ void retire_hold_noted(uint64_t id)
 	h = *find(id);
 	if (h)
 		h->nr++;
+	else if (contexts && id)
+		add(id, contexts);
 	lock_drop(&lock);
+	return h != NULL;
+}
+
+void retire_hold_noted(uint64_t id, uint64_t contexts, bool outlives_call)
+{
+	uint64_t before = unshown;
+
+	if (hold(id, contexts) || !contexts || !outlives_call || state_core()->corr_call_id() != id)
+		return;
+	hold(id, 0);
+	unshown = id;
+	if (before)
+		retire_drop(before);
 }
 
 void retire_drop_noted(uint64_t id)

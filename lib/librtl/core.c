@@ -32,6 +32,11 @@ static uint64_t corr_new_id(void)
 	return corr_new(thread_get());
 }
 
+static uint64_t corr_call_id(void)
+{
+	return thread_get()->corr_current & EVENT_ID;
+}
+
 EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 {
 	static const struct rtl_core core = {
@@ -96,6 +101,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,
 		.corr_new_id = corr_new_id,
+		.corr_call_id = corr_call_id,
 		.activity_turn_on = activity_turn_on,
 		.activity_want_ops = activity_want_ops,
 		.activity_pause_ops = activity_pause_ops,

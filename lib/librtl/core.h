@@ -160,6 +160,8 @@ struct rtl_core {
 	void (*pause_switch)(bool recording);
 	void (*corr_keep_order)(void);
 	uint64_t (*corr_new_id)(void); /* corr_new() on this thread */
+	/* the id of the recorded call in progress on this thread, the outermost; 0: none */
+	uint64_t (*corr_call_id)(void);
 	bool (*activity_turn_on)(void);
 	void (*activity_want_ops)(int index, activity_fn fn);
 	void (*activity_pause_ops)(int index, bool paused);

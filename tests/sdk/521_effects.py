@@ -8,8 +8,8 @@ FIRST_AGENT = 2048
 Shown = collections.namedtuple("Shown", "what phase fields")
 
 
-def run_client(*args, trace=PLAIN, env=None, **kwargs):
-    path = built("sdk_effects_client_1")
+def run_client(*args, trace=PLAIN, env=None, program="sdk_effects_client_1", **kwargs):
+    path = built(program)
     r = run(path, *args, trace=trace, env={**RUNTIME, **(env or {})} if trace == PLAIN else env, **kwargs)
     equal("stderr", r.err, "")
     *lines, last = r.out.splitlines()
@@ -132,6 +132,42 @@ def records_equal_callbacks():
                  [tuple(f[k] for k in keys) for f in ends])
     same_counter("runtimes", [(r["version"], r["time"]) for r in records if r["kind"] == 17],
                  [(of(shown, f"RUNTIME_INITIALIZATION_{what}")[0]["version"], 1) for what in ("HSA", "HIP")])
+
+
+def retired_once(shown):
+    """The id of each allocation, free and launch; no other: no call is shown."""
+    records = [f for f in of(shown, "record") if "id" in f]
+    same_counter("ids", [f["id"] for f in of(shown, "retired")], {f["id"] for f in records})
+
+
+@case
+def allocations_outside_of_calls_have_ids_that_are_retired():
+    shown = client("threads=1" if HIP7 else "threads=3", env={"EFFECTS_BARE": "1"})
+    paired(shown, "MEMORY_ALLOCATION_ALLOCATE")
+    paired(shown, "MEMORY_ALLOCATION_FREE")
+    retired_once(shown)
+
+
+def freed_at_the_end(shown):
+    whats = [s.what for s in shown]
+    [kept] = [f["address"] for f in of(shown, "MEMORY_ALLOCATION_ALLOCATE", "exit") if f["bytes"] == 20480]
+    late = [f["address"] for f in of(shown[whats.index("main"):], "MEMORY_ALLOCATION_FREE", "exit")]
+    equal("times that the program's memory is freed at its end", late.count(kept), 1)
+    return late
+
+
+@case
+def frees_at_the_end_of_the_program_are_shown_and_retired():
+    for env in {}, {"EFFECTS_BARE": "1"}:
+        for program in "sdk_effects_client_1", "sdk_effects_linked":
+            shown = client(env=env, program=program)
+            late = freed_at_the_end(shown)
+            if HIP7 and program == "sdk_effects_linked":
+                at_least("frees, with those of HIP's own end", len(late), 3)
+            if env:
+                retired_once(shown)
+            else:
+                check_allocations(shown)
 
 
 main()

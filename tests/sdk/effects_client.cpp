@@ -2,8 +2,9 @@
 /* effects_client.cpp - a HIP program that is its own tool: allocations, streams, graphs, runtimes,
  * as callbacks show them
  *
- * Prints a line for each callback; of API calls, those that the others come from. Argument:
- * threads=N.
+ * Prints a line for each callback; of API calls, those that the others come from, unless
+ * EFFECTS_BARE is set: then a line for each id that is retired. Argument: threads=N. As a library
+ * (PART) it has effects_main() for a program that it is linked with.
  */
 #include "hip_common.hpp"
 
@@ -146,6 +147,13 @@ static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
 			       r->timestamp != 0, r->size == sizeof(*r));
 			continue;
 		}
+		if (headers[i]->kind == ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT) {
+			auto *r = static_cast<
+				rocprofiler_buffer_tracing_correlation_id_retirement_record_t *>(
+				headers[i]->payload);
+			printf("retired now id %llu\n", (u64)r->internal_correlation_id);
+			continue;
+		}
 		if (headers[i]->kind == ROCPROFILER_BUFFER_TRACING_HIP_GRAPH) {
 			auto *r = static_cast<rocprofiler_buffer_tracing_hip_graph_record_t *>(
 				headers[i]->payload);
@@ -180,6 +188,10 @@ static void serve_buffer()
 	SDK(rocprofiler_configure_buffer_tracing_service(context,
 							 ROCPROFILER_BUFFER_TRACING_HIP_GRAPH,
 							 nullptr, 0, buffer));
+	if (getenv("EFFECTS_BARE"))
+		SDK(rocprofiler_configure_buffer_tracing_service(
+			context, ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, nullptr, 0,
+			buffer));
 	/* AMD's interface has no record of a stream */
 	if (rocprofiler_configure_buffer_tracing_service(context,
 							 ROCPROFILER_BUFFER_TRACING_HIP_STREAM,
@@ -200,9 +212,10 @@ static int initialize(rocprofiler_client_finalize_t, void *)
 	serve(ROCPROFILER_CALLBACK_TRACING_HIP_STREAM, on_effect);
 	serve(ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH, on_effect);
 	serve(ROCPROFILER_CALLBACK_TRACING_RUNTIME_INITIALIZATION, on_effect);
-	if (!getenv("EFFECTS_HIP_ALONE"))
+	if (!getenv("EFFECTS_HIP_ALONE") && !getenv("EFFECTS_BARE"))
 		serve(ROCPROFILER_CALLBACK_TRACING_HSA_AMD_EXT_API, on_call);
-	serve(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, on_call);
+	if (!getenv("EFFECTS_BARE"))
+		serve(ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, on_call);
 	serve_buffer();
 	SDK(rocprofiler_start_context(context));
 	return 0;
@@ -274,14 +287,41 @@ static void work()
 	HIP(hipFree(device));
 }
 
-int main(int argc, char **argv)
+/* Freed when the program ends: by its exit handler, or by the end of the library. */
+static struct kept {
+	int *memory;
+#ifdef PART
+	~kept()
+	{
+		HIP(hipFree(memory));
+	}
+#endif
+} kept;
+
+#ifdef PART
+#define MAIN extern "C" __attribute__((visibility("default"))) int effects_main
+#else
+#define MAIN int main
+
+static void free_kept()
+{
+	HIP(hipFree(kept.memory));
+}
+#endif
+
+MAIN(int argc, char **argv)
 {
 	std::vector<std::thread> threads;
 
 	HIP(hipInit(0));
+	HIP(hipMalloc(&kept.memory, 20480));
 	for (long i = 0; i < arg_num(argc, argv, "threads", 1); i++)
 		threads.emplace_back(work);
 	for (auto &t : threads)
 		t.join();
+	printf("main over\n");
+#ifndef PART
+	atexit(free_kept);
+#endif
 	return 0;
 }

@@ -6,10 +6,11 @@
  * bytes=N (of each copy), begin=1, end=1 (that operation of dispatches alone), kind=N (that kind
  * alone), stop=1 (stopped while operations are in flight), late=1 (started after the first
  * launches), buffer=1 (records instead of callbacks), retire=1 (records of HIP's calls and of ids
- * that were retired, too), end_early=1 (the tool ends itself before the program), request=1 (ids
- * are asked for), busy=1 (callbacks take 2 ms), plain=1 (with buffer=1: no ids of the tool's own,
- * or, with push=1, after a first half of the launches), scratch=1 (kernels that need scratch
- * memory, with callbacks and records of that alone).
+ * that were retired, too), retire_own=1 (the same without those of calls), end_early=1 (the tool
+ * ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms),
+ * plain=1 (with buffer=1: no ids of the tool's own, or, with push=1, after a first half of the
+ * launches), pageable=1 (copies of memory that HIP does not know), scratch=1 (kernels that need
+ * scratch memory, with callbacks and records of that alone).
  */
 #include "hip_common.hpp"
 
@@ -331,10 +332,10 @@ static void serve_buffer()
 {
 	static const rocprofiler_buffer_tracing_kind_t kinds[] = {
 		ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH, ROCPROFILER_BUFFER_TRACING_MEMORY_COPY,
-		ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API,
-		ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT
+		ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT,
+		ROCPROFILER_BUFFER_TRACING_HIP_RUNTIME_API
 	};
-	size_t nr = option("retire") ? 4 : 2;
+	size_t nr = option("retire") ? 4 : option("retire_own") ? 3 : 2;
 
 	SDK(rocprofiler_create_buffer(context, 4096, 2048, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				      on_records, nullptr, &buffer));
@@ -487,7 +488,10 @@ static void work(long launches, int gpu, size_t bytes)
 	HIP(hipSetDevice(gpu));
 	HIP(hipStreamCreate(&stream));
 	HIP(hipMalloc(&device, bytes));
-	HIP(hipHostMalloc(&host, bytes));
+	if (option("pageable"))
+		host = static_cast<float *>(calloc(1, bytes));
+	else
+		HIP(hipHostMalloc(&host, bytes));
 	if (option("late")) {
 		launch(launches, device, stream);
 		HIP(hipStreamSynchronize(stream));
@@ -507,7 +511,10 @@ static void work(long launches, int gpu, size_t bytes)
 	HIP(hipStreamSynchronize(stream));
 	if (!option("plain") || option("push"))
 		SDK(rocprofiler_pop_external_correlation_id(context, tid, &external));
-	HIP(hipHostFree(host));
+	if (option("pageable"))
+		free(host);
+	else
+		HIP(hipHostFree(host));
 	HIP(hipFree(device));
 	HIP(hipStreamDestroy(stream));
 }
