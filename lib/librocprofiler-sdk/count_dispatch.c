@@ -26,6 +26,7 @@
 #include "dispatch_ids.h"
 #include "external.h"
 #include "operations.h"
+#include "retire.h"
 #include "state.h"
 
 #define SETTLE_NS UINT64_C(1000000000)
@@ -73,6 +74,13 @@ static void free_counted(struct counted *d)
 		count_config_put(d->config);
 	alloc_free(d->values);
 	alloc_free(d);
+}
+
+/* It was accepted. */
+static void end_counted(struct counted *d)
+{
+	retire_drop(d->data.correlation_id.internal);
+	free_counted(d);
 }
 
 static void fill(struct counted *d, const struct client_dispatch *c)
@@ -166,6 +174,7 @@ static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
 		free_counted(d);
 		return NULL;
 	}
+	retire_hold(d->data.correlation_id.internal);
 	*user = (uintptr_t)d;
 	return d->profile;
 }
@@ -237,7 +246,7 @@ static void deliver(struct relay_item *item)
 
 	if (!(context_over() & bit_of(d->context)) && atomic_load(&state_end) <= 0)
 		show(d);
-	free_counted(d);
+	end_counted(d);
 }
 
 static void on_done(const struct client_result *r)
@@ -256,7 +265,7 @@ static void on_done(const struct client_result *r)
 	log_warn("dispatch %llu is not counted: %s",
 		 (unsigned long long)d->data.dispatch_info.dispatch_id,
 		 r->why ? r->why : "no memory");
-	free_counted(d);
+	end_counted(d);
 }
 
 void count_dispatch_settle(void)

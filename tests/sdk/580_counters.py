@@ -82,6 +82,14 @@ def counts_by_buffer_belong_to_the_traced_dispatches():
 
 
 @case
+def ids_of_counted_dispatches_are_retired():
+    for abi in (0, 1):
+        said = tool(abi, "flood", *MIXED, env={"COUNT_BUFFER": 1, "COUNT_RETIRE": 1, "COUNT_EVERY": 2})
+        equal("stderr", said.run.err, "")
+        at_least("dispatches", said.totals["shown"], 1)
+
+
+@case
 def context_that_stops_counts_what_it_was_asked_for():
     said = tool(1, "flood", *MIXED, env={"COUNT_STOP": 40})
     contains("output", said.run.out, " 0 wrong signals")

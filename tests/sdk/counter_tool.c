@@ -12,6 +12,7 @@
  *	COUNT_STOP=40                     the context is stopped when so many dispatches were asked
  *					  for
  *	COUNT_TRACE=1                     dispatches are traced, too: their ids are compared
+ *	COUNT_RETIRE=1                    each dispatch that was counted has an id that is retired
  *
  * Of a dispatch: its id, queue, thread, times, external id, and NAME=SUM/RECORDS for each counter.
  */
@@ -58,9 +59,10 @@ static int nr_names, nr_sets;
 static uint64_t every, stop_at, per_round;
 static bool with_values;
 static pthread_once_t agents_once = PTHREAD_ONCE_INIT;
-static _Atomic int nr_gpus, nr_wrong, nr_asked, nr_shown;
-/* by dispatch id: the begin in ns, of its counters and of its trace */
+static _Atomic int nr_gpus, nr_wrong, nr_asked, nr_shown, nr_retired;
+/* by dispatch id: the begin in ns, of its counters and of its trace; the internal ids of both */
 static _Atomic uint64_t counted_at[MAX_DISPATCHES], traced_at[MAX_DISPATCHES];
+static _Atomic uint64_t counted_as[MAX_DISPATCHES], traced_as[MAX_DISPATCHES];
 
 static void wrong(const char *what, long number)
 {
@@ -398,8 +400,12 @@ static void show(const data_t *data, const rocprofiler_record_counter_t *records
 	if (write(STDOUT_FILENO, text, (size_t)n) != n)
 		wrong("write", n);
 	atomic_fetch_add(&nr_shown, 1);
-	if (id < MAX_DISPATCHES)
+	if (!data->correlation_id.internal)
+		wrong("a dispatch without an id", (long)id);
+	if (id < MAX_DISPATCHES) {
 		atomic_store(&counted_at[id], data->start_timestamp);
+		atomic_store(&counted_as[id], data->correlation_id.internal);
+	}
 }
 
 static void on_record(data_t data, rocprofiler_record_counter_t *records, size_t nr,
@@ -440,13 +446,21 @@ static void on_buffer(rocprofiler_context_id_t c, rocprofiler_buffer_id_t buffer
 	if (dropped)
 		wrong("dropped", (long)dropped);
 	for (size_t i = 0; i < nr; i++) {
+		if (headers[i]->category == ROCPROFILER_BUFFER_CATEGORY_TRACING &&
+		    headers[i]->kind == ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT) {
+			atomic_fetch_add(&nr_retired, 1);
+			continue;
+		}
 		if (headers[i]->category == ROCPROFILER_BUFFER_CATEGORY_TRACING) {
 			const rocprofiler_buffer_tracing_kernel_dispatch_record_t *d =
 				headers[i]->payload;
 
-			if (d->dispatch_info.dispatch_id < MAX_DISPATCHES)
+			if (d->dispatch_info.dispatch_id < MAX_DISPATCHES) {
 				atomic_store(&traced_at[d->dispatch_info.dispatch_id],
 					     d->start_timestamp);
+				atomic_store(&traced_as[d->dispatch_info.dispatch_id],
+					     d->correlation_id.internal);
+			}
 			continue;
 		}
 		if (headers[i]->category != ROCPROFILER_BUFFER_CATEGORY_COUNTERS) {
@@ -527,6 +541,10 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	if (number_of("COUNT_TRACE", 0))
 		OK(rocprofiler_configure_buffer_tracing_service(
 			context, ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH, NULL, 0, buffer));
+	if (number_of("COUNT_RETIRE", 0))
+		OK(rocprofiler_configure_buffer_tracing_service(
+			context, ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, NULL, 0,
+			buffer));
 	OK(rocprofiler_start_context(context));
 	check_services(buffer);
 	return 0;
@@ -543,7 +561,11 @@ static void finalize(void *data)
 		nr_same += counted && counted == traced;
 		if (counted && traced && counted != traced)
 			wrong("begin of a dispatch in its trace", i);
+		if (counted && traced && atomic_load(&counted_as[i]) != atomic_load(&traced_as[i]))
+			wrong("id of a dispatch in its trace", i);
 	}
+	if (number_of("COUNT_RETIRE", 0) && atomic_load(&nr_retired) != atomic_load(&nr_shown))
+		wrong("ids that were retired", atomic_load(&nr_retired));
 	dprintf(STDOUT_FILENO, "tool: asked %d shown %d same %d wrong %d\n", atomic_load(&nr_asked),
 		atomic_load(&nr_shown), nr_same, atomic_load(&nr_wrong));
 }

@@ -141,8 +141,7 @@ static void describe(const struct queue *q, uint64_t index, const union packet *
 	d->packet = index;
 	d->queue = q->index;
 	/* relaxed: origin_find() has acquired the note */
-	d->correlation = n ? atomic_load_explicit(&n->correlation, memory_order_relaxed) :
-			     t->corr_current;
+	d->correlation = n ? origin_id(q, t, index) : t->corr_current;
 	d->marker = n ? atomic_load_explicit(&n->marker, memory_order_relaxed) : t->marker;
 	d->tid = (uint32_t)(n ? atomic_load_explicit(&n->submitter, memory_order_relaxed) :
 				t->submitter);

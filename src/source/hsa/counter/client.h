@@ -48,8 +48,8 @@ struct thread;
 #define CLIENT_USER CLIENT_MAX /* RTL_PMC: beside them */
 
 struct client_dispatch {
-	/* As its EVENT_DISPATCH will be, but without times, and with correlation id 0 if it belongs
-	 * to no call. */
+	/* As its EVENT_DISPATCH will be, but without times, and possibly with correlation id 0 if
+	 * one of HIP's own threads has written it, or nothing is known of its thread. */
 	const struct event_dispatch *d;
 	uint32_t agent; /* number of the GPU */
 	hsa_agent_t agent_handle;

@@ -11,24 +11,6 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/queue/interpose.h"
 
-/* The id that the dispatch will have: one that is of no call gets its own now, and keeps it in the
- * note. 0: it is found later, by join.h. */
-static uint64_t id_of(struct queue *q, struct thread *t, uint64_t index)
-{
-	struct origin_note *n = &q->origin[index & q->origin_mask];
-	struct origin o = { .correlation =
-				    atomic_load_explicit(&n->correlation, memory_order_relaxed) };
-
-	if (o.correlation)
-		return o.correlation;
-	if (join_is_on())
-		return 0;
-	o = origin_of(q, index, t);
-	/* relaxed: the thread that submits takes the turn after this one */
-	atomic_store_explicit(&n->correlation, o.correlation, memory_order_relaxed);
-	return o.correlation;
-}
-
 static void announce(struct queue *q, struct thread *t, const union packet *p, uint64_t index,
 		     submit_taken_fn fn)
 {
@@ -39,7 +21,7 @@ static void announce(struct queue *q, struct thread *t, const union packet *p, u
 	if (!n || !packet_is_dispatch(p) ||
 	    atomic_load_explicit(&n->submitter, memory_order_relaxed) != t->submitter)
 		return;
-	d.correlation = id_of(q, t, index);
+	d.correlation = origin_id(q, t, index);
 	if (!d.correlation)
 		return;
 	d.marker = atomic_load_explicit(&n->marker, memory_order_relaxed);

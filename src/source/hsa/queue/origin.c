@@ -42,6 +42,19 @@ struct origin origin_of_submitter(struct thread *t)
 				.submitter = t->submitter };
 }
 
+uint64_t origin_id(const struct queue *q, struct thread *t, uint64_t index)
+{
+	struct origin_note *n = origin_at(q, index);
+	uint64_t id = atomic_load_explicit(&n->correlation, memory_order_relaxed);
+
+	if (id || join_is_on())
+		return id;
+	id = origin_of(q, index, t).correlation;
+	/* relaxed: the thread that submits has the turn, or takes it after this one */
+	atomic_store_explicit(&n->correlation, id, memory_order_relaxed);
+	return id;
+}
+
 uint32_t origin_tid(const struct queue *q, uint64_t index)
 {
 	const struct origin_note *n = origin_find(q, index);

@@ -119,6 +119,11 @@ static RTL_INLINE struct origin origin_of(const struct queue *q, uint64_t index,
 	return o;
 }
 
+/* The id that packet `index`, which has a note, will have: one that is of no call gets its own now,
+ * and keeps it in the note. 0: it is found later, by join.h. Under the queue's turn; `t`: the
+ * caller's. */
+uint64_t origin_id(const struct queue *q, struct thread *t, uint64_t index);
+
 /* The thread id of the packet origin, 0 without a note. */
 uint32_t origin_tid(const struct queue *q, uint64_t index);
 
