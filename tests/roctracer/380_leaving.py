@@ -21,6 +21,10 @@ def call(how, old):
     check(client(old, "call", how), how, cancels=True, made=False)
 
 
+def marker(how, old):
+    check(client(old, "marker", how), how, cancels=True, made=False)
+
+
 def pool(old):
     """pthread_exit() on the library's own thread, ten times."""
     r = client(old, "pool", "exit")
@@ -37,6 +41,7 @@ for old in (False, True):
     for how in HOWS:
         add_case(f"{how}_from_packet_{since}", functools.partial(submit, how, old))
         add_case(f"{how}_from_call_{since}", functools.partial(call, how, old))
+        add_case(f"{how}_from_marker_{since}", functools.partial(marker, how, old))
     add_case(f"exit_from_pool_{since}", functools.partial(pool, old))
 for how in HOWS:
     add_case(f"{how}_from_ranges_of_rocm_5_2", functools.partial(ranges, how))

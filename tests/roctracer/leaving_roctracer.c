@@ -3,6 +3,7 @@
  *
  *	part=submit	of HSA_EVT, for a packet: within a doorbell
  *	part=call	of HSA_API, before hsa_signal_create()
+ *	part=marker	of ROCTX, for a push, which is shown by then
  *	part=pool	of a pool, with its records: on the library's own thread
  *	part=ranges	of RangeStackIterate(), for an open range (OLD: roctx up to 5.2)
  */
@@ -10,9 +11,9 @@
 
 #include "roctracer/roctracer_ext.h"
 #include "roctracer/roctracer_hsa.h"
-#ifdef OLD
 #include "roctracer/roctracer_roctx.h"
 #include "roctracer/roctx.h"
+#ifdef OLD
 
 void RangeStackIterate(void (*callback)(const roctx_range_data_t *range, void *arg), void *arg);
 #endif
@@ -75,6 +76,29 @@ static void use_pool(void)
 	printf("left %d, records %d\n", leaving_nr_left(), nr_records);
 }
 
+static void on_marker(uint32_t domain, uint32_t id, const void *data, void *arg)
+{
+	(void)domain;
+	(void)data;
+	(void)arg;
+	if (id == ROCTX_API_ID_roctxRangePushA)
+		leaving_called();
+}
+
+static void push_and_pop(void)
+{
+	roctxRangePushA("range");
+	roctxRangePop();
+}
+
+static int use_markers(void)
+{
+	roctracer_enable_domain_callback(ACTIVITY_DOMAIN_ROCTX, on_marker, NULL);
+	leaving_try(push_and_pop);
+	printf("called %d\n", leaving_nr_called());
+	return 0;
+}
+
 #ifdef OLD
 static void on_range(const roctx_range_data_t *range, void *arg)
 {
@@ -105,6 +129,8 @@ int main(int argc, char **argv)
 	const char *part = arg_text(argc, argv, "part", "submit");
 
 	leaving_how = arg_text(argc, argv, "how", "exception");
+	if (!strcmp(part, "marker"))
+		return use_markers();
 #ifdef OLD
 	if (!strcmp(part, "ranges"))
 		return use_ranges();

@@ -7,8 +7,13 @@
  *	part=call	of a call of HSA, before it
  *	part=buffer	of a buffer, with records: on the library's own thread
  *	part=over	of a dispatch that is over: the same
+ *	part=copy	of a copy, before it
+ *	part=marker	of roctxRangePushA(), before it
+ *	part=initialize	a tool's that comes late; then another tool comes
+ *	part=finalize	the tool's, which ends itself
  */
 #include "../programs/leaving_hsa.h"
+#include "roctracer/roctx.h"
 
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
@@ -29,6 +34,10 @@ typedef rocprofiler_profile_config_id_t config_id_t;
 		if ((call) != ROCPROFILER_STATUS_SUCCESS)                                          \
 			die(1, "%s", #call);                                                       \
 	} while (0)
+
+static rocprofiler_client_finalize_t end_tool;
+static rocprofiler_client_id_t *tool_id;
+static _Atomic int nr_operations, nr_initialized;
 
 static rocprofiler_context_id_t context;
 static rocprofiler_buffer_id_t buffer;
@@ -54,6 +63,15 @@ static void on_dispatch(rocprofiler_callback_tracing_record_t record, rocprofile
 }
 
 static void on_call(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
+		    void *arg)
+{
+	(void)user;
+	(void)arg;
+	if (record.phase == ROCPROFILER_CALLBACK_PHASE_ENTER)
+		leaving_called();
+}
+
+static void on_copy(rocprofiler_callback_tracing_record_t record, rocprofiler_user_data_t *user,
 		    void *arg)
 {
 	(void)user;
@@ -103,11 +121,19 @@ static int start(rocprofiler_client_finalize_t end, void *arg)
 {
 	const rocprofiler_tracing_operation_t create =
 		ROCPROFILER_HSA_CORE_API_ID_hsa_signal_create;
+	const rocprofiler_tracing_operation_t push = ROCPROFILER_MARKER_CORE_API_ID_roctxRangePushA;
 
-	(void)end;
 	(void)arg;
+	end_tool = end;
 	OK(rocprofiler_create_context(&context));
-	if (is_part("ask")) {
+	if (is_part("copy")) {
+		OK(rocprofiler_configure_callback_tracing_service(
+			context, ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, NULL, 0, on_copy, NULL));
+	} else if (is_part("marker")) {
+		OK(rocprofiler_configure_callback_tracing_service(
+			context, ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_API, &push, 1, on_call,
+			NULL));
+	} else if (is_part("ask")) {
 		OK(COUNT_BY_CALLBACK(context, on_ask, NULL, on_counted, NULL));
 	} else if (is_part("call")) {
 		OK(rocprofiler_configure_callback_tracing_service(
@@ -131,6 +157,8 @@ static int start(rocprofiler_client_finalize_t end, void *arg)
 static void finish(void *arg)
 {
 	(void)arg;
+	if (is_part("finalize"))
+		leaving_called();
 	printf("over %d, records %d\n", nr_over, nr_records);
 	fflush(stdout);
 }
@@ -145,7 +173,97 @@ rocprofiler_tool_configure_result_t *rocprofiler_configure(uint32_t version, con
 	(void)text;
 	(void)priority;
 	id->name = "leaving";
+	tool_id = id;
 	return &result;
+}
+
+/* ---- tools that come late -------------------------------------------------------------------- */
+
+static int leave_start(rocprofiler_client_finalize_t end, void *arg)
+{
+	(void)end;
+	(void)arg;
+	leaving_called();
+	return 0;
+}
+
+static int note_start(rocprofiler_client_finalize_t end, void *arg)
+{
+	(void)end;
+	(void)arg;
+	nr_initialized++;
+	return 0;
+}
+
+static rocprofiler_tool_configure_result_t *
+leaving_tool(uint32_t version, const char *text, uint32_t priority, rocprofiler_client_id_t *id)
+{
+	static rocprofiler_tool_configure_result_t result = { sizeof(result), leave_start, NULL,
+							      NULL };
+
+	(void)version;
+	(void)text;
+	(void)priority;
+	id->name = "leaving, late";
+	return &result;
+}
+
+static rocprofiler_tool_configure_result_t *
+next_tool(uint32_t version, const char *text, uint32_t priority, rocprofiler_client_id_t *id)
+{
+	static rocprofiler_tool_configure_result_t result = { sizeof(result), note_start, NULL,
+							      NULL };
+
+	(void)version;
+	(void)text;
+	(void)priority;
+	id->name = "next";
+	return &result;
+}
+
+/* The second one: its thread is the one that is left. */
+static void start_and_submit(void)
+{
+	if (nr_operations++ == 1)
+		rocprofiler_force_configure(leaving_tool);
+	submit_kernel();
+}
+
+static void end_and_submit(void)
+{
+	if (nr_operations++ == 1)
+		end_tool(*tool_id);
+	submit_kernel();
+}
+
+static void print_tools(void)
+{
+	int is_over = 0;
+
+	if (is_part("initialize"))
+		OK(rocprofiler_force_configure(next_tool));
+	OK(rocprofiler_is_finalized(&is_over));
+	printf("next %d, over %d\n", nr_initialized, is_over);
+	fflush(stdout);
+}
+
+/* ---- what is called -------------------------------------------------------------------------- */
+
+static void make_copy(void)
+{
+	hsa_signal_t done = signal_new(1);
+
+	HSA(hsa_amd_memory_async_copy((char *)machine.kernarg + 2048, machine.gpus[0].agent,
+				      machine.kernarg, machine.cpu, 64, 0, NULL, done));
+	signal_wait_le(done, 0, "copy");
+	HSA(hsa_signal_destroy(done));
+}
+
+/* A push that was left is none. */
+static void push_and_pop(void)
+{
+	if (roctxRangePushA("range") != 0 || roctxRangePop() != 0)
+		die(1, "a range is open that nobody sees");
 }
 
 /* As often on the library's thread. */
@@ -170,8 +288,15 @@ int main(int argc, char **argv)
 	else if (is_part("over"))
 		leave_own_thread(submit_kernel);
 	else
-		leaving_try(is_part("call") ? make_signal : submit_kernel);
+		leaving_try(is_part("call")	  ? make_signal :
+			    is_part("copy")	  ? make_copy :
+			    is_part("marker")	  ? push_and_pop :
+			    is_part("initialize") ? start_and_submit :
+			    is_part("finalize")	  ? end_and_submit :
+						    submit_kernel);
 	printf("called %d\n", leaving_nr_called());
+	if (is_part("initialize") || is_part("finalize"))
+		print_tools();
 	rocprofiler_stop_context(context);
 	close_queue();
 	return 0;
