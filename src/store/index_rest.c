@@ -170,6 +170,7 @@ static size_t add_kernel(struct index *index, uint64_t object)
 	*kernel = (struct store_kernel){ .id = id, .object = object, .agent = UINT32_MAX };
 	kernel->name = "";
 	kernel->known = true;
+	kernel->host_functions = "";
 	kernel->demangled = alloc_heap(48);
 	if (!kernel->demangled)
 		return SIZE_MAX;

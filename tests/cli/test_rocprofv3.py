@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """rocprofv3's formats: keys, columns, schema, and every value equal to the database; with traces of spool.py"""
+import contextlib
 import ctypes
 import csv
 import gzip
@@ -196,6 +197,26 @@ class Json(Formats):
             self.assertEqual(tool["kernel_symbols"][r["dispatch_info"]["kernel_id"]]["truncated_kernel_name"], "vadd")
         self.assertEqual([(f["kernel_id"], f["host_function"]["handle"], f["device_function"], f["truncated_host_function_name"])
                           for f in tool["host_functions"][1:]], [(1, 0x4000, "_Z4vaddPfS_S_i", "vadd")])
+
+    def test_functions_of_the_host_are_the_registered_ones_or_those_of_launches(self):
+        """A kernel has each of its functions, launched or not. Databases from before that column, and damaged ones, have those of launches."""
+        name = self.database(spool.calls())
+
+        def functions():
+            return [(f["host_function_id"], f["kernel_id"], f["host_function"]["handle"]) for f in self.json(name)["host_functions"][1:]]
+
+        def change(sql):
+            with contextlib.closing(sqlite3.connect(self.path(name))) as db:
+                db.execute(sql)
+                db.commit()
+
+        self.assertEqual(functions(), [(1, 1, 0x4000)])
+        change("UPDATE rtl_kernel_symbol SET host_functions = '4096,16384' WHERE kernel_id = 1")
+        self.assertEqual(functions(), [(1, 1, 4096), (2, 1, 0x4000)])
+        change("UPDATE rtl_kernel_symbol SET host_functions = '4096,\"'")
+        self.assertEqual(functions(), [(1, 1, 0x4000)])
+        change("ALTER TABLE rtl_kernel_symbol DROP COLUMN host_functions")
+        self.assertEqual(functions(), [(1, 1, 0x4000)])
 
     def test_calls_have_arguments_results_and_streams(self):
         tool = self.json(self.database(spool.calls()))

@@ -11,8 +11,6 @@
 #include "hip_common.hpp"
 #include "leaving.h"
 
-
-
 static int *device;
 
 __global__ void lv_add(int *v)

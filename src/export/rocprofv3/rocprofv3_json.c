@@ -390,20 +390,33 @@ static void put_symbol_gap(struct json *j, int64_t id)
 	put_symbol(j, NULL, id);
 }
 
-/* Functions of the host by which kernels were launched, in the order of their first launch; a trace
- * does not have those that were only registered. hipLaunchCooperativeKernel() has the function as
- * `f`. */
-static const char functions_sql[] =
-	"WITH launched AS (SELECT L.op_id, A.args_id, N.string AS name, S.kernel_id FROM query_cause L JOIN rocpd_api A "
-	"ON A.id = L.api_id JOIN rocpd_string N ON N.id = A.apiName_id AND N.string GLOB 'hip*Launch*Kernel*' JOIN "
-	"rtl_op_kernel K ON K.op_id = L.op_id JOIN rtl_shape S ON S.id = K.shape_id WHERE L.op_id BETWEEN ?1 AND ?2), "
-	"texts AS (SELECT min(op_id) AS op_id, args_id, name, kernel_id FROM launched GROUP BY args_id, name, kernel_id), "
-	"functions AS (SELECT min(T.op_id) AS op_id, T.kernel_id, coalesce(rocprofv3_arg(U.string, 'function_address'), "
-	"CASE WHEN T.name GLOB 'hipLaunchCooperativeKernel*' THEN rocprofv3_arg(U.string, 'f') END) AS address FROM texts T "
-	"JOIN rocpd_ustring U ON U.id = T.args_id GROUP BY 2, 3) SELECT row_number() OVER (ORDER BY F.op_id), Y.kernel_id, "
-	"coalesce(C.code_object_id, 0), F.address, Y.name, Y.demangled, N.truncated FROM functions F JOIN rtl_kernel_symbol "
-	"Y ON Y.id = F.kernel_id JOIN temp.rocprofv3_kernel N ON N.id = Y.id LEFT JOIN rtl_code_object C ON C.id = "
-	"Y.code_object_id WHERE F.address IS NOT NULL ORDER BY 1";
+/* Functions of the host that were registered for the kernels of loaded code objects, in the order
+ * of the kernels; then those that a trace does not have as registered, of one that was attached to,
+ * by their first launch. hipLaunchCooperativeKernel() has the function as `f`. */
+#define REGISTERED_OF                                                                                      \
+	"rtl_kernel_symbol R, json_each(CASE WHEN json_valid('[' || R.host_functions || ']') THEN '[' || " \
+	"R.host_functions || ']' ELSE '[]' END) J"
+#define FUNCTIONS(registered)                                                                                           \
+	"WITH launched AS (SELECT L.op_id, A.args_id, N.string AS name, S.kernel_id FROM query_cause L JOIN rocpd_api " \
+	"A ON A.id = L.api_id JOIN rocpd_string N ON N.id = A.apiName_id AND N.string GLOB 'hip*Launch*Kernel*' JOIN "  \
+	"rtl_op_kernel K ON K.op_id = L.op_id JOIN rtl_shape S ON S.id = K.shape_id WHERE L.op_id BETWEEN ?1 AND ?2), " \
+	"texts AS (SELECT min(op_id) AS op_id, args_id, name, kernel_id FROM launched GROUP BY args_id, name, "         \
+	"kernel_id), functions AS (SELECT min(T.op_id) AS op_id, T.kernel_id, CAST(coalesce(rocprofv3_arg(U.string, "   \
+	"'function_address'), CASE WHEN T.name GLOB 'hipLaunchCooperativeKernel*' THEN rocprofv3_arg(U.string, 'f') "   \
+	"END) AS INTEGER) AS address FROM texts T JOIN rocpd_ustring U ON U.id = T.args_id GROUP BY 2, 3), registered " \
+	"AS (" registered                                                                                               \
+	"), every AS (SELECT *, 0 AS later FROM registered UNION ALL SELECT op_id, kernel_id, "                         \
+	"address, 1 FROM functions WHERE address IS NOT NULL AND (kernel_id, address) NOT IN (SELECT kernel_id, "       \
+	"address FROM registered)) SELECT row_number() OVER (ORDER BY F.later, F.at), Y.kernel_id, "                    \
+	"coalesce(C.code_object_id, 0), F.address, Y.name, Y.demangled, N.truncated FROM every F JOIN "                 \
+	"rtl_kernel_symbol Y ON Y.id = F.kernel_id JOIN temp.rocprofv3_kernel N ON N.id = Y.id LEFT JOIN "              \
+	"rtl_code_object C ON C.id = Y.code_object_id ORDER BY 1"
+static const char functions_sql[] = FUNCTIONS(
+	"SELECT R.id * 8 + J.key AS at, R.id AS kernel_id, CAST(J.value AS INTEGER) AS address FROM " REGISTERED_OF
+	" WHERE R.host_functions IS NOT NULL AND R.id BETWEEN ?1 AND ?2");
+/* of a database without that column */
+static const char launched_sql[] =
+	FUNCTIONS("SELECT 0 AS at, 0 AS kernel_id, 0 AS address WHERE 0");
 
 static void put_function(struct json *j, sqlite3_stmt *row, int64_t id)
 {
@@ -448,10 +461,14 @@ static void put_function_gap(struct json *j, int64_t id)
 
 static int put_code(struct query *q, struct json *j)
 {
-	static const struct indexed all[] = {
+	const bool has_registered =
+		sqlite3_table_column_metadata(q->db, "main", "rtl_kernel_symbol", "host_functions",
+					      NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+	const struct indexed all[] = {
 		{ "code_objects", objects_sql, put_object, put_object_gap },
 		{ "kernel_symbols", symbols_sql, put_symbol, put_symbol_gap },
-		{ "host_functions", functions_sql, put_function, put_function_gap },
+		{ "host_functions", has_registered ? functions_sql : launched_sql, put_function,
+		  put_function_gap },
 	};
 	int ret = 0;
 

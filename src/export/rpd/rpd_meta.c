@@ -203,13 +203,13 @@ static int write_kernels(struct rpd_process *p, sqlite3_stmt *stmt)
 				agent = &agents[a];
 		}
 		regs = registers_of(k, agent);
-		ret = rpd_db_insert(p->r, stmt, "iiittiiiiiiiiiiii", p->base + (int64_t)k->id,
+		ret = rpd_db_insert(p->r, stmt, "iiittiiiiiiiiiiiie", p->base + (int64_t)k->id,
 				    p->base + 1, (int64_t)k->id, k->name, k->demangled,
 				    (int64_t)k->object, rpd_spool_id(p, k->code_object),
 				    rpd_meta_agent(p, k->agent), (int64_t)k->kernarg_size,
 				    (int64_t)k->group_size, (int64_t)k->private_size, regs.vgpr,
 				    regs.accum_vgpr, regs.sgpr, (int64_t)k->rsrc1,
-				    (int64_t)k->rsrc2, (int64_t)k->rsrc3);
+				    (int64_t)k->rsrc2, (int64_t)k->rsrc3, k->host_functions);
 	}
 	return ret;
 }
@@ -279,7 +279,7 @@ int rpd_meta_write(struct rpd_process *p)
 		{ write_kernels,
 		  "INSERT INTO rtl_kernel_symbol VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0), "
 		  "nullif(?, 0), ?, ?, ?, nullif(?, -1), nullif(?, -1), nullif(?, -1), "
-		  "?, ?, ?)" },
+		  "?, ?, ?, ?)" },
 		{ write_threads, "INSERT INTO rtl_thread VALUES (?, ?, ?, ?, nullif(?, 0))" },
 		{ write_infos, "INSERT INTO rtl_info VALUES (?, ?, ?, ?)" },
 	};

@@ -141,7 +141,9 @@ const struct rpd_table rpd_tables[] = {
 	      C("kernarg_size", OPT_INT), C("group_size", OPT_INT, NOTE("LDS bytes")),
 	      C("private_size", OPT_INT), C("vgpr_count", OPT_INT), C("accum_vgpr_count", OPT_INT),
 	      C("sgpr_count", OPT_INT, NOTE("NULL: not known")), C("rsrc1", OPT_INT),
-	      C("rsrc2", OPT_INT), C("rsrc3", OPT_INT)),
+	      C("rsrc2", OPT_INT), C("rsrc3", OPT_INT),
+	      C("host_functions", OPT_TEXT, .fallback = "NULL",
+		NOTE("addresses of functions that code of hipcc has registered for it, separated by commas"))),
 	TABLE("rtl_shape", RPD_REQUIRED, "what dispatches have in common; the same shape may be "
 	      "there more than once",
 	      C("id", KEY, ID), C("process_id", INT, ID),

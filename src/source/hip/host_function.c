@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host_function.c - passes what the compiler's code registers for kernels to faces
+/* host_function.c - notes what the compiler's code registers for kernels, and passes it to faces
  *
  * Owns:     the listeners.
  * Threads:  any; also before librtl's constructor.
@@ -7,6 +7,8 @@
 #include "source/hip/host_function.h"
 
 #include <stddef.h>
+
+#include "event/registered.h"
 
 static _Atomic host_function_fn listeners[HOST_FUNCTION_LISTENERS];
 /* calls of the runtime's function that run */
@@ -36,6 +38,7 @@ void host_function_end(const struct host_function *f)
 	depth--;
 	if (depth || !f->name)
 		return;
+	registered_add(f->name, f->function);
 	for (uint32_t i = 0; i < HOST_FUNCTION_LISTENERS; i++) {
 		/* acquire: pairs with host_function_listen() */
 		host_function_fn fn = atomic_load_explicit(&listeners[i], memory_order_acquire);

@@ -18,8 +18,10 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "event/bus.h"
 #include "event/filter.h"
+#include "event/registered.h"
 #include "source/hsa/agent.h"
 #include "source/hsa/memory/reach.h"
 #include "source/hsa/table/real.h"
@@ -380,6 +382,27 @@ static void read_descriptor(struct event_kernel *k)
 	k->properties = word[14] & 0xffff;
 }
 
+/* A string id: the functions of the host that stand for the kernel with this name. */
+static uint32_t host_functions_of(const char *name, uint32_t length)
+{
+	uint64_t functions[8];
+	char text[sizeof(functions) / sizeof(functions[0]) * 24];
+	struct str s;
+	size_t nr;
+
+	/* the name of the descriptor */
+	if (length > 3 && memcmp(name + length - 3, ".kd", 3) == 0)
+		length -= 3;
+	nr = registered_find(name, length, functions, sizeof(functions) / sizeof(functions[0]));
+	str_init(&s, text, sizeof(text));
+	for (size_t i = 0; i < nr; i++) {
+		if (i)
+			str_add(&s, ",");
+		str_add_uint(&s, functions[i]);
+	}
+	return nr ? bus_string(text, SIZE_MAX) : 0;
+}
+
 RTL_REQUIRES(lock)
 static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, void *data)
 {
@@ -406,11 +429,13 @@ static hsa_status_t on_symbol(hsa_executable_t ex, hsa_executable_symbol_t sym, 
 			real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_NAME,
 							    big);
 		ev.kernel.name = bus_string(big, length);
+		ev.kernel.host_functions = big ? host_functions_of(big, length) : 0;
 		is_left_out = filter_leaves_out_kernel(big);
 		alloc_pages_free(big, length + 1);
 	} else {
 		real.hsa_executable_symbol_get_info(sym, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
 		ev.kernel.name = bus_string(name, length);
+		ev.kernel.host_functions = host_functions_of(name, length);
 		name[length] = '\0';
 		is_left_out = filter_leaves_out_kernel(name);
 		is_transfer = filter_is_transfer(name);
