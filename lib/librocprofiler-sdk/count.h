@@ -72,6 +72,9 @@ static inline const struct counter_gpu *counters_list(const struct counting_gpu 
 	return atomic_load_explicit(&g->gpu, memory_order_acquire);
 }
 
+/* NULL: the GPU has none of that name. */
+struct counter *counters_named(const struct counting_gpu *g, const char *name);
+
 /* Calls `fn` while no other thread changes a list. */
 rocprofiler_status_t counters_change(rocprofiler_status_t (*fn)(void *arg), void *arg);
 /* The metric `name` of `list` becomes one more counter, and `list` that of the GPU. Within
@@ -87,6 +90,9 @@ bool counters_find(rocprofiler_counter_id_t id, struct counting_gpu **gpu, struc
 rocprofiler_counter_instance_id_t counters_instance(const struct counting_gpu *gpu,
 						    const struct counter *c, uint32_t xcc,
 						    uint32_t engine, uint32_t instance);
+/* The same position, of the counter with that id. */
+rocprofiler_counter_instance_id_t counters_instance_as(rocprofiler_counter_instance_id_t instance,
+						       rocprofiler_counter_id_t id);
 /* The value of a constant of the GPU; for struct metric_values: `arg` is the struct
  * counting_gpu. */
 bool counters_constant(const char *name, const struct counting_gpu *gpu, double *value);

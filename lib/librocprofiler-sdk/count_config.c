@@ -27,6 +27,8 @@ struct count_config {
 	rocprofiler_profile_config_id_t id;
 	struct counting_gpu *gpu;
 	struct counter **counters;
+	/* by which the tool named them: of a counter of this GPU, or of another one that has it */
+	rocprofiler_counter_id_t *ids;
 	uint32_t nr;
 	size_t nr_records;
 	struct metric_events events;
@@ -50,6 +52,7 @@ static void free_config(struct count_config *c)
 		state_core()->profile_free(c->profile);
 	metric_events_free(&c->events);
 	alloc_free(c->counters);
+	alloc_free(c->ids);
 	alloc_free(c);
 }
 
@@ -61,12 +64,20 @@ static bool has(const struct count_config *c, const struct counter *counter)
 	return false;
 }
 
-static void add(struct count_config *c, struct counter *counter)
+/* This GPU's counter of that name; false: it has none. Ids of AMD's library are the same for all
+ * GPUs, and tools name another one's. */
+static bool add(struct count_config *c, const struct counter *counter, rocprofiler_counter_id_t id)
 {
-	if (has(c, counter))
-		return;
-	c->counters[c->nr++] = counter;
-	c->nr_records += counter->nr_instances;
+	struct counter *own = counters_named(c->gpu, counter->metric.name);
+
+	if (!own)
+		return false;
+	if (has(c, own))
+		return true;
+	c->ids[c->nr] = id;
+	c->counters[c->nr++] = own;
+	c->nr_records += own->nr_instances;
+	return true;
 }
 
 static rocprofiler_status_t add_ids(struct count_config *c, const rocprofiler_counter_id_t *ids,
@@ -78,9 +89,8 @@ static rocprofiler_status_t add_ids(struct count_config *c, const rocprofiler_co
 	for (size_t i = 0; i < nr; i++) {
 		if (!counters_find(ids[i], &gpu, &counter))
 			return ROCPROFILER_STATUS_ERROR_COUNTER_NOT_FOUND;
-		if (gpu != c->gpu)
+		if (!add(c, counter, ids[i]))
 			return ROCPROFILER_STATUS_ERROR_METRIC_NOT_VALID_FOR_AGENT;
-		add(c, counter);
 	}
 	return ROCPROFILER_STATUS_SUCCESS;
 }
@@ -116,7 +126,7 @@ static void add_any_event(struct count_config *c)
 static rocprofiler_status_t plan_events(struct count_config *c)
 {
 	rocprofiler_status_t status;
-	const char **names = alloc_zero(c->nr, sizeof(names[0]));
+	const char **names = alloc_zero(c->nr + 1, sizeof(names[0]));
 
 	if (!names)
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -124,7 +134,7 @@ static rocprofiler_status_t plan_events(struct count_config *c)
 		names[i] = c->counters[i]->metric.name;
 	status = add_events(c, names, c->nr);
 	alloc_free(names);
-	if (status == ROCPROFILER_STATUS_SUCCESS && !c->events.nr)
+	if (status == ROCPROFILER_STATUS_SUCCESS && c->nr && !c->events.nr)
 		add_any_event(c);
 	return status;
 }
@@ -141,11 +151,13 @@ static rocprofiler_status_t make(struct counting_gpu *gpu, const struct count_co
 	if (!c)
 		return status;
 	c->gpu = gpu;
-	c->counters = alloc_zero(nr_from + nr, sizeof(c->counters[0]));
-	if (c->counters) {
-		for (uint32_t i = 0; i < nr_from; i++)
-			add(c, from->counters[i]);
+	c->counters = alloc_zero(nr_from + nr + 1, sizeof(c->counters[0]));
+	c->ids = alloc_zero(nr_from + nr + 1, sizeof(c->ids[0]));
+	if (c->counters && c->ids) {
 		status = add_ids(c, ids, nr);
+		/* of a set of another GPU, what this one has */
+		for (uint32_t i = 0; i < nr_from; i++)
+			(void)add(c, from->counters[i], from->ids[i]);
 		if (status == ROCPROFILER_STATUS_SUCCESS)
 			status = plan_events(c);
 	}
@@ -174,12 +186,7 @@ static rocprofiler_status_t create(rocprofiler_agent_id_t agent,
 		return known ? ROCPROFILER_STATUS_ERROR_AGENT_ARCH_NOT_SUPPORTED :
 			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
 	from = count_config_get(*id);
-	if (!nr && !from)
-		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	if (from && from->gpu != gpu)
-		status = ROCPROFILER_STATUS_ERROR_AGENT_MISMATCH;
-	else
-		status = make(gpu, from, ids, nr, &c);
+	status = make(gpu, from, ids, nr, &c);
 	if (from)
 		count_config_put(from);
 	if (status != ROCPROFILER_STATUS_SUCCESS)
@@ -412,6 +419,9 @@ void count_config_records(const struct count_config *c, const struct profile *p,
 					  &records->counter_value, error))
 				records->counter_value = 0;
 		}
+		if (counter->id.handle != c->ids[i].handle)
+			for (size_t n = 0; n < counter->nr_instances; n++)
+				records[n].id = counters_instance_as(records[n].id, c->ids[i]);
 		records += counter->nr_instances;
 	}
 }

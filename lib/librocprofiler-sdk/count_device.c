@@ -98,6 +98,8 @@ static rocprofiler_status_t start_counters(struct device *d, hsa_agent_t agent)
 {
 	char why[PROFILE_WHY_SIZE];
 
+	if (!count_config_nr_records(d->config))
+		return ROCPROFILER_STATUS_SUCCESS;
 	d->profile = count_config_make(d->config, agent, why);
 	if (!d->profile && !why[0])
 		return ROCPROFILER_STATUS_SUCCESS; /* constants alone */

@@ -127,6 +127,8 @@ static bool ask_tool(struct counted *d, const struct client_dispatch *c)
 			 (unsigned long long)id.handle);
 		return false;
 	}
+	if (!count_config_nr_records(d->config))
+		return false;
 	d->profile = count_config_profile(d->config, c->agent_handle, why);
 	if (!d->profile) {
 		log_warn("counters are not counted: %s", why);

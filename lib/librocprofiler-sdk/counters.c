@@ -65,6 +65,16 @@ static uint32_t nr_of(const struct counting_gpu *g)
 	return atomic_load_explicit(&g->nr, memory_order_acquire);
 }
 
+struct counter *counters_named(const struct counting_gpu *g, const char *name)
+{
+	uint32_t nr = nr_of(g);
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (strcmp(g->counters[i].metric.name, name) == 0)
+			return &g->counters[i];
+	return NULL;
+}
+
 static void add_named(struct counting_gpu *g, const char *name)
 {
 	char error[METRIC_ERROR_SIZE];
@@ -222,6 +232,13 @@ rocprofiler_counter_instance_id_t counters_instance(const struct counting_gpu *g
 {
 	return (c->id.handle & METRIC_MASK) << 48 | gpu->number << 40 | (uint64_t)xcc << 32 |
 	       (uint64_t)engine << 24 | instance;
+}
+
+rocprofiler_counter_instance_id_t counters_instance_as(rocprofiler_counter_instance_id_t instance,
+						       rocprofiler_counter_id_t id)
+{
+	return (instance & ((UINT64_C(1) << 40) - 1)) | (id.handle & METRIC_MASK) << 48 |
+	       (id.handle >> GPU_SHIFT) << 40;
 }
 
 bool counters_constant(const char *name, const struct counting_gpu *gpu, double *value)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* registered.h - functions of the host that code of hipcc has registered for kernels, by the kernels'
- * names
+/* registered.h - functions of the host that code of hipcc has registered for kernels, by the
+ * kernels' names
  *
- * Code registers its kernels before they are loaded: HIP's side notes them, and HSA's side asks when
- * it sees the kernels of a code object. A name is kept as a hash of 64 bits alone.
+ * Code registers its kernels before they are loaded: HIP's side notes them, and HSA's side asks
+ * when it sees the kernels of a code object. A name is kept as a hash of 64 bits alone.
  */
 #ifndef RTL_EVENT_REGISTERED_H
 #define RTL_EVENT_REGISTERED_H

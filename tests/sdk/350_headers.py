@@ -18,7 +18,7 @@ TREE = {
     "rocprofiler-sdk/marker": "api_args.h api_id.h table_id.h",
     "rocprofiler-sdk/rccl": "api_args.h api_id.h table_id.h",
     "rocprofiler-sdk/kfd": "kfd_id.h",
-    "rocprofiler-sdk/deprecated": "counters.h profile_config.h",
+    "rocprofiler-sdk/deprecated": "counters.h counting_services.h profile_config.h",
     "rocprofiler-sdk/experimental": "counters.h registration.h spm.h thread_trace.h",
     "rocprofiler-sdk/experimental/thread-trace": "agent.h core.h dispatch.h trace_decoder.h trace_decoder_types.h",
     "rocprofiler-sdk/cxx": "enum_string.hpp hash.hpp name_info.hpp operators.hpp perfetto.hpp serialization.hpp utility.hpp version.hpp",
@@ -91,6 +91,24 @@ def headers_for_comgr_and_elfutils_have_their_packages():
     lacking = sorted({package for name in NEEDS for package in lacks_packages(name)})
     if lacking:
         skip(f"not compiled: cxx/codeobj needs {' and '.join(lacking)}")
+
+
+@case
+def sources_for_rocm_6_4_find_their_names():
+    if not shutil.which("gcc"):
+        skip("no gcc")
+    text = """#include <rocprofiler-sdk/rocprofiler.h>
+        rocprofiler_status_t (*each)(rocprofiler_context_id_t, rocprofiler_dispatch_counting_service_callback_t, void *,
+            rocprofiler_profile_counting_record_callback_t, void *) = rocprofiler_configure_callback_dispatch_counting_service;
+        rocprofiler_status_t (*all)(rocprofiler_context_id_t, rocprofiler_buffer_id_t, rocprofiler_agent_id_t,
+            rocprofiler_device_counting_service_callback_t, void *) = rocprofiler_configure_device_counting_service;
+        #include <rocprofiler-sdk/deprecated/counting_services.h>
+        rocprofiler_counter_info_t info;
+        void *in_buffers = (void *)rocprofiler_configure_buffered_dispatch_counting_service;"""
+    include = [f"-I{r}" for r in ROOTS] + [a for f in rocm_folders() for a in ("-isystem", f)]
+    p = subprocess.run(["gcc", "-fsyntax-only", *WARNINGS, "-x", "c", "-std=c11", *include, "-"], input=text.encode(), capture_output=True,
+                       check=False)
+    equal("refused", p.stderr.decode(), "")
 
 
 @case

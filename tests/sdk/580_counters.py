@@ -49,8 +49,8 @@ def as_logged(said, names=NAMES):
             fail(f"dispatch {c['counted']}: counters {have}, in the log {want}")
 
 
-def counts_by_callback(abi):
-    said = tool(abi, "flood", *MIXED, "gpus=2", gpus=2)
+def counts_by_callback(abi, env=None):
+    said = tool(abi, "flood", *MIXED, "gpus=2", gpus=2, env=env)
     contains("output", said.run.out, " 0 wrong signals")
     equal("stderr", said.run.err, "")
     equal("dispatches", (said.totals["asked"], said.totals["shown"]), (int(re.search(r"(\d+) dispatches", said.run.out)[1]),) * 2)
@@ -63,6 +63,12 @@ def counts_by_callback(abi):
 @case
 def counts_by_callback_equal_the_log():
     counts_by_callback(1)
+
+
+@case
+def counters_of_a_gpu_are_named_by_the_ids_of_another_one():
+    for abi in (0, 1):
+        counts_by_callback(abi, {"COUNT_FIRST": 1})
 
 
 @case

@@ -12,6 +12,7 @@
  *	COUNT_STOP=40                     the context is stopped when so many dispatches were asked
  *					  for
  *	COUNT_TRACE=1                     dispatches are traced, too: their ids are compared
+ *	COUNT_FIRST=1                     the first GPU's ids name the counters of all GPUs
  *	COUNT_RETIRE=1                    each dispatch that was counted has an id that is retired
  *
  * Of a dispatch: its id, queue, thread, times, external id, and NAME=SUM/RECORDS for each counter.
@@ -251,7 +252,10 @@ static rocprofiler_status_t first_of(rocprofiler_agent_id_t agent, rocprofiler_c
 static void add_gpu(rocprofiler_agent_id_t agent)
 {
 	struct gpu *g = &gpus[atomic_load(&nr_gpus)];
-	rocprofiler_profile_config_id_t part = { .handle = 0 };
+	/* tools pass what the set of the GPU before left there: that is extended for this one */
+	rocprofiler_profile_config_id_t part = g == gpus ? (rocprofiler_profile_config_id_t){ 0 } :
+							   g[-1].configs[0];
+	rocprofiler_profile_config_id_t empty = { .handle = 0 };
 
 #if ROCPROFILER_SDK_ABI > 0
 	create_counters(agent);
@@ -261,6 +265,11 @@ static void add_gpu(rocprofiler_agent_id_t agent)
 	for (int i = 0; i < g->nr; i++)
 		check_counter(agent, g->counters[i]);
 	check_bad(g);
+	if (getenv("COUNT_FIRST"))
+		memcpy(g->counters, gpus[0].counters, sizeof(g->counters));
+	/* of a GPU of which the tool wants nothing */
+	OK(rocprofiler_create_profile_config(agent, NULL, 0, &empty));
+	OK(rocprofiler_destroy_profile_config(empty));
 	/* a set, and another one that has its counters and more */
 	OK(rocprofiler_create_profile_config(agent, g->counters, 1, &part));
 	for (int i = 0; i < nr_sets; i++) {
