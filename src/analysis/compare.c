@@ -61,15 +61,23 @@ static int compare_doubles(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double median_of(const double *sorted, size_t nr)
+static int compare_values(const void *a, const void *b)
 {
-	return sorted[(nr - 1) / 2];
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+int64_t compare_median(int64_t *values, size_t nr)
+{
+	qsort(values, nr, sizeof(*values), compare_values);
+	return values[(nr - 1) / 2];
 }
 
 /* The median of a resample of the same size. Its rank among the values is that of an order
  * statistic of uniform numbers, which has a beta distribution: no resample need be drawn, however
  * many values there are. */
-static double resampled_median(const double *sorted, size_t nr, uint64_t *state)
+static int64_t resampled_median(const int64_t *sorted, size_t nr, uint64_t *state)
 {
 	double k = (double)((nr + 1) / 2), below = random_gamma(state, k);
 	double above = random_gamma(state, (double)nr - k + 1);
@@ -78,18 +86,18 @@ static double resampled_median(const double *sorted, size_t nr, uint64_t *state)
 	return sorted[at < nr ? at : nr - 1];
 }
 
-static double change_of(double a, double b)
+static double change_of(int64_t a, int64_t b)
 {
-	return a == b ? 0 : a == 0 ? INFINITY : b / a - 1;
+	return a == b ? 0 : a == 0 ? INFINITY : (double)b / (double)a - 1;
 }
 
-static void find_interval(const double *a, size_t nr_a, const double *b, size_t nr_b, uint64_t seed,
-			  struct compare_result *out)
+static void find_interval(const int64_t *a, size_t nr_a, const int64_t *b, size_t nr_b,
+			  uint64_t seed, struct compare_result *out)
 {
 	double changes[RESAMPLES];
 
 	for (size_t i = 0; i < RESAMPLES; i++) {
-		double x = resampled_median(a, nr_a, &seed);
+		int64_t x = resampled_median(a, nr_a, &seed);
 
 		changes[i] = change_of(x, resampled_median(b, nr_b, &seed));
 	}
@@ -129,14 +137,15 @@ static int exact_tail(size_t nr_a, size_t nr_b, size_t u, double *p)
 
 /* U of b: pairs in which b is larger, equal ones half. *ties: sum of t^3 - t over groups of t equal
  * values. */
-static double count_larger(const double *a, size_t nr_a, const double *b, size_t nr_b, double *ties)
+static double count_larger(const int64_t *a, size_t nr_a, const int64_t *b, size_t nr_b,
+			   double *ties)
 {
 	size_t i = 0, j = 0;
 	double u = 0;
 
 	*ties = 0;
 	while (i < nr_a || j < nr_b) {
-		double x = j == nr_b || (i < nr_a && a[i] <= b[j]) ? a[i] : b[j];
+		int64_t x = j == nr_b || (i < nr_a && a[i] <= b[j]) ? a[i] : b[j];
 		size_t from_a = i, from_b = j;
 		double of_a, of_b;
 
@@ -162,16 +171,14 @@ static double approximate_p(double u, double nr_a, double nr_b, double ties)
 	return erfc(away / sqrt(2 * variance));
 }
 
-int compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t seed,
+int compare_samples(int64_t *a, size_t nr_a, int64_t *b, size_t nr_b, uint64_t seed,
 		    struct compare_result *out)
 {
 	double most = (double)nr_a * (double)nr_b, ties, u;
 
-	qsort(a, nr_a, sizeof(*a), compare_doubles);
-	qsort(b, nr_b, sizeof(*b), compare_doubles);
+	out->a = compare_median(a, nr_a);
+	out->b = compare_median(b, nr_b);
 	u = count_larger(a, nr_a, b, nr_b, &ties);
-	out->a = median_of(a, nr_a);
-	out->b = median_of(b, nr_b);
 	out->change = change_of(out->a, out->b);
 	out->effect = u / most;
 	if (ties == 0 && nr_a <= EXACT_MAX && nr_b <= EXACT_MAX) {

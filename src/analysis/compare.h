@@ -18,7 +18,7 @@
 #define COMPARE_INTERVAL_MIN 6 /* values of a side from which on an interval means something */
 
 struct compare_result {
-	double a, b;	  /* medians: the smallest value that half of the values do not exceed */
+	int64_t a, b;	  /* medians: compare_median() */
 	double change;	  /* b / a - 1; 0 if both are 0, infinite if only a is */
 	double low, high; /* in this range the change is with 95 % */
 	double p;	  /* chance of at least such a difference without a cause */
@@ -26,8 +26,11 @@ struct compare_result {
 	double effect;
 };
 
+/* The smallest value that half of the values, of which there is one at least, do not exceed; sorts
+ * them. */
+int64_t compare_median(int64_t *values, size_t nr);
 /* Compares two sets, each of at least one value; sorts both. 0 or -ENOMEM. */
-int compare_samples(double *a, size_t nr_a, double *b, size_t nr_b, uint64_t seed,
+int compare_samples(int64_t *a, size_t nr_a, int64_t *b, size_t nr_b, uint64_t seed,
 		    struct compare_result *out);
 /* The smallest p that sets of these sizes can have. */
 double compare_least_p(size_t nr_a, size_t nr_b);

@@ -3,7 +3,6 @@
 #include "analysis/diff.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +64,7 @@ static int add_values(struct diff_side *side, const int64_t *values, size_t nr)
 {
 	if (nr > side->max - side->nr) {
 		size_t max = 2 * side->max > side->nr + nr ? 2 * side->max : side->nr + nr;
-		double *grown = alloc_resize(side->values, max, sizeof(*grown));
+		int64_t *grown = alloc_resize(side->values, max, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
@@ -73,7 +72,7 @@ static int add_values(struct diff_side *side, const int64_t *values, size_t nr)
 		side->max = max;
 	}
 	for (size_t i = 0; i < nr; i++)
-		side->values[side->nr + i] = values ? (double)values[i] : 0;
+		side->values[side->nr + i] = values ? values[i] : 0;
 	side->nr += nr;
 	return 0;
 }
@@ -86,15 +85,15 @@ int diff_add(struct diff *d, int side, enum diff_kind kind, enum diff_measure me
 	return row ? add_values(&row->sides[side], values, nr) : -ENOMEM;
 }
 
-static double sum_of(const struct diff *d, const struct diff_row *like, enum diff_measure measure,
-		     int side)
+static uint64_t sum_of(const struct diff *d, const struct diff_row *like, enum diff_measure measure,
+		       int side)
 {
 	uint64_t hash;
 	const struct diff_row *row = find_row(d, like->kind, measure, like->name, &hash);
-	double sum = 0;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; row && i < row->sides[side].nr; i++)
-		sum += row->sides[side].values[i];
+		sum += (uint64_t)row->sides[side].values[i];
 	return sum;
 }
 
@@ -211,21 +210,27 @@ static int compare_row(struct diff_row *row, uint64_t seed)
 {
 	struct diff_side *a = &row->sides[0], *b = &row->sides[1];
 
+	if (a->nr)
+		a->median = compare_median(a->values, a->nr);
+	if (b->nr)
+		b->median = compare_median(b->values, b->nr);
 	if (!diff_is_compared(row))
 		return 0;
 	row->is_exact = row->measure == DIFF_COUNT && is_constant(a) && is_constant(b);
 	return compare_samples(a->values, a->nr, b->values, b->nr, seed, &row->result);
 }
 
-static double weight_of(const struct diff_row *row)
+static uint64_t weight_of(const struct diff_row *row)
 {
-	return row->kind == DIFF_RUN ? INFINITY : fmax(row->sides[0].total, row->sides[1].total);
+	const struct diff_side *a = &row->sides[0], *b = &row->sides[1];
+
+	return row->kind == DIFF_RUN ? UINT64_MAX : a->total > b->total ? a->total : b->total;
 }
 
 static int compare_rows(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
-	double x_ns = weight_of(x), y_ns = weight_of(y);
+	uint64_t x_ns = weight_of(x), y_ns = weight_of(y);
 	int names;
 
 	if (x->verdict != y->verdict)

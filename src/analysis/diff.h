@@ -44,9 +44,10 @@ enum diff_verdict {
 extern const char *const diff_verdicts[DIFF_NR_VERDICTS];
 
 struct diff_side {
-	double *values;
+	int64_t *values; /* sorted, after diff_compare() */
 	size_t nr, max;
-	double count, total; /* of the name, all runs together; total in ns */
+	int64_t median;	       /* of the values, if there are any */
+	uint64_t count, total; /* of the name, all runs together; total in ns */
 };
 
 struct diff_row {

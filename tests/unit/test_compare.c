@@ -10,11 +10,11 @@
 
 #define KERNELS 10
 
-/* Times of a kernel: `noise` is their deviation as a share of 100 us. */
-static void make_times(double *out, size_t nr, double factor, double noise, uint64_t *state)
+/* Times of a kernel: `noise` is their deviation as a share of 100 ms. */
+static void make_times(int64_t *out, size_t nr, double factor, double noise, uint64_t *state)
 {
 	for (size_t i = 0; i < nr; i++)
-		out[i] = 100000 * factor * (1 + noise * compare_normal(state));
+		out[i] = (int64_t)(1e8 * factor * (1 + noise * compare_normal(state)));
 }
 
 /* Of KERNELS kernels, how many differ significantly between two sides of `nr` values; the first one
@@ -22,7 +22,8 @@ static void make_times(double *out, size_t nr, double factor, double noise, uint
 static unsigned int count_alarms(size_t nr, double factor, double noise, uint64_t *state,
 				 bool *is_found)
 {
-	double a[512], b[512], p[KERNELS];
+	int64_t a[512], b[512];
+	double p[KERNELS];
 	struct compare_result r[KERNELS];
 	bool significant[KERNELS];
 	unsigned int alarms = 0;
@@ -75,7 +76,7 @@ TEST(interval_covers_the_change)
 
 	for (int i = 0; i < 200; i++) {
 		struct compare_result r;
-		double a[40], b[40];
+		int64_t a[40], b[40];
 
 		make_times(a, 40, 1, 0.05, &state);
 		make_times(b, 40, 1.1, 0.05, &state);
@@ -86,22 +87,10 @@ TEST(interval_covers_the_change)
 	CHECK_GE_UINT(covered, 182);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double pick_median(double values[51])
-{
-	qsort(values, 51, sizeof(*values), compare_doubles);
-	return values[25];
-}
-
 TEST(interval_is_that_of_drawn_resamples)
 {
-	double a[51], b[51], changes[4000];
+	int64_t a[51], b[51];
+	double changes[4000];
 	uint64_t state = 11;
 	struct compare_result r;
 	size_t below = 0;
@@ -110,13 +99,13 @@ TEST(interval_is_that_of_drawn_resamples)
 	make_times(b, 51, 1.2, 0.1, &state);
 	CHECK_OK(compare_samples(a, 51, b, 51, 5, &r));
 	for (size_t i = 0; i < 4000; i++) {
-		double x[51], y[51];
+		int64_t x[51], y[51];
 
 		for (size_t k = 0; k < 51; k++) {
 			x[k] = a[compare_random(&state) % 51];
 			y[k] = b[compare_random(&state) % 51];
 		}
-		changes[i] = pick_median(y) / pick_median(x) - 1;
+		changes[i] = (double)compare_median(y, 51) / (double)compare_median(x, 51) - 1;
 	}
 	for (size_t i = 0; i < 4000; i++)
 		below += changes[i] < r.low;
@@ -125,7 +114,8 @@ TEST(interval_is_that_of_drawn_resamples)
 
 TEST(p_is_exact_for_few_values)
 {
-	double a[] = { 1, 2, 3 }, b[] = { 4, 5, 6 }, c[] = { 1, 4, 5, 9 }, d[] = { 2, 6, 7, 8, 10 };
+	int64_t a[] = { 1, 2, 3 }, b[] = { 4, 5, 6 }, c[] = { 1, 4, 5, 9 },
+		d[] = { 2, 6, 7, 8, 10 };
 	struct compare_result r;
 
 	CHECK_OK(compare_samples(a, 3, b, 3, 1, &r));
@@ -141,9 +131,26 @@ TEST(p_is_exact_for_few_values)
 	CHECK_NEAR(r.p, 2 * 26 / 126.0, 1e-12);
 }
 
+/* Doubles are the same from 2^53 ns on, 104 days. */
+TEST(long_times_are_compared_exactly)
+{
+	const int64_t most = INT64_MAX;
+	int64_t a[] = { most, most - 2, most - 4 }, b[] = { most - 1, most - 3, most - 5 };
+	struct compare_result r;
+
+	CHECK_OK(compare_samples(a, 3, b, 3, 1, &r));
+	CHECK_EQ_INT(r.a, most - 2);
+	CHECK_EQ_INT(r.b, most - 3);
+	/* b is larger in 3 of 9 pairs, and no two values are equal */
+	CHECK_NEAR(r.effect, 1 / 3.0, 1e-12);
+	CHECK_NEAR(r.p, 0.7, 1e-12);
+	/* of an even number the lower of the middle */
+	CHECK_EQ_INT(compare_median((int64_t[]){ 4, 1, 3, 2 }, 4), 2);
+}
+
 TEST(equal_values_differ_in_nothing)
 {
-	double a[200], b[200];
+	int64_t a[200], b[200];
 	struct compare_result r;
 
 	for (size_t i = 0; i < 200; i++)

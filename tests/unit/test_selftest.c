@@ -6,15 +6,15 @@
 #define NR 30
 
 /* `base` with a spread of a tenth, moved by `by`. */
-static void fill(double values[NR], double base, double by, uint64_t seed)
+static void fill(int64_t values[NR], double base, double by, uint64_t seed)
 {
 	for (int i = 0; i < NR; i++)
-		values[i] = base * (0.95 + 0.1 * compare_uniform(&seed)) + by;
+		values[i] = (int64_t)(base * (0.95 + 0.1 * compare_uniform(&seed)) + by);
 }
 
 TEST(launch_that_costs_more_than_the_limit_fails)
 {
-	double plain[NR], traced[NR];
+	int64_t plain[NR], traced[NR];
 	struct compare_result r;
 
 	fill(plain, 5000, 0, 1);
@@ -25,7 +25,7 @@ TEST(launch_that_costs_more_than_the_limit_fails)
 
 TEST(launches_that_differ_by_noise_alone_pass)
 {
-	double plain[NR], traced[NR];
+	int64_t plain[NR], traced[NR];
 	struct compare_result r;
 
 	fill(plain, 5000, 0, 1);
@@ -41,11 +41,11 @@ TEST(events_that_are_longer_or_shorter_fail_beyond_the_limit)
 	} rows[] = { { 0, false }, { 20, false }, { 200, true }, { -200, true } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		double plain[NR], traced[NR];
+		int64_t plain[NR], traced[NR];
 		struct compare_result r;
 
-		fill(plain, 1600, 0, 1);
-		fill(traced, 1600, rows[i].by, 2);
+		fill(plain, 1600e3, 0, 1);
+		fill(traced, 1600e3, rows[i].by * 1e3, 2);
 		CHECK(selftest_events_differ(plain, NR, traced, NR, &r) == rows[i].differ);
 	}
 }

@@ -224,10 +224,10 @@ static void add_data_row(struct sheet *table, const struct diff_row *row)
 		{ .real = r->effect, .none = !both },
 		{ .num = a->nr },
 		{ .num = b->nr },
-		{ .num = (uint64_t)a->count, .none = !is_named },
-		{ .num = (uint64_t)b->count, .none = !is_named },
-		{ .num = (uint64_t)a->total, .none = !is_named },
-		{ .num = (uint64_t)b->total, .none = !is_named },
+		{ .num = a->count, .none = !is_named },
+		{ .num = b->count, .none = !is_named },
+		{ .num = a->total, .none = !is_named },
+		{ .num = b->total, .none = !is_named },
 		{ .text = diff_verdicts[row->verdict] },
 		{ .text = diff_kinds[row->kind] },
 		{ .text = row->name },
@@ -351,8 +351,8 @@ static void report_failed(const struct gate_result *c, const struct diff_row *ro
 		ui_error("fails '%s': %s the limit, %.200s: %s", c->text, limit, row->name,
 			 diff_verdicts[row->verdict]);
 	else if (row->measure == DIFF_COUNT)
-		ui_error("fails '%s': %s the limit, %.200s: %+.1f %% (%.0f, %.0f)", c->text, limit,
-			 row->name, 100 * r->change, r->a, r->b);
+		ui_error("fails '%s': %s the limit, %.200s: %+.1f %% (%" PRId64 ", %" PRId64 ")",
+			 c->text, limit, row->name, 100 * r->change, r->a, r->b);
 	else
 		ui_error("fails '%s': %s the limit, %.200s: %+.1f %% (95 %%: %+.1f %% to %+.1f %%)",
 			 c->text, limit, row->name, 100 * r->change, 100 * r->low, 100 * r->high);

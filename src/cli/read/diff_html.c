@@ -33,13 +33,6 @@ static int write_escaped(void *file, const char *bytes, size_t size)
 	return ret;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void number(struct json *j, const char *key, double value, bool is_known)
 {
 	json_key(j, key);
@@ -49,28 +42,28 @@ static void number(struct json *j, const char *key, double value, bool is_known)
 		json_null(j);
 }
 
-static double put_values(struct json *j, const struct diff_side *side)
+static void put_values(struct json *j, const struct diff_side *side)
 {
-	double *sorted = malloc((side->nr + 1) * sizeof(*sorted)), median;
 	size_t shown = side->nr < SAMPLE ? side->nr : SAMPLE;
 
-	if (!sorted)
-		ui_die_memory();
-	if (side->nr) /* else there is no array */
-		memcpy(sorted, side->values, side->nr * sizeof(*sorted));
-	qsort(sorted, side->nr, sizeof(*sorted), compare_values);
 	json_object(j);
 	json_key(j, "nr");
 	json_uint(j, side->nr);
 	json_key(j, "sample");
 	json_array(j);
 	for (size_t i = 0; i < shown; i++)
-		json_double(j, sorted[shown > 1 ? i * (side->nr - 1) / (shown - 1) : 0]);
+		json_int(j, side->values[shown > 1 ? i * (side->nr - 1) / (shown - 1) : 0]);
 	json_array_end(j);
 	json_object_end(j);
-	median = side->nr ? (sorted[(side->nr - 1) / 2] + sorted[side->nr / 2]) / 2 : NAN;
-	free(sorted);
-	return median;
+}
+
+static void put_median(struct json *j, const char *key, const struct diff_side *side)
+{
+	json_key(j, key);
+	if (side->nr)
+		json_int(j, side->median);
+	else
+		json_null(j);
 }
 
 static void put_item(struct json *j, const struct diff_row *row)
@@ -78,7 +71,6 @@ static void put_item(struct json *j, const struct diff_row *row)
 	const struct diff_side *a = &row->sides[0], *b = &row->sides[1];
 	const struct compare_result *r = &row->result;
 	bool both = diff_is_compared(row), interval = both && diff_has_interval(row);
-	double medians[2];
 
 	json_object(j);
 	json_member_text(j, "what", diff_kinds[row->kind]);
@@ -92,16 +84,16 @@ static void put_item(struct json *j, const struct diff_row *row)
 	number(j, "p", r->p, both && !row->is_exact);
 	json_key(j, "totals");
 	json_array(j);
-	json_double(j, a->total);
-	json_double(j, b->total);
+	json_uint(j, a->total);
+	json_uint(j, b->total);
 	json_array_end(j);
 	json_key(j, "values");
 	json_array(j);
-	for (int i = 0; i < 2; i++)
-		medians[i] = put_values(j, &row->sides[i]);
+	put_values(j, a);
+	put_values(j, b);
 	json_array_end(j);
-	number(j, "a_median", medians[0], true);
-	number(j, "b_median", medians[1], true);
+	put_median(j, "a_median", a);
+	put_median(j, "b_median", b);
 	json_object_end(j);
 }
 

@@ -157,9 +157,9 @@ bool selftest_went_well(struct selftest *s, enum selftest_id id, const struct se
 /* Of an account: the number of a key, and whether it is there. */
 uint64_t selftest_number(const struct selftest_account *account, const char *key);
 const char *selftest_text(const struct selftest_account *account, const char *key);
-/* The values of a key, which may be there often; their number. */
-size_t selftest_reals(const struct selftest_account *account, const char *key, double *out,
-		      size_t max);
+/* The times of a key, which may be there often, in units of unit_ns; out: in ns. Their number. */
+size_t selftest_times(const struct selftest_account *account, const char *key, double unit_ns,
+		      int64_t *out, size_t max);
 
 /* ---- scenarios ---- */
 
@@ -183,9 +183,9 @@ int64_t selftest_query(sqlite3 *db, const char *sql);
 /* Whether two sets of times differ by more than a limit and by more than noise: more than
  * EVENTS_LIMIT in either direction; a launch that costs more than limit_ns more. Both sort the
  * sets. */
-bool selftest_events_differ(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+bool selftest_events_differ(int64_t *plain, size_t nr_plain, int64_t *traced, size_t nr_traced,
 			    struct compare_result *out);
-bool selftest_costs_more(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+bool selftest_costs_more(int64_t *plain, size_t nr_plain, int64_t *traced, size_t nr_traced,
 			 uint64_t limit_ns, struct compare_result *out);
 /* The chance that all `died` runs are traced ones, `traced` of `all`, if tracing has no part in
  * it. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,13 +64,14 @@ uint64_t selftest_number(const struct selftest_account *a, const char *key)
 	return strtoull(selftest_text(a, key), NULL, 10);
 }
 
-size_t selftest_reals(const struct selftest_account *a, const char *key, double *out, size_t max)
+size_t selftest_times(const struct selftest_account *a, const char *key, double unit_ns,
+		      int64_t *out, size_t max)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < a->nr && nr < max; i++)
 		if (strcmp(a->keys[i], key) == 0)
-			out[nr++] = strtod(a->values[i], NULL);
+			out[nr++] = llround(strtod(a->values[i], NULL) * unit_ns);
 	return nr;
 }
 

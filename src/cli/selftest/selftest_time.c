@@ -20,14 +20,14 @@
 #define VIRTUAL_KERNEL_NS "VGPU_KERNEL_NS=200000"
 
 struct sides {
-	double values[2][VALUES_MAX];
+	int64_t values[2][VALUES_MAX]; /* ns */
 	size_t nr[2];
 };
 
 /* Takes turns: untraced, traced. Whether all runs went well. `last` is the last traced run, the
  * caller's to end. */
 static bool take_turns(struct selftest *s, enum selftest_id id, const struct selftest_play *play,
-		       unsigned int rounds, const char *key, struct sides *out,
+		       unsigned int rounds, const char *key, double unit_ns, struct sides *out,
 		       struct selftest_run *last)
 {
 	bool good = true;
@@ -42,7 +42,7 @@ static bool take_turns(struct selftest *s, enum selftest_id id, const struct sel
 		selftest_done(last);
 		selftest_play(s, &one, last);
 		good = selftest_went_well(s, id, last, 0);
-		out->nr[side] += selftest_reals(&last->account, key,
+		out->nr[side] += selftest_times(&last->account, key, unit_ns,
 						out->values[side] + out->nr[side],
 						VALUES_MAX - out->nr[side]);
 	}
@@ -76,7 +76,7 @@ static void check_kernels(struct selftest *s, const struct selftest_run *run, do
 	sqlite3_close(db);
 }
 
-bool selftest_events_differ(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+bool selftest_events_differ(int64_t *plain, size_t nr_plain, int64_t *traced, size_t nr_traced,
 			    struct compare_result *out)
 {
 	if (compare_samples(plain, nr_plain, traced, nr_traced, 1, out))
@@ -84,12 +84,12 @@ bool selftest_events_differ(double *plain, size_t nr_plain, double *traced, size
 	return out->p < COMPARE_ALPHA && (out->low > EVENTS_LIMIT || out->high < -EVENTS_LIMIT);
 }
 
-bool selftest_costs_more(double *plain, size_t nr_plain, double *traced, size_t nr_traced,
+bool selftest_costs_more(int64_t *plain, size_t nr_plain, int64_t *traced, size_t nr_traced,
 			 uint64_t limit_ns, struct compare_result *out)
 {
 	if (compare_samples(plain, nr_plain, traced, nr_traced, 1, out))
 		ui_die_memory();
-	return out->p < COMPARE_ALPHA && out->a * out->low > (double)limit_ns;
+	return out->p < COMPARE_ALPHA && (double)out->a * out->low > (double)limit_ns;
 }
 
 void selftest_events(struct selftest *s)
@@ -105,15 +105,17 @@ void selftest_events(struct selftest *s)
 		play.args = s->quick ? "pairs=10 rounds=16" : "pairs=20 rounds=16";
 		play.more = VIRTUAL_KERNEL_NS;
 	}
-	if (take_turns(s, SELFTEST_EVENTS, &play, s->quick ? 1 : 3, "elapsed_us", &sides, &last)) {
+	if (take_turns(s, SELFTEST_EVENTS, &play, s->quick ? 1 : 3, "elapsed_us", 1e3, &sides,
+		       &last)) {
 		differ = selftest_events_differ(sides.values[0], sides.nr[0], sides.values[1],
 						sides.nr[1], &r);
 		selftest_set(
 			s, SELFTEST_EVENTS, differ ? SELFTEST_FAIL : SELFTEST_PASS,
 			"%.1f us untraced, %.1f us traced: %+.1f %% (95 %%: %+.1f to %+.1f; limit "
 			"%.0f %%)",
-			r.a, r.b, 100 * r.change, 100 * r.low, 100 * r.high, 100 * EVENTS_LIMIT);
-		check_kernels(s, &last, r.b);
+			(double)r.a / 1e3, (double)r.b / 1e3, 100 * r.change, 100 * r.low,
+			100 * r.high, 100 * EVENTS_LIMIT);
+		check_kernels(s, &last, (double)r.b / 1e3);
 	}
 	selftest_rest(s, SELFTEST_EVENTS, SELFTEST_ENCLOSE, SELFTEST_SKIP, "a run failed");
 	selftest_done(&last);
@@ -129,16 +131,17 @@ void selftest_overhead(struct selftest *s)
 	double low, high;
 	bool more;
 
-	if (take_turns(s, SELFTEST_OVERHEAD, &play, s->quick ? 1 : 3, "launch_ns", &sides, &last)) {
+	if (take_turns(s, SELFTEST_OVERHEAD, &play, s->quick ? 1 : 3, "launch_ns", 1, &sides,
+		       &last)) {
 		more = selftest_costs_more(sides.values[0], sides.nr[0], sides.values[1],
 					   sides.nr[1], s->limit_ns, &r);
-		low = r.a * r.low;
-		high = r.a * r.high;
-		selftest_set(
-			s, SELFTEST_OVERHEAD, more ? SELFTEST_FAIL : SELFTEST_PASS,
-			"%.0f ns untraced, %.0f ns traced: %+.0f ns (95 %%: %+.0f to %+.0f; limit "
-			"%" PRIu64 ")",
-			r.a, r.b, r.b - r.a, low, high, s->limit_ns);
+		low = (double)r.a * r.low;
+		high = (double)r.a * r.high;
+		selftest_set(s, SELFTEST_OVERHEAD, more ? SELFTEST_FAIL : SELFTEST_PASS,
+			     "%" PRId64 " ns untraced, %" PRId64 " ns traced: %+" PRId64
+			     " ns (95 %%: %+.0f to %+.0f; limit "
+			     "%" PRIu64 ")",
+			     r.a, r.b, r.b - r.a, low, high, s->limit_ns);
 	}
 	selftest_done(&last);
 }
