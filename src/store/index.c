@@ -475,11 +475,31 @@ static int pass_keys(struct index *index, struct index_past *past)
 	return 0;
 }
 
+/* A thread whose record was lost, or comes later, is known by what it did in this part. */
+static int pass_threads(const struct index *index, struct index_past *past)
+{
+	size_t nr;
+	const struct store_thread *threads = index_threads(index, &nr);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++) {
+		struct rec_thread rec = {
+			.h = { .type = REC_THREAD, .size8 = sizeof(rec) / 8, .id = threads[i].tid }
+		};
+
+		if (!threads[i].has_record)
+			ret = append(&past->records, &past->size, &past->cap, &rec, sizeof(rec));
+	}
+	return ret;
+}
+
 int index_pass(struct index *index, struct index_past *past)
 {
 	struct flow flow = { 0 };
 	int ret = append(&past->records, &past->size, &past->cap, index->records, index->size);
 
+	if (ret == 0)
+		ret = pass_threads(index, past);
 	if (ret == 0)
 		ret = pass_links(index, past);
 	if (ret == 0)

@@ -27,6 +27,7 @@ struct store_thread {
 	uint32_t tid;
 	uint64_t first_ns; /* 0: other records refer to it, its REC_THREAD is missing */
 	char name[17];
+	bool has_record; /* in this part of the trace or an earlier one */
 };
 
 /* Operations. `flags` is enum rec_flags. end_ns is as recorded (0 when unfinished). */

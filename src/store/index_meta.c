@@ -118,6 +118,7 @@ static int take_thread(struct index *index, const struct rec_thread *rec)
 	thread->tid = rec->h.id;
 	thread->first_ns = rec->first_ns;
 	memcpy(thread->name, rec->name, sizeof(rec->name));
+	thread->has_record = true;
 	return 0;
 }
 

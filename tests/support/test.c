@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <ftw.h>
 #include <limits.h>
 #include <signal.h>
@@ -155,6 +156,23 @@ const char *test_tmpfile(const char *name)
 
 	snprintf(path, PATH_MAX, "%s/%s", tmpdir, name);
 	return path;
+}
+
+void test_heap_is_given_back(void (*once)(void *arg), void *arg)
+{
+	enum { TIMES = 40, LEAST = 64 };
+	size_t used[2];
+
+	/* the first times fill what is kept for the next ones, by the C library as well, a few
+	 * bytes of which come and go */
+	for (int i = 0; i < 2; i++) {
+		for (int n = 0; n < TIMES; n++)
+			once(arg);
+		used[i] = mallinfo2().uordblks;
+	}
+	CHECK_MSG(used[1] < used[0] + TIMES * LEAST,
+		  "%zu bytes are used after %d times, %zu after %d", used[0], TIMES, used[1],
+		  2 * TIMES);
 }
 
 const char *test_text_of(const char *path)

@@ -66,6 +66,9 @@ const char *test_tmpfile(const char *name);
 /* A file's text, its first 65535 bytes; lives until the next call. Ends the test where there is
  * none. */
 const char *test_text_of(const char *path);
+/* Does it 80 times, and ends the test if it keeps 64 bytes or more of the heap each time.
+ * Sanitizers, which have a heap of their own, look for leaks themselves. */
+void test_heap_is_given_back(void (*once)(void *arg), void *arg);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t test_now_ns(void);
 

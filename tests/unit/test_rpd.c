@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -614,4 +615,138 @@ TEST(format_is_found_by_name)
 {
 	CHECK_NOT_NULL(export_find("rpd"));
 	CHECK_NULL(export_find("nothing"));
+}
+
+struct conversion {
+	const struct export_format *format;
+	const char *db;
+	char out[256];
+};
+
+static void export_once(void *arg)
+{
+	const struct conversion *c = arg;
+
+	CHECK_MSG(export_run(c->format, &c->db, 1, c->out, &force, &res) == 0, "%s: %s",
+		  c->format->name, res.error);
+}
+
+TEST(formats_give_their_memory_back)
+{
+	struct conversion c = { .db = convert(sample(false, true)) };
+
+	for (c.format = export_formats; c.format->name; c.format++) {
+		if (!c.format->write || c.format->shape == EXPORT_SET)
+			continue;
+		snprintf(c.out, sizeof(c.out), "%s/x%s", test_tmpdir(), c.format->suffix);
+		test_heap_is_given_back(export_once, &c);
+	}
+}
+
+/* ---- databases that grow --------------------------------------------------------------------- */
+
+/* Begins a database with the traces, commits it after each, and ends the job. Its name. */
+static const char *leave_unfinished(const char *const *spools, size_t nr)
+{
+	static char path[256];
+	struct rpd *r;
+
+	CHECK_OK(rpd_grow(&r, test_tmpfile("grown.db"), &force, &res));
+	snprintf(path, sizeof(path), "%s", rpd_grow_file(r));
+	for (size_t i = 0; i < nr; i++) {
+		CHECK_OK(rpd_grow_add(r, spools[i]));
+		CHECK_OK(rpd_grow_commit(r));
+		CHECK_GT_UINT(rpd_grow_offset(r, spools[i]), 0);
+	}
+	rpd_grow_end(r);
+	CHECK(rpd_grow_is_unfinished(path));
+	return path;
+}
+
+static void two_samples(char path[2][256])
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct spool_make_sample s = { .pid = 100 + i, .host = "nodeA", .mem = true };
+
+		snprintf(path[i], sizeof(path[i]), "%s/p%u.rtl", test_tmpdir(), i);
+		spool_make_sample(path[i], &s);
+	}
+}
+
+static const char tables[] =
+	"SELECT pid, tid, kernel, begin_ns, end_ns, packet_index FROM rtl_dispatch JOIN rtl_op O USING (op_id) "
+	"UNION ALL SELECT pid, kind, message, begin_ns, end_ns, 0 FROM rtl_marker ORDER BY 1, 4, 3, 6";
+
+TEST(unfinished_database_is_continued)
+{
+	char path[2][256], at_once[8192], grown[8192];
+	const char *spools[2] = { path[0], path[1] };
+	const char *db = test_tmpfile("grown.db");
+	struct job_options more = { .force = true };
+	struct job_result whole;
+
+	two_samples(path);
+	CHECK_OK(rpd_write(spools, 2, db, &force, &whole));
+	snprintf(at_once, sizeof(at_once), "%s", db_text(db, tables));
+	CHECK_OK(remove(db));
+	more.unfinished = leave_unfinished(spools, 2);
+	CHECK_MSG(rpd_write(spools, 2, db, &more, &res) == 0, "%s", res.error);
+	snprintf(grown, sizeof(grown), "%s", db_text(db, tables));
+	CHECK_STR_EQ(grown, at_once);
+	CHECK_STR_EQ(db_text(db, "PRAGMA foreign_key_check"), "");
+	CHECK_GT_UINT(strlen(grown), 100);
+	CHECK_EQ_UINT(res.nr_processes, whole.nr_processes);
+	CHECK_EQ_UINT(res.nr_dispatches, whole.nr_dispatches);
+	CHECK_EQ_UINT(res.nr_markers, whole.nr_markers);
+	CHECK_STR_EQ(res.verdict, whole.verdict);
+	CHECK_EQ_INT(access(more.unfinished, F_OK), -1);
+}
+
+TEST(commit_writes_the_state_of_what_changed)
+{
+	char path[2][256], unfinished[256];
+	const char *spools[2] = { path[0], path[1] };
+	struct job_options more = { .force = true, .unfinished = unfinished };
+	struct rpd *r;
+
+	two_samples(path);
+	snprintf(unfinished, sizeof(unfinished), "%s", leave_unfinished(spools, 1));
+	db_exec(unfinished,
+		"CREATE TABLE saved (id INTEGER); CREATE TRIGGER note AFTER INSERT ON rtl_state "
+		"BEGIN INSERT INTO saved VALUES (new.id); END");
+	CHECK_OK(rpd_grow(&r, test_tmpfile("grown.db"), &more, &res));
+	CHECK_OK(rpd_grow_add(r, spools[1]));
+	CHECK_OK(rpd_grow_commit(r));
+	CHECK_OK(rpd_grow_commit(r));
+	rpd_grow_end(r);
+	/* 0 is the job's; of a process once */
+	CHECK_STR_EQ(db_text(unfinished, "SELECT id, count(*) FROM saved WHERE id GROUP BY id"),
+		     "2|1\n");
+}
+
+TEST(merged_parts_of_a_trace_are_one_process)
+{
+	char path[2][256], first[256], second[256], part[256];
+	const char *inputs[2] = { first, second };
+	struct job_result of_next;
+	struct rpd *r, *next;
+
+	two_samples(path);
+	CHECK_OK(rpd_grow(&r, test_tmpfile("split.db"), &force, &res));
+	CHECK_OK(rpd_grow_add(r, path[0]));
+	CHECK_OK(rpd_grow_commit(r));
+	CHECK_OK(rpd_grow_split(r, &next, &force, &of_next));
+	snprintf(part, sizeof(part), "%s", rpd_grow_file(next));
+	snprintf(first, sizeof(first), "%s/first.db", test_tmpdir());
+	snprintf(second, sizeof(second), "%s/second.db", test_tmpdir());
+	CHECK_OK(rpd_grow_finish(r, first));
+	CHECK_EQ_INT(db_int(first, "SELECT count(*) FROM rtl_loss WHERE reason = 'continued'"), 1);
+	CHECK_OK(rpd_grow_finish(next, second));
+	CHECK_MSG(rpd_merge(inputs, 2, test_tmpfile("both.db"), &force, &res) == 0, "%s",
+		  res.error);
+	CHECK_EQ_UINT(res.nr_processes, 1);
+	CHECK_NULL(strstr(res.verdict, "continued"));
+	CHECK_EQ_INT(db_int(test_tmpfile("both.db"),
+			    "SELECT count(*) FROM rtl_loss WHERE reason = 'continued'"),
+		     0);
 }
