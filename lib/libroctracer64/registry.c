@@ -134,9 +134,7 @@ void registry_forget_pool(const struct buffer *pool)
 {
 	lock_take(&lock);
 	for (uint32_t domain = 0; domain < ACTIVITY_DOMAIN_NUMBER; domain++) {
-		uint32_t nr = names_nr_ops(domain);
-
-		for (uint32_t op = 0; op < nr && op < REGISTRY_MAX_OPS; op++) {
+		for (uint32_t op = 0; op < REGISTRY_MAX_OPS; op++) {
 			if (registry_get_pool(domain, op) == pool)
 				set_pool(domain, op, NULL);
 		}

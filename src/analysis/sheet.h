@@ -94,6 +94,10 @@ void sheet_put_last(struct sheet *t);
 
 static inline const struct sheet_cell *sheet_cell(const struct sheet *t, size_t row, size_t column)
 {
+#ifdef RTL_DEBUG_CHECKS
+	if (row >= t->nr_rows || column >= t->nr_columns)
+		__builtin_trap();
+#endif
 	return &t->cells[row * t->nr_columns + column];
 }
 

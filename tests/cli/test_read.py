@@ -626,6 +626,8 @@ class Help(Case):
             self.assertRegex(line, r"^(ok|warn|missing|note|        ) ")
         self.assertNotIn("\x1b", p.stdout)
         self.assertLessEqual(len(self.rtl("doctor", "-q", status=None).stdout), len(p.stdout))
+        self.assertRegex(p.stdout, r"^rtl \d")
+        self.assertNotRegex(self.rtl("doctor", "-q", status=None).stdout, r"(?m)^rtl \d")
 
 
 class ListCounters(Case):

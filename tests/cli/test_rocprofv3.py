@@ -161,6 +161,15 @@ class Csv(Formats):
         self.assertEqual([(a["Agent_Type"], a["Name"], a["Cu_Count"], a["Gfx_Target_Version"]) for a in agents],
                          [("CPU", "cpu", "0", "0"), ("GPU", "gfx900", "64", "90000"), ("GPU", "gfx900", "64", "90000")])
 
+    def test_target_version_has_the_digits_of_the_name(self):
+        s = spool.Spool()
+        versions = {"gfx803": 80003, "gfx90a": 90010, "gfx942": 90402, "gfx1030": 100300, "gfx1036": 100306, "gfx1151": 110501, "gfx1201": 120001}
+        s.agent(gpu=False, name="cpu")
+        for name in (*versions, "gfx", "gfx9-generic"):
+            s.agent(name=name)
+        self.convert(self.database(s), "rocprofv3-csv", "x")
+        self.assertEqual({a["Name"]: int(a["Gfx_Target_Version"]) for a in self.rows("x_agent_info.csv")}, {"cpu": 0, **versions, "gfx": 0, "gfx9-generic": 0})
+
     def test_successful_allocations_have_size_and_address(self):
         self.convert(self.database(spool.calls()), "rocprofv3-csv", "x")
         self.assertEqual([(r["Operation"], r["Allocation_Size"], r["Address"]) for r in self.rows("x_memory_allocation_trace.csv")],

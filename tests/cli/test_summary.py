@@ -332,6 +332,12 @@ class Ranges(Read):
         self.assertIn("loop (start/stop)", names)
         self.assertIn("epoch", self.words(db))
 
+    def test_ranges_without_gpu_time_are_in_the_order_of_host_time(self):
+        s = self.process()
+        for name, us in (("short", 1), ("long", 3), ("b of two", 2), ("a of two", 2)):
+            s.marker_end(s.start + us * US, s.marker(s.start, name))
+        self.assertEqual([r["path"] for r in self.rows(self.write(s), "--by", "range")], ["long", "a of two", "b of two", "short"])
+
     def test_parts_of_a_trace(self):
         db = self.tree()
         calls = {r["name"]: r["calls"] for r in self.rows(db, "--by", "kernel", "--range", "step 1")}

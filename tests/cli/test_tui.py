@@ -87,7 +87,7 @@ class Screens(Tui):
         t.until("KERNEL")
         self.golden("overview_80x24", t)
         for key, name, text in (("3", "kernels", "gemm_kernel"), ("\r", "kernel_details", "1.0"), ("\x1b", None, "SHARE"),
-                                ("4", "calls", LAUNCH), ("5", "copies", "HostToDevice"), ("6", "ranges", "forward"),
+                                ("4", "calls", LAUNCH), ("5", "copies", "HostToDevice"), ("\r", "copy_details", "MEDIAN  "), ("\x1b", None, "SHARE"), ("6", "ranges", "forward"),
                                 ("7", "gaps", "THE HOST"), ("8", "findings", "1. "), ("9", "losses", "buffer_full"),
                                 ("\t", "errors", "hipErrorInvalidValue"), ("?", "help", "invert the order")):
             t.send(key)

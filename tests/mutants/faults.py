@@ -19,8 +19,11 @@ fault("str_utf8_low", "src/base/text.c", "if (c < 0xc2 || c > 0xf4)", "if (c < 0
 fault("text_c1_is_safe", "src/base/text.c", "{ 0x80, 0x9f },", "{ 0x80, 0x9a },", "test_text", "an escape sequence's first code passes as text")
 fault("pattern_order", "src/base/pattern.c", "end ? 1 : 0", "0", "test_pattern", "%env{X}% leaves its last sign")
 fault("pattern_slash", "src/base/pattern.c", "*text == '/' ? \"_\" : text", "text", "test_pattern", "a host's name with a slash makes a folder")
-fault("alloc_overflow", "src/base/alloc.c", "its ends the process */ if (__builtin_mul_overflow(nr, size, &total) ||", "its ends the process */ if (((total = nr * size), false) ||", "test_base", "a size that overflows is allocated")
+fault("alloc_overflow", "src/base/alloc.c", "if (__builtin_mul_overflow(nr, size, &total) || fails()) return NULL; return calloc(", "if (((total = nr * size), false) || fails()) return NULL; return calloc(", "test_base", "a size that overflows is allocated")
 fault("clock_slew", "src/base/clock.c", "bend = bend > most ? most : bend < -most ? -most : bend;", "bend = bend > most ? -most : bend < -most ? most : -bend;", "test_clock", "a line never meets the kernel's clock")
+fault("capture_largest", "src/base/capture.c", "if (billionths / NS_PER_S > most / size)", "if (billionths / NS_PER_S >= most / size)", "test_capture", "the largest value is refused")
+fault("regular_memory", "src/base/regular.c", "return -ENOMEM; } small =", "return 0; } small =", "test_regular", "an expression without memory is taken")
+fault("fd_table", "src/base/fd.c", "*p == '\\t' || *p == ' '", "*p != '\\t' || *p == ' '", "test_base", "a program with threads waits while the kernel grows their table")
 
 # ---- event
 fault("corr_order", "src/event/corr.c", "atomic_store_explicit(&in_order, true, memory_order_relaxed);", "", "test_event", "ids are not in order of time")
@@ -28,6 +31,7 @@ fault("window_repeat", "src/event/window.c", "t / cycle >= p->repeat", "t / cycl
 fault("window_edge", "src/event/window.c", "t < p->delay_ns ? p->delay_ns - t : cycle - t", "cycle - t", "test_window", "a window opens late")
 fault("filter_kd", "src/event/filter.c", "mangled[size - 3] = '\\0';", "mangled[size] = '\\0';", "test_filter", "an expression with an end does not fit a kernel's symbol")
 fault("filter_not", "src/event/filter.c", "(not_kernels.is_set &&", "(!kernels.is_set && not_kernels.is_set &&", "test_filter", "--not-kernels is ignored beside --kernels")
+fault("join_chain", "src/event/join.c", "answers[a->prev[k] - 1].next[k] = a->next[k];", "answers[a->prev[k]].next[k] = a->next[k];", "test_join", "answers are lost when old ones are replaced")
 
 # ---- spool, sink
 fault("rest_recording", "src/spool/rest.c", "h.flags |= REC_F_MAYBE;", "h.flags |= 0;", "test_rest test_store", "an operation that is recorded comes twice after a kill")
@@ -35,6 +39,7 @@ fault("rest_block_damage", "src/spool/rest.c", "b->nr_items > (b->size - sizeof(
 fault("rest_left_out", "src/spool/rest.c", "return (e->correlation & EVENT_LEFT_OUT) != 0;", "return (e->correlation & EVENT_LEFT_OUT) > EVENT_LEFT_OUT;", "test_rest", "an operation that the user leaves out is in the trace of a killed program")
 fault("encode_compact_ticks", "src/sink/recorder/encode.c", "d->end_ticks - d->begin_ticks <= UINT32_MAX &&", "", "test_encode test_recorder", "long operations lose the upper half of their ticks")
 fault("encode_inverted", "src/sink/recorder/encode.c", "flags |= REC_F_INVERTED;", "flags |= 0;", "test_encode test_recorder", "an end before its begin has no flag")
+fault("finish_program", "src/sink/recorder/finish.c", "if (!s.cut && is_program(out)) return true; } return false;", "if (!s.cut && is_program(out)) return true; } return true;", "test_life", "a program that does not exist is started at the end")
 
 # ---- source
 fault("gpu_clock_slope", "src/source/hsa/gpu_clock.c", "p.ns = last->most = gpu_clock_ns(last, last->until);", "last->most = gpu_clock_ns(last, last->until);", "test_gpu_clock", "lines do not meet")
@@ -47,6 +52,8 @@ fault("origin_mask", "src/source/hsa/queue/origin.c", "q->origin_mask = entries 
 fault("live_height", "src/source/api/live.c", "top->height <= height", "top->height < height", "test_live", "a frame that was left by a jump is still in progress")
 fault("signal_map_leaving", "src/source/hsa/completion/signal_map.c", "return e && e != LEAVING &&", "return e &&", "test_signal_map", "an entry that is leaving is found")
 fault("late_doorbell", "src/source/hsa/queue/interpose.c", "store_max(&q->rung, end); if (atomic_load_explicit(&q->is_counted", "if (atomic_load_explicit(&q->is_counted", "test_interpose", "a doorbell that names a later packet is forgotten")
+fault("unheld_ring", "src/source/hsa/queue/interpose.c", "if (end) real_index_ring(q, end - 1);", "if (end) real_index_ring(q, end);", "test_interpose", "the hardware is rung for a packet that is not there")
+fault("hip_shown", "src/source/hip/activity.c", "if (f->call.args != data || f->call.operation != id) return; if (!((", "if (f->call.args != data || f->call.operation == id) return; if (!((", "test_hip", "subscribers of HIP's calls are not called by its callbacks")
 
 # ---- store
 fault("map_gap", "src/store/map.c", "if ((map->nr + 1) * 4 > map->cap * 3 && grow_table(map) < 0)", "if ((map->nr + 1) * 4 > map->cap * 5 && grow_table(map) < 0)", "test_store", "a full table has no end to search")
@@ -58,6 +65,8 @@ fault("verdict_max_size", "src/store/verdict.c", "SPOOL_REASON_max_size,", "", "
 fault("chunk_unaligned", "src/store/load_chunk.c", "if (committed % 8 || committed >", "if (committed >", "test_load", "a chunk of an impossible size is read")
 fault("chunk_zero", "src/store/load_chunk.c", "if (head.seq == 0)", "if (false)", "test_load", "a chunk without a number is read")
 fault("chunk_size", "src/store/load_chunk.c", "if (committed % 8 || committed > load->slot_size - sizeof(head))", "if (committed % 8 || committed > 2 * load->slot_size)", "test_load", "a chunk that is larger than its slot is read")
+fault("slot_hides", "src/store/load_chunk.c", "ret = read_slot(load, want); if (ret < 0)", "ret = read_slot(load, want); if (ret < 1)", "test_load", "a slot that was reused hides those behind it")
+fault("thread_past", "src/store/index.c", "if (!threads[i].has_record)", "if (false)", "test_rpd", "a thread without a record is forgotten in a database that grows")
 
 # ---- query, analysis, export, cli
 fault("fills_are_copies", "src/query/kinds.c", "strncmp(kernel, \"fill\", 4) == 0 ? KINDS_FILL :", "strncmp(kernel, \"fill\", 4) == 0 ? KINDS_COPY :", "test_kinds", "fills by kernels of HIP are called copies")
@@ -68,6 +77,15 @@ fault("null_stream_gpu", "src/analysis/critical.c", "other != NONE && w->p->ops[
 fault("sorter_stable", "src/query/sorter.c", "row_at(s, from[left])) < 0);", "row_at(s, from[left])) <= 0);", "test_sorter", "equal rows change their order")
 fault("label_cut", "src/query/label.c", "(int)(cut ? KERNEL_MAX - 3 : n)", "(int)(cut ? KERNEL_MAX : n)", "test_query", "a label is longer than its bound")
 fault("label_braces", "src/query/label.c", "if (!depth) return i ? i : n;", "if (!depth) return i;", "test_query", "a name in parentheses has no label")
+fault("transfer_types", "src/query/transfer.c", "i < T_NR && (ret = query_step(q, row)) == 1;", "i < T_NR && (ret = query_step(q, row)) != 1;", "test_kinds", "copies by kernels have no name")
+fault("near_unlike", "src/query/near.c", "i < nr && (!*alike ||", "i < nr || (!*alike &&", "test_kinds", "names that are not alike are proposed")
+fault("rpd_saves", "src/export/rpd/rpd_state.c", "p->changed = false;", "p->changed = true;", "test_rpd", "every commit writes the state of all processes")
+fault("rpd_text", "src/export/rpd/rpd_state.c", "both_array(s, text, &size, NULL, 1);", ";", "test_rpd", "an unfinished database can't be continued")
+fault("rpd_join", "src/export/rpd/rpd.c", "if (ret == 0 && r->has_merged) ret = rpd_split_join(r);", "if (ret < 0 && r->has_merged) ret = rpd_split_join(r);", "test_rpd", "merged parts of a trace are several processes")
+fault("rocpd3_leak", "src/export/rocprofv3/rocpd3.c", "alloc_free(r->json);", ";", "test_rpd", "an exporter keeps memory")
+fault("tally_leak", "src/cli/read/tally.c", "for (int i = 0; i < TALLY_NR_KINDS; i++) { map_fini(", "for (int i = 1; i < TALLY_NR_KINDS; i++) { map_fini(", "test_follow", "rtl top keeps memory")
+fault("paths_long", "src/cli/paths.c", "return -ENAMETOOLONG; paths_dirname", "return 0; paths_dirname", "test_paths", "a path that is too long is taken")
+fault("pmc_most", "src/cli/pmc/pmc_limit.c", "if (*text++ != ',') return false; } return false;", "if (*text++ != ',') return false; } return true;", "test_pmc_limit", "a list that is too long is cut")
 
 # ---- counter
 fault("instance_limit", "src/counter/metric.c", "if (index < (int32_t)b->instances)", "if (index <= (int32_t)b->instances)", "test_counter", "an instance behind the last one is counted")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rtl selftest on the virtual GPU: everything passes, and each planted fault is found by the check that is meant for it."""
 import getpass
+import re
 import shutil
 import socket
 
@@ -85,6 +86,7 @@ def lost_records_and_wrong_times_are_found_each_by_its_check():
         RTL_TEST_SWALLOW="12,14,16,30,31", VGPU_NO_TIMESTAMPS="n=40", VGPU_SWAP_TIMESTAMPS="n=41",
         VGPU_SHIFT_TIMESTAMPS="n=60,ns=-26000",
     )
+    equal("losses", bool(re.fullmatch(r"\d+ losses, the first: [a-z_]+: \d+ .+", texts["count.complete"])), True)
     equal("threads", texts["count.threads"], "3 threads launched, 1 in the trace")
     equal("times", texts["order.times"], "of 120 dispatches 1 have no times, 1 end before they begin")
     contains("order", texts["order.queue"], "successive dispatches of a queue 1 overlap")

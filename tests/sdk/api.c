@@ -188,6 +188,21 @@ static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint6
 	last_table = tables[0];
 }
 
+/* Is of one table. */
+static uint32_t nr_of_names;
+
+static void on_names(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,
+		     void **tables, uint64_t nr, void *data)
+{
+	(void)version;
+	(void)instance;
+	(void)tables;
+	(void)nr;
+	(void)data;
+	IS(type, ROCPROFILER_MARKER_NAME_TABLE);
+	nr_of_names++;
+}
+
 static int initialize(rocprofiler_client_finalize_t fini, void *data)
 {
 	int status = 7;
@@ -202,6 +217,9 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	check_services();
 	IS(rocprofiler_at_intercept_table_registration(NULL, 0, NULL), ERROR(INVALID_ARGUMENT));
 	IS(rocprofiler_at_intercept_table_registration(on_table, 0, &nr_wrong), OK);
+	IS(rocprofiler_at_intercept_table_registration(on_names, ROCPROFILER_MARKER_NAME_TABLE,
+						       NULL),
+	   OK);
 	IS(rocprofiler_start_context(second), OK);
 	check_limits();
 	return 0;
@@ -435,6 +453,7 @@ static void check_tables(void)
 	IS(tables_seen, ROCPROFILER_RCCL_TABLE | ROCPROFILER_MARKER_CORE_TABLE |
 				ROCPROFILER_MARKER_CONTROL_TABLE | ROCPROFILER_MARKER_NAME_TABLE);
 	IS(last_table == &tables[2], 1);
+	IS(nr_of_names, 1);
 	IS(rocprofiler_set_api_table("unknown", 22304, 5, tables, 1), 0);
 }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -133,6 +134,35 @@ TEST(opened_descriptor_is_high_and_close_on_exec)
 	dup2(low, fd);
 	CHECK(!fd_is(fd, st.st_dev, st.st_ino));
 	CHECK_EQ_INT(fd_open("/no/such/file", O_RDONLY, 0), -ENOENT);
+}
+
+static void *wait_for_unlock(void *mutex)
+{
+	pthread_mutex_lock(mutex);
+	pthread_mutex_unlock(mutex);
+	return NULL;
+}
+
+/* The kernel makes a program with threads wait while it grows their table. */
+TEST(opened_descriptor_grows_no_table_that_threads_share)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	char text[4096] = "";
+	pthread_t thread;
+	int size, fd;
+
+	CHECK_GT_INT(fd_read_file("/proc/self/status", text, sizeof(text) - 1), 0);
+	CHECK_NOT_NULL(strstr(text, "\nFDSize:"));
+	size = (int)strtol(strstr(text, "\nFDSize:") + strlen("\nFDSize:"), NULL, 10);
+	CHECK_LT_INT(size, 700);
+	CHECK_GE_INT(size, 64);
+	pthread_mutex_lock(&mutex);
+	CHECK_OK(pthread_create(&thread, NULL, wait_for_unlock, &mutex));
+	fd = fd_open("/dev/null", O_RDONLY, 0);
+	CHECK_LT_INT(fd, size);
+	CHECK_GE_INT(fd, size - 16);
+	pthread_mutex_unlock(&mutex);
+	CHECK_OK(pthread_join(thread, NULL));
 }
 
 TEST(occupied_numbers_use_next_free_descriptor)

@@ -43,6 +43,11 @@ TEST(seconds_may_have_fractions)
 	CHECK_EQ_UINT(seconds("2m"), UINT64_C(120000000000));
 	CHECK_EQ_UINT(seconds("2min"), UINT64_C(120000000000));
 	CHECK_EQ_UINT(seconds("1h"), UINT64_C(3600000000000));
+	/* the most that fits, and one more */
+	CHECK_EQ_UINT(seconds("277777h"), UINT64_C(277777) * 3600 * 1000000000);
+	CHECK(!is_good(CAPTURE_SECONDS, "277778h"));
+	CHECK_STR_EQ(error,
+		     "'277778h' at character 1 is too large; allowed: up to 1000000000 seconds");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK_MSG(!is_good(CAPTURE_SECONDS, bad[i]), "'%s'", bad[i]);
 }
@@ -171,6 +176,11 @@ TEST(flight_recorders_keep_a_size_or_a_time)
 	CHECK_EQ_UINT(ns, UINT64_C(30000000000));
 	CHECK_OK(capture_flight("5min", &bytes, &ns, why));
 	CHECK_EQ_UINT(ns, UINT64_C(300000000000));
+	/* the most that fits, and one more */
+	CHECK_OK(capture_flight("4194304T", &bytes, &ns, why));
+	CHECK_EQ_UINT(bytes, UINT64_C(1) << 62);
+	CHECK_EQ_INT(capture_flight("4194305T", &bytes, &ns, why), -EINVAL);
+	CHECK_STR_HAS(why, "too large");
 	CHECK_EQ_INT(capture_flight("64", &bytes, &ns, why), -EINVAL);
 	CHECK_STR_HAS(why, "neither a size nor a time; allowed: 64M");
 	CHECK_EQ_INT(capture_flight("64K", &bytes, &ns, why), -EINVAL);

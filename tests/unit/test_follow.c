@@ -208,3 +208,29 @@ TEST(sums_are_of_all_and_of_the_last_interval)
 	tally_destroy(t);
 	follow_close(f);
 }
+
+static void tally_once(void *arg)
+{
+	const char *path = arg;
+	const struct tally_row *rows;
+	struct tally *t = tally_create();
+	struct follow *f;
+
+	CHECK_OK(follow_open(&f, path));
+	CHECK_OK(follow_read(f, tally_record, t, &err));
+	CHECK_GT_UINT(tally_rows(t, TALLY_KERNEL, &rows), 0);
+	CHECK_GT_UINT(tally_rows(t, TALLY_COPY, &rows), 0);
+	tally_destroy(t);
+	follow_close(f);
+}
+
+TEST(tally_gives_its_memory_back)
+{
+	const char *path = test_tmpfile("s.rtl");
+	struct spool_make_sample s = { .pid = 100, .closed = true };
+	char copy[256];
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	spool_make_sample(copy, &s);
+	test_heap_is_given_back(tally_once, copy);
+}

@@ -685,6 +685,24 @@ TEST(read_index_beyond_submitted_packets_ends_holding_back)
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_queue_bypassed), 9);
 }
 
+/* Another thread had the turn when holding back ended. */
+TEST(doorbell_that_gets_the_turn_after_holding_back_rings_for_all_packets)
+{
+	struct fake_queue *q = ring_directly(5);
+	struct queue *ours = queue_find(&q->hsa);
+
+	fake_tick(200);
+	CHECK(atomic_load(&ours->bypassed));
+	CHECK_EQ_UINT(fake_reserve(q, 2), 5);
+	publish_all(q, 5, 7);
+	CHECK(queue_turn_try(ours));
+	interpose_submit(ours);
+	while (!queue_turn_end(ours))
+		;
+	CHECK_EQ_UINT(atomic_load(&q->nr_rings), 1);
+	CHECK_EQ_INT(fake_ring_at(q, 0).value, 6);
+}
+
 TEST(announced_packets_are_submitted_when_holding_back_ends)
 {
 	struct fake_queue *q = open_queue(64);

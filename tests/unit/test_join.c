@@ -410,3 +410,23 @@ TEST(new_answers_replace_old_ones)
 	reported(9, 5, 6);
 	check_left(MANY / 2, MANY - MANY / 2);
 }
+
+/* The oldest are at the ends of their chains, where they are taken out. */
+TEST(answers_that_are_kept_are_found_after_others_are_replaced)
+{
+	const uint64_t kept = 60000;
+
+	open_all();
+	for (uint64_t i = 1; i <= MANY; i++) {
+		submit(i % 1000 * 64 + 64, 2 * i);
+		join_asked(i % 1000 * 64 + 64, 10 * i, 10 * i + 9);
+	}
+	for (uint64_t i = MANY - kept + 1; i <= MANY; i++) {
+		join_reported_other();
+		reported(3 * i, 10 * i, 10 * i + 9);
+	}
+	CHECK_EQ_UINT(sink_record_count(EVENT_LINK), kept);
+	check(0, 2 * (MANY - kept + 1), 3 * (MANY - kept + 1));
+	check(kept - 1, 2 * MANY, 3 * MANY);
+	check_left(kept, MANY - kept);
+}

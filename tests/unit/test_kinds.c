@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* test_kinds.c - what is a kernel, a copy, a fill, by engines and by kernels of HIP: in C and in
- * SQL, and what copies are called */
+ * SQL, what copies are called, and which kernel a user may have meant */
 #include "analysis/digest.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "query/kinds.h"
+#include "query/near.h"
+#include "query/rows.h"
 #include "support/db.h"
 #include "support/test.h"
 
@@ -70,6 +72,53 @@ TEST(operations_are_what_their_texts_say)
 	CHECK_EQ_INT(kinds_of(&kinds, 7, 1), KINDS_BLIT);
 	CHECK_EQ_INT(kinds_of(&kinds, 8, 1), KINDS_KERNEL);
 	kinds_fini(&kinds);
+	query_close(q);
+}
+
+struct types {
+	struct query *q;
+	char text[512];
+};
+
+static int add_type(void *arg, const int64_t *op)
+{
+	struct types *t = arg;
+	size_t used = strlen(t->text);
+	sqlite3_stmt *name;
+
+	CHECK_OK(query_prepare(t->q, &name, ROWS_TYPE_NAME));
+	CHECK(query_row(name, op[OP_TYPE]));
+	snprintf(t->text + used, sizeof(t->text) - used, "%d %s\n", (int)op[OP_ID],
+		 query_text(name, 0));
+	sqlite3_finalize(name);
+	return 0;
+}
+
+TEST(rows_of_kernels_that_copy_or_fill_have_the_types_of_engines)
+{
+	struct types types = { .q = open_made() };
+
+	CHECK_OK(rows_prepare(types.q));
+	CHECK_OK(rows_ops(types.q, ROWS_BY_QUEUE, add_type, &types));
+	CHECK_STR_EQ(types.text, "1 KernelExecution\n2 KernelExecution\n3 CopyHostToDevice\n"
+				 "4 FillBuffer\n5 FillBuffer\n6 Copy\n7 FillBuffer\n"
+				 "8 KernelExecution\n");
+	query_close(types.q);
+}
+
+TEST(names_that_are_like_a_text_are_given_without_others)
+{
+	struct query *q = open_made();
+	char names[NEAR_SIZE];
+	bool alike;
+
+	CHECK_OK(near_kernels(q, "worx", names, &alike));
+	CHECK(alike);
+	CHECK_STR_EQ(names, "work");
+	/* copies are no kernels, and nothing is like this */
+	CHECK_OK(near_kernels(q, "copyBuffer", names, &alike));
+	CHECK(!alike);
+	CHECK_STR_EQ(names, "work, __amd_rocclr_scheduler.kd");
 	query_close(q);
 }
 

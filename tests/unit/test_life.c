@@ -21,6 +21,7 @@
 #include "base/env.h"
 #include "base/fd.h"
 #include "event/bus.h"
+#include "sink/recorder/finish.h"
 #include "sink/recorder/recorder.h"
 #include "support/test.h"
 
@@ -472,6 +473,21 @@ TEST(invalid_rtl_program_is_reported)
 {
 	run_to_the_end("not a program\n");
 	CHECK_STR_HAS(text_of(test_tmpfile("log")), "Exec format error");
+}
+
+TEST(library_without_an_rtl_program_beside_it_leaves_the_spool)
+{
+	begin(recorders);
+	unsetenv("RTL_BIN");
+	env_init();
+	CHECK_EQ_UINT(strlen(env_str(ENV_BIN)), 0);
+	/* the program of this test's own build does not belong to it */
+	write_script(test_tmpfile("librtl.so.1"), "");
+	finish_beside(test_tmpfile("librtl.so.1"));
+	CHECK(life_start());
+	life_stop();
+	CHECK_STR_HAS(text_of(test_tmpfile("log")),
+		      "no rtl program is found; run: rtl recover -o ");
 }
 
 TEST(missing_rtl_program_leaves_the_spool)

@@ -222,6 +222,35 @@ TEST(chunk_drained_between_passes_is_read_once)
 	load_close(load);
 }
 
+/* The same for several slots: what is gone hides nothing behind it. */
+TEST(reused_slot_hides_no_later_slot)
+{
+	const char *path = test_tmpfile("d.rtl");
+	static struct spool_make m;
+	struct load *load;
+
+	spool_make_begin(&m, path, 7, true);
+	for (uint32_t tid = 8; tid < 11; tid++) {
+		spool_make_chunk(&m, tid);
+		spool_make_thread(&m, tid, "open", 5);
+		spool_make_chunk_slot(&m, SLOT_OPEN);
+	}
+	spool_make_end(&m, false);
+	load = open_ok(path);
+	CHECK_EQ_UINT(count(load, REC_THREAD), 3);
+
+	m.mem_fd = open(test_tmpfile("d.mem"), O_RDWR);
+	m.disk_fd = open(path, O_RDWR);
+	m.slot = 0;
+	spool_make_chunk(&m, 7);
+	spool_make_thread(&m, 11, "next", 5);
+	spool_make_chunk_slot(&m, SLOT_OPEN);
+	spool_make_end(&m, false);
+	load_rewind(load);
+	CHECK_EQ_UINT(count(load, REC_THREAD), 2);
+	load_close(load);
+}
+
 TEST(bytes_behind_header_size_are_ignored)
 {
 	const char *path = sample(false, false);

@@ -5,6 +5,7 @@
 #include <regex.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/regular.h"
 #include "support/test.h"
 
@@ -101,6 +102,20 @@ TEST(repetitions_of_repetitions_are_refused)
 	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
 		CHECK_MSG(regular_compile(taken[i], &regex, why) == 0, "%s: %s", taken[i], why);
 		regfree(&regex);
+	}
+}
+
+TEST(expression_without_memory_is_refused_and_says_so)
+{
+	for (uint64_t nth = 1; nth <= 2; nth++) {
+		char why[REGULAR_ERROR_SIZE];
+		regex_t regex;
+
+		alloc_fail_at(nth);
+		CHECK_EQ_INT(regular_compile("a(b)+", &regex, why), -ENOMEM);
+		CHECK_EQ_UINT(alloc_nr_calls(), nth);
+		alloc_fail_at(0);
+		CHECK_STR_EQ(why, "there is no memory");
 	}
 }
 

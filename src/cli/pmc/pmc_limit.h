@@ -14,7 +14,8 @@
 const char *pmc_limit_check_dispatches(const char *text);
 const char *pmc_limit_check_iterations(const char *text);
 
-/* A checked text as RTL_PMC_DISPATCHES and RTL_PMC_ITERATIONS have it: 1-3; 1-2,5. NULL of NULL.
+/* A checked text as RTL_PMC_DISPATCHES and RTL_PMC_ITERATIONS have it: 1-3; 1-2,5-5. NULL of
+ * NULL.
  * The texts live as long as the process. */
 const char *pmc_limit_dispatches(const char *text);
 const char *pmc_limit_iterations(const char *text);

@@ -197,7 +197,7 @@ static void find_runtime(const struct file *f, char out[256])
 			n = pread(f->fd, entries,
 				  part.p_filesz < sizeof(entries) ? part.p_filesz : sizeof(entries),
 				  (off_t)part.p_offset);
-	n = n > 0 ? n / (ssize_t)sizeof(entries[0]) : 0;
+	n /= (ssize_t)sizeof(entries[0]); /* an error is 0 of them */
 	for (ssize_t i = 0; i < n; i++)
 		if (entries[i].d_tag == DT_STRTAB)
 			texts = offset_of(f->fd, &head, entries[i].d_un.d_ptr);

@@ -269,18 +269,17 @@ static void sql_gfx(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	const char *isa = (const char *)sqlite3_value_text(values[0]);
 	size_t n = isa && strncmp(isa, "gfx", 3) == 0 ? strlen(isa) : 0;
-	char last[2][2] = { "", "" };
+	long last;
 
 	(void)nr;
 	if (n < 6 || strspn(isa + 3, "0123456789abcdef") != n - 3) {
 		sqlite3_result_int(context, 0);
 		return;
 	}
-	last[0][0] = isa[n - 2];
-	last[1][0] = isa[n - 1];
+	last = strtol(isa + n - 2, NULL, 16);
 	sqlite3_result_int64(context,
 			     strtol(isa + 3, NULL, 10) / (isa[n - 1] <= '9' ? 100 : 10) * 10000 +
-				     strtol(last[0], NULL, 16) * 100 + strtol(last[1], NULL, 16));
+				     last / 16 * 100 + last % 16);
 }
 
 /* The index of what opens the bracket that closes at size - 1; `size` if nothing does. */

@@ -349,16 +349,17 @@ void activity_args_are_there(uint32_t id, const void *data)
 	/* the call, then, is the innermost one */
 	if (f && f->is_alone)
 		return;
-	/* the usual call of begin_in_hip() */
-	if (RTL_LIKELY(f && f->in_hip && !f->mask && f->call.args == data &&
-		       f->call.operation == id)) {
-		if (!((const struct hip_data *)data)->phase)
-			enter_in_hip(f);
-		else
-			exit_in_hip(f);
+	if (RTL_UNLIKELY(!f || !f->in_hip || f->mask)) {
+		notify(id, data);
 		return;
 	}
-	notify(id, data);
+	/* the usual call, of begin_in_hip() */
+	if (f->call.args != data || f->call.operation != id)
+		return;
+	if (!((const struct hip_data *)data)->phase)
+		enter_in_hip(f);
+	else
+		exit_in_hip(f);
 }
 
 /* HIP's activity_rtapi_callback_t */
