@@ -15,7 +15,7 @@ class Overview {
 	}
 
 	cards() {
-		const trace = this.trace, sum = table => trace.tables[table].reduce((n, s) => n + s.count, 0);
+		const trace = this.trace, sum = table => trace.tables[table].reduce((n, s) => n + s.calls, 0);
 		const gpuTime = trace.gpus.reduce((ns, g) => ns + g.busy_ns, 0), whole = (trace.wall_ns - trace.startup_ns) * trace.gpus.length;
 		return h("div", { class: "cards" },
 			this.card("Wall time", formatTime(trace.wall_ns), trace.part ? `from the first record to the last: ${trace.part}` :
@@ -78,19 +78,19 @@ class Overview {
 	}
 
 	top(table, title) {
-		const sums = [...this.trace.tables[table]].sort((a, b) => b.total - a.total), all = sums.reduce((ns, s) => ns + s.total, 0);
+		const sums = this.trace.tables[table]; // the longest first
 		if (!sums.length)
 			return h("section", {}, h("h2", {}, title), h("p", { class: "empty" }, "None in the trace."));
 		return h("section", {}, h("h2", {}, title),
 			h("ol", { class: "top" }, sums.slice(0, TOP_ROWS).map(sum => {
 				const bar = h("span", { class: "bar", "aria-hidden": "true" });
-				bar.style.width = (100 * (all ? sum.total / sums[0].total : 0)) + "%";
+				bar.style.width = (sums[0].total_ns ? 100 * sum.total_ns / sums[0].total_ns : 0) + "%";
 				return h("li", {}, bar, h("button", { type: "button", class: "link", title: visible(this.trace.names[sum.name]), onclick: () => this.open(table, sum) },
 					nameElement(this.trace.names[sum.name])),
-				h("span", { class: "figures", title: exactTime(sum.total) }, `${formatTime(sum.total)} \u00b7 ${formatCount(sum.count)}\u00d7` +
-					(table === "ranges" ? "" : ` \u00b7 ${formatShare(all ? sum.total / all : 0)}`),
-				sum.count > sum.untimed ? [" \u00b7 ", h("button", { type: "button", class: "link", title: `shows the longest in the timeline: ${exactTime(sum.max)}`,
-					"aria-label": `Longest: ${formatTime(sum.max)}, in the timeline`, onclick: () => this.longest(table, sum) }, `max ${formatTime(sum.max)}`)] : null));
+				h("span", { class: "figures", title: exactTime(sum.total_ns) }, `${formatTime(sum.total_ns)} \u00b7 ${formatCount(sum.calls)}\u00d7` +
+					(table === "ranges" || sum.share === null ? "" : ` \u00b7 ${formatShare(sum.share)}`),
+				sum.max_ns !== null ? [" \u00b7 ", h("button", { type: "button", class: "link", title: `shows the longest in the timeline: ${exactTime(sum.max_ns)}`,
+					"aria-label": `Longest: ${formatTime(sum.max_ns)}, in the timeline`, onclick: () => this.longest(table, sum) }, `max ${formatTime(sum.max_ns)}`)] : null));
 			})),
 			sums.length > TOP_ROWS ? h("button", { type: "button", onclick: () => this.open(table, null) }, `All ${formatCount(sums.length)}`) : null);
 	}

@@ -104,23 +104,22 @@ class Page {
 	// ---- tables ----
 
 	buildTable(table, element) {
-		const trace = this.trace, sums = trace.tables[table], all = sums.reduce((ns, s) => ns + s.total, 0);
-		const timed = s => s.count - s.untimed, ifTimed = value => s => timed(s) ? value(s) : undefined;
+		const trace = this.trace, sums = trace.tables[table];
 		const link = (text, title, onclick) => h("button", { type: "button", class: "link", title, onclick }, text);
 		const columns = [
-			{ key: "share", title: "Share", hint: "of the total time of this table", kind: "share", value: s => all ? s.total / all : 0 },
-			{ key: "total", title: "Total", hint: "sum of all durations", kind: "time", value: s => s.total },
-			{ key: "count", title: table === "kernels" ? "Dispatches" : table === "calls" ? "Calls" : "Count", hint: "all, also those without valid times", kind: "count", value: s => s.count },
-			{ key: "mean", title: "Mean", kind: "time", value: ifTimed(s => Math.round(s.total / timed(s))) },
-			{ key: "min", title: "Shortest", kind: "time", value: ifTimed(s => s.min) },
-			{ key: "median", title: "Median", hint: "half of them are not longer", kind: "time", value: s => s.median },
-			{ key: "p99", title: "99 %", hint: "99 % of them are not longer", kind: "time", value: s => s.p99 },
-			{ key: "max", title: "Longest", hint: "leads to it in the timeline", kind: "time", value: ifTimed(s => s.max),
-				draw: s => timed(s) ? link(formatTime(s.max), `${exactTime(s.max)}; shows it in the timeline`, () => this.showLongest(table, s)) : "\u2013" },
+			{ key: "share", title: "Share", hint: "of the total time of this table", kind: "share", value: s => s.share },
+			{ key: "total", title: "Total", hint: "sum of all durations", kind: "time", value: s => s.total_ns },
+			{ key: "count", title: table === "kernels" ? "Dispatches" : table === "calls" ? "Calls" : "Count", hint: "all, also those without valid times", kind: "count", value: s => s.calls },
+			{ key: "mean", title: "Mean", kind: "time", value: s => s.mean_ns },
+			{ key: "min", title: "Shortest", kind: "time", value: s => s.min_ns },
+			{ key: "median", title: "Median", hint: "half of them are not longer", kind: "time", value: s => s.median_ns },
+			{ key: "p99", title: "99 %", hint: "99 % of them are not longer", kind: "time", value: s => s.p99_ns },
+			{ key: "max", title: "Longest", hint: "leads to it in the timeline", kind: "time", value: s => s.max_ns,
+				draw: s => s.max_ns === null ? "\u2013" : link(formatTime(s.max_ns), `${exactTime(s.max_ns)}; shows it in the timeline`, () => this.showLongest(table, s)) },
 		];
 		if (table === "copies")
 			columns.push({ key: "bytes", title: "Bytes", kind: "bytes", value: s => s.bytes },
-				{ key: "rate", title: "Rate", hint: "bytes by total time", kind: "rate", value: s => s.total ? s.bytes * 1e9 / s.total : undefined });
+				{ key: "rate", title: "Rate", hint: "bytes by total time", kind: "rate", value: s => s.bytes_per_s });
 		if (table === "calls")
 			columns.push({ key: "errors", title: "Failed", hint: "calls that returned an error; leads to the first in the timeline", kind: "count", value: s => s.errors,
 				draw: s => s.errors ? link(formatCount(s.errors), "shows the first in the timeline", () => this.showFailed(s)) : "0" });
@@ -128,7 +127,7 @@ class Page {
 			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of kernels and copies launched in it, and in ranges within it", kind: "time", value: s => s.gpu },
 				{ key: "kernels", title: "Kernels", hint: "launched in it, and in ranges within it", kind: "count", value: s => s.kernels });
 		if (table === "kernels" || table === "copies")
-			columns.push({ key: "gpus", title: "GPU", kind: "text", value: s => gpuList(s) });
+			columns.push({ key: "gpus", title: "GPU", kind: "text", value: s => s.gpus || "" });
 		if (sums.some(s => s.untimed))
 			columns.push({ key: "untimed", title: "No time", hint: "without valid times: they are not in the times", kind: "count", value: s => s.untimed });
 		columns.push({ key: "name", title: table === "calls" ? "Function" : table === "ranges" ? "Message" : "Name", kind: "name", value: s => trace.names[s.name] });
@@ -136,31 +135,22 @@ class Page {
 			columns.splice(columns.findIndex(c => c.key === "share"), 1);
 		this.tables[table] = new DataTable({ id: table + "-table", caption: table[0].toUpperCase() + table.slice(1), columns, rows: sums, sort: "total",
 			sums: ["share", "total", "count", "bytes", "errors", "untimed"], onPick: sum => this.pick(table, sum), onChange: () => this.changed(), empty: `There are no ${table} in the trace.` });
-		this.fill(table);
+		if (table === "ranges")
+			this.fillRanges();
 		element.append(h("div", { class: "picked", id: table + "-picked" }), this.tables[table].element);
 	}
 
-	// Medians, and what is in ranges, need all slices.
-	fill(table) {
-		if (!this.trace.isLoaded || !this.tables[table] || !this.trace.tables[table])
+	// What was launched in ranges needs all slices.
+	fillRanges() {
+		if (!this.trace.isLoaded || !this.tables.ranges)
 			return;
-		if (table === "ranges") {
-			this.work = workOfRanges(this.trace);
-			for (const sum of this.trace.tables.ranges) {
-				const of = this.work.get(sum.name);
-				sum.gpu = of ? of.ns : 0;
-				sum.kernels = of ? of.kernels : 0;
-			}
+		this.work = workOfRanges(this.trace);
+		for (const sum of this.trace.tables.ranges) {
+			const of = this.work.get(sum.name);
+			sum.gpu = of ? of.ns : 0;
+			sum.kernels = of ? of.kernels : 0;
 		}
-		const durations = allDurations(this.trace, table);
-		for (const sum of this.trace.tables[table]) {
-			const sorted = durations.get(sum.name);
-			if (sorted.length) {
-				sum.median = quantile(sorted, 0.5);
-				sum.p99 = quantile(sorted, 0.99);
-			}
-		}
-		this.tables[table].update();
+		this.tables.ranges.update();
 	}
 
 	async pick(table, sum) {
@@ -266,15 +256,6 @@ class Page {
 	}
 }
 
-// "0, 2": the GPUs of a sum.
-function gpuList(sum) {
-	const list = [];
-	for (let i = 0; i < 64; i++)
-		if ((i < 32 ? sum.gpus >>> i : sum.gpus_high >>> (i - 32)) & 1)
-			list.push(i === 63 ? "63 and up" : i);
-	return list.join(", ");
-}
-
 async function start() {
 	const status = byId("loading");
 	try {
@@ -298,8 +279,7 @@ async function start() {
 		page.loaded = trace.load();
 		const isShown = page.address.read();
 		await page.loaded;
-		for (const table of Object.keys(page.tables))
-			page.fill(table);
+		page.fillRanges();
 		page.timeline.countMarks();
 		page.timeline.setSearch(byId("search").value);
 		if (page.timeline.selected)

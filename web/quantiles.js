@@ -36,27 +36,6 @@ function sliceOf(trace, table, name, low = 0, high = Infinity) {
 	return best ? best.row.slice(best.index) : null;
 }
 
-// Durations of all names of a table at once: Map from name to sorted durations.
-function allDurations(trace, table) {
-	const kinds = LANES_OF[table], bad = table === "calls" || table === "ranges" ? FLAG.inverted : UNTIMED;
-	const counts = new Map(trace.tables[table].map(sum => [sum.name, { values: new Float64Array(sum.count), used: 0 }]));
-	for (const row of trace.rows()) {
-		if (!kinds.includes(row.lane.kind))
-			continue;
-		for (const { data, count } of row.blocks)
-			for (let at = 0; at < count; at++)
-				if (!(data.flags[at] & bad)) {
-					const of = counts.get(data.name[at]);
-					if (!of) // lanes of kernels have copies that HIP makes with kernels, too
-						continue;
-					of.values[of.used++] = data.duration[at];
-				}
-	}
-	for (const [name, of] of counts)
-		counts.set(name, of.values.subarray(0, of.used).sort());
-	return counts;
-}
-
 // The smallest value that at least `share` of the values do not exceed, as rtl summary has it.
 function quantile(sorted, share) {
 	if (!sorted.length)

@@ -2,8 +2,8 @@
 /* sheet.h - a table: described columns and typed rows, which an analysis fills and every output
  * draws
  *
- * The terminal, CSV, JSON and the screens of rtl tui draw the same table (cli/grid.h). Texts are
- * copied. Where memory runs out the table remembers it, and further rows are left out:
+ * The terminal, CSV, JSON, the screens of rtl tui (cli/grid.h) and the page of rtl report draw the
+ * same table. Texts are copied. Where memory runs out the table remembers it, and further rows are left out:
  * sheet_check() at the end says so. One thread at a time.
  */
 #ifndef RTL_ANALYSIS_SHEET_H

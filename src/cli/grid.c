@@ -15,7 +15,7 @@
 #include "cli/exit_status.h"
 #include "cli/ui.h"
 #include "export/csv_field.h"
-#include "export/json.h"
+#include "export/json_cell.h"
 
 #define MIN_NAME 16 /* a name column is not cut below this */
 #define MAX_NEED 40 /* other columns give way to as much of a name that is no symbol */
@@ -427,28 +427,12 @@ static void put_json_cell(struct json *j, const struct sheet_column *column,
 {
 	char buf[UI_NUMBER_SIZE + 8];
 
+	if (cell->none || !scaled) {
+		json_cell(j, column, cell);
+		return;
+	}
 	json_key(j, column->key);
-	if (cell->none) {
-		json_null(j);
-		return;
-	}
-	if (column->unit == SHEET_NAME || scaled) {
-		json_text(j, cell_text(column, cell, scaled, buf));
-		return;
-	}
-	switch (column->unit) {
-	case SHEET_SPAN:
-		json_int(j, (int64_t)cell->num);
-		break;
-	case SHEET_SHARE:
-	case SHEET_RATE:
-	case SHEET_REAL:
-	case SHEET_RATIO:
-		json_double(j, cell->real);
-		break;
-	default:
-		json_uint(j, cell->num);
-	}
+	json_text(j, cell_text(column, cell, scaled, buf));
 }
 
 static void print_json(const struct sheet *t, bool scaled)

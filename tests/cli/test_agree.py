@@ -158,6 +158,13 @@ class Agree(Case):
                     self.assertRegex(text, "(?m)^ *" + re.escape(words[0]) + r" .* " + re.escape(words[-1]) + "$", (db, by))
             self.assert_shares(text)
 
+    def test_report_has_the_tables_of_the_summary(self):
+        for db in self.traces() + self.golden():
+            page = self.report(db)
+            for table, by in (("kernels", "kernel"), ("calls", "api"), ("copies", "copy"), ("ranges", "marker")):
+                rows = [{**r, "name": page.names[r["name"]]} for r in page.main["tables"][table]]
+                self.assertEqual(rows, [{**r, "name": r["name"] or "unnamed"} for r in self.json(db, "--by", by)], (db, table))
+
     def test_processes_and_ranks_add_up_to_the_whole(self):
         for db in self.traces() + self.golden():
             if db.startswith("rpd"):

@@ -108,7 +108,7 @@ class Report:
                 yield lane, slices
 
     def sums(self, table):
-        return {self.names[s["name"]]: (s["count"], s["total"]) for s in self.main["tables"][table]}
+        return {self.names[s["name"]]: (s["calls"], s["total_ns"]) for s in self.main["tables"][table]}
 
 
 class File(Case):

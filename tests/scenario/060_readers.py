@@ -439,8 +439,8 @@ def chromium_opens_report():
         sums = "rtlReport.trace.tables.%s.reduce((n, s) => n + s.%s, 0)"
         for table, rows, where in (("kernels", "rtl_dispatch", "not flags & 32 and kernel not glob '__amd_rocclr_[cf]*'"), ("copies", "rtl_transfer", "1"), ("ranges", "rtl_marker", "1"),
                                    ("calls", "rtl_api", "1")):
-            equal(f"number of {table}", page.evaluate(sums % (table, "count")), r.count(rows, where))
-            equal(f"time of {table}", page.evaluate(sums % (table, "total")), r.value(f"select sum(end_ns - begin_ns) from {rows} where {where}"))
+            equal(f"number of {table}", page.evaluate(sums % (table, "calls")), r.count(rows, where))
+            equal(f"time of {table}", page.evaluate(sums % (table, "total_ns")), r.value(f"select sum(end_ns - begin_ns) from {rows} where {where}"))
         page.click_on("#tab-timeline")
         op = r.value("select op_id from rtl_dispatch where end_ns > begin_ns and not flags & 32 and correlation_id order by begin_ns desc limit 1")
         x, y = page.evaluate(f"""(() => {{ const t = rtlReport.page.timeline, s = rtlReport.trace.find(['kernels'], 'id', {op});

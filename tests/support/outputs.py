@@ -157,9 +157,9 @@ def of_report(path):
         block = re.search(rb'<script type="text/plain" id="main">([A-Za-z0-9+/]*=*)</script>', file.read())[1]
     main = json.loads(zlib.decompress(base64.b64decode(block)))
     for row in main["tables"]["kernels"]:
-        sums.add("kernels", number=row["count"], ns=row["total"])
+        sums.add("kernels", number=row["calls"], ns=row["total_ns"])
     for row in main["tables"]["copies"]:
-        sums.add(main["names"][row["name"]], number=row["count"], ns=row["total"], bytes=row["bytes"])
+        sums.add(main["names"][row["name"]], number=row["calls"], ns=row["total_ns"], bytes=row["bytes"])
     return sums
 
 

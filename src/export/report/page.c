@@ -200,7 +200,8 @@ static int write_main(struct page *page)
 			ret = write_peaks(page->q, j);
 		write_findings(page, j);
 		write_gpus(page, j);
-		page_sum_write(page, j);
+		if (ret == 0)
+			ret = page_tables_write(page, j);
 		page_lane_write(page, j);
 		json_key(j, "names");
 		json_array(j);
@@ -250,10 +251,8 @@ static void free_page(struct page *page)
 	page_lane_free(page);
 	findings_fini(&page->findings);
 	digest_fini(&page->digest);
-	for (int i = 0; i < PAGE_TABLES; i++) {
-		alloc_free(page->tables[i].sums);
-		map_fini(&page->tables[i].by_name);
-	}
+	for (int i = 0; i < PAGE_TABLES; i++)
+		sheet_fini(&page->tables[i]);
 	alloc_free(page->values);
 	map_fini(&page->by_value);
 }
@@ -274,6 +273,8 @@ static int page_write(struct query *q, const char *out)
 	ret = digest_read(&page.digest, q, &all);
 	if (ret == 0)
 		ret = findings_read(q, &page.digest, &page.findings);
+	if (ret == 0)
+		ret = page_tables_read(&page);
 	if (ret == 0)
 		ret = output_write(q, out, fill_page, &page);
 	free_page(&page);

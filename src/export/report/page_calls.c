@@ -45,25 +45,12 @@ static struct page_lane *begin_lane(struct call_writer *w, bool ranges)
 	return page_lane_begin(w->page, ranges ? PAGE_RANGES : PAGE_CALLS, group, name, w->pid);
 }
 
-static int count_call(struct page *page, const int64_t *row, const struct page_slice *slice,
-		      bool timed)
-{
-	enum page_table table = row[CALL_MARKER] ? PAGE_T_RANGES : PAGE_T_CALLS;
-	struct page_sum *sum = page_sum_of(&page->tables[table], slice->name);
-
-	if (!sum)
-		return -ENOMEM;
-	page_sum_add(sum, row[CALL_START], row[CALL_END], timed);
-	sum->errors += !row[CALL_MARKER] && row[CALL_STATUS];
-	return 0;
-}
-
 static int64_t find_name(struct page *page, const int64_t *row)
 {
 	int64_t name = page_names_of(&page->names, row[CALL_MARKER] ? PAGE_MESSAGE : PAGE_STRING,
 				     row[row[CALL_MARKER] ? CALL_ARGS : CALL_NAME]);
 
-	return name ? name : page_names_add(&page->names, "unnamed");
+	return name ? name : page_names_add(&page->names, PAGE_UNNAMED);
 }
 
 static int take_call(void *arg, const int64_t *row)
@@ -99,8 +86,6 @@ static int take_call(void *arg, const int64_t *row)
 		*lane = begin_lane(w, marker);
 		ret = *lane ? 0 : -ENOMEM;
 	}
-	if (ret == 0)
-		ret = count_call(page, row, &slice, timed);
 	if (!marker && page->args)
 		args = query_look_up(w->args, row[CALL_ARGS]);
 	return ret == 0 ? page_lane_add(*lane, &slice, args) : ret;

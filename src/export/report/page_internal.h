@@ -7,7 +7,7 @@
  *	slices	 of one row: columns of varints, one after another, in the order of PAGE_COLUMNS
  *	texts	 (id tN) the arguments of the calls of block bN, each with a 0 behind it
  *	levels	 the groups of all rows, for pictures of long times
- *	main	 (id "main", the last) JSON: what the trace is, sums by name, lanes, rows, names
+ *	main	 (id "main", the last) JSON: what the trace is, tables, lanes, rows, names
  * A lane is what the page shows under one name: a queue, the calls of a thread. A row is a part of
  * a lane whose slices do not overlap, sorted by begin. web/decode.js reads what page_block.c
  * writes.
@@ -18,6 +18,7 @@
 #define RTL_EXPORT_REPORT_PAGE_INTERNAL_H
 
 #include "analysis/findings.h"
+#include "analysis/sheet.h"
 #include "export/json.h"
 #include "query/query.h"
 #include "query/rows.h"
@@ -137,34 +138,12 @@ void page_lane_write(struct page *page, struct json *j);
 int page_lane_write_levels(struct page *page);
 void page_lane_free(struct page *page);
 
-/* ---- sums by name ---- */
+/* ---- tables ---- */
 
-enum page_table {
-	PAGE_T_KERNELS,
-	PAGE_T_CALLS,
-	PAGE_T_COPIES,
-	PAGE_T_RANGES,
-	PAGE_T_RUNTIME,
-	PAGE_TABLES
-};
+enum { PAGE_TABLES = 4 }; /* kernels, calls, copies, ranges */
 
-struct page_sum {
-	int64_t name;
-	uint64_t count, untimed, errors, bytes;
-	int64_t total, min, max;
-	uint64_t gpus; /* bit n: seen on GPU n; beyond 63 in bit 63 */
-};
-
-struct page_sums {
-	struct page_sum *sums;
-	size_t nr, max;
-	struct map by_name;
-};
-
-/* The sum of a name; NULL: out of memory. Valid until the next call. */
-struct page_sum *page_sum_of(struct page_sums *sums, int64_t name);
-void page_sum_add(struct page_sum *sum, int64_t begin, int64_t end, bool timed);
-void page_sum_write(const struct page *page, struct json *j);
+/* What has no name. */
+#define PAGE_UNNAMED "unnamed"
 
 /* Values of one counter over the dispatches of one kernel. */
 struct page_value {
@@ -182,7 +161,7 @@ struct page {
 	struct query *q;
 	struct json *out;
 	struct page_names names;
-	struct page_sums tables[PAGE_TABLES];
+	struct sheet tables[PAGE_TABLES];
 	struct page_lane **lanes;
 	size_t nr_lanes, max_lanes;
 	uint64_t nr_blocks, nr_slices;
@@ -201,6 +180,10 @@ struct page {
 #define PAGE_AGENT_NAME                                                                            \
 	"SELECT coalesce(nullif(product, ''), name) || ' (' || name || ')' FROM rtl_agent WHERE "  \
 	"gpu_id = ?1"
+
+/* The tables, before anything is written; as JSON, and the values of counters behind them. */
+int page_tables_read(struct page *page);
+int page_tables_write(struct page *page, struct json *j);
 
 int page_ops_write(struct page *page);
 int page_counters_write(struct page *page);

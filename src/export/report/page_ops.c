@@ -107,7 +107,7 @@ static int64_t find_name(struct op_writer *w, const int64_t *op)
 		name = page_names_of(names, PAGE_SYMBOL, op[OP_NAME]);
 	else
 		name = page_names_of(names, PAGE_STRING, op[op[OP_COPY] ? OP_TYPE : OP_NAME]);
-	return name ? name : page_names_add(names, "unnamed");
+	return name ? name : page_names_add(names, PAGE_UNNAMED);
 }
 
 /* Of a copy or fill by a kernel of HIP: that kernel and its shape. */
@@ -145,27 +145,6 @@ static int64_t find_text(struct page *page, const int64_t *op)
 	return page_names_add(&page->names, text);
 }
 
-static int count_op(struct op_writer *w, const int64_t *op, const struct page_slice *slice,
-		    bool copy, bool timed)
-{
-	enum page_table table = w->order == ROWS_RUNTIME ? PAGE_T_RUNTIME :
-				copy			 ? PAGE_T_COPIES :
-							   PAGE_T_KERNELS;
-	struct page_sum *sum;
-
-	if (w->order == ROWS_BARRIERS)
-		return 0;
-	sum = page_sum_of(&w->page->tables[table], slice->name);
-	if (!sum)
-		return -ENOMEM;
-	page_sum_add(sum, op[OP_START], op[OP_END], timed);
-	sum->bytes += (uint64_t)slice->bytes;
-	/* in files of several hosts: node number of the host * 1000 + GPU of the host */
-	if (op[OP_GPU] >= 0)
-		sum->gpus |= UINT64_C(1) << (op[OP_GPU] % 1000 > 63 ? 63 : op[OP_GPU] % 1000);
-	return 0;
-}
-
 static int take_op(void *arg, const int64_t *op)
 {
 	struct op_writer *w = arg;
@@ -192,8 +171,6 @@ static int take_op(void *arg, const int64_t *op)
 	if (slice.name < 0 || slice.text < 0 || slice.extra < 0)
 		return -ENOMEM;
 	ret = find_lane(w, op, &lane);
-	if (ret == 0)
-		ret = count_op(w, op, &slice, op[OP_COPY] != 0, timed);
 	return ret == 0 ? page_lane_add(lane, &slice, NULL) : ret;
 }
 
