@@ -3,8 +3,8 @@
  * draws
  *
  * The terminal, CSV, JSON, the screens of rtl tui (cli/grid.h) and the page of rtl report draw the
- * same table. Texts are copied. Where memory runs out the table remembers it, and further rows are left out:
- * sheet_check() at the end says so. One thread at a time.
+ * same table. Texts are copied. Where memory runs out the table remembers it, and further rows are
+ * left out: sheet_check() at the end says so. One thread at a time.
  */
 #ifndef RTL_ANALYSIS_SHEET_H
 #define RTL_ANALYSIS_SHEET_H

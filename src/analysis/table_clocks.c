@@ -116,11 +116,10 @@ void table_clocks_notes(struct sheet *out, const struct clock_align *clocks)
 
 int table_clocks_end(struct tables_job *job)
 {
-	struct collectives c = { 0 };
+	const struct collectives *c;
 	int ret = table_collectives_read(job->t, &c);
 
 	if (ret == 0)
-		add_rows(job->out, &c.clocks);
-	collective_fini(&c);
-	return ret == -ENOMEM ? query_fail_memory(job->t->q) : ret;
+		add_rows(job->out, &c->clocks);
+	return ret;
 }

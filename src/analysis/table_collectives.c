@@ -233,28 +233,38 @@ static int add_rows(struct tables_job *job, const struct collectives *c)
 	return ret;
 }
 
-int table_collectives_read(struct tables *t, struct collectives *out)
+int table_collectives_read(struct tables *t, const struct collectives **out)
 {
 	char why[REGULAR_ERROR_SIZE];
 	regex_t more;
 	int ret;
 
+	*out = t->matched;
+	if (t->matched)
+		return 0;
 	if (t->collectives && regular_compile(t->collectives, &more, why))
 		return query_fail(t->q, -EINVAL, "%s: %s", t->collectives, why);
-	ret = collective_read(t->q, t->collectives ? &more : NULL, NULL, NULL, out);
+	*out = t->matched = alloc_zero(1, sizeof(*t->matched));
+	ret = t->matched ?
+		      collective_read(t->q, t->collectives ? &more : NULL, NULL, NULL, t->matched) :
+		      -ENOMEM;
 	if (t->collectives)
 		regfree(&more);
-	return ret;
+	if (ret && t->matched) {
+		collective_fini(t->matched);
+		alloc_free(t->matched);
+		t->matched = NULL;
+	}
+	return ret == -ENOMEM ? query_fail_memory(t->q) : ret;
 }
 
 int table_collectives_end(struct tables_job *job)
 {
-	struct collectives c = { 0 };
+	const struct collectives *c;
 	int ret = table_collectives_read(job->t, &c);
 
 	sheet_columns(job->out, columns, C_NR);
-	if (ret == 0)
-		ret = add_rows(job, &c);
-	collective_fini(&c);
-	return ret == -ENOMEM ? query_fail_memory(job->t->q) : ret;
+	if (ret == 0 && add_rows(job, c))
+		ret = query_fail_memory(job->t->q);
+	return ret;
 }

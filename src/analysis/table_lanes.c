@@ -29,15 +29,8 @@ enum {
 	C_KERNEL_TIME,
 	C_COPIES,
 	C_COPY_TIME,
-	C_SHARE,
-	C_TOTAL,
-	C_CALLS,
-	C_MEAN,
-	C_MIN,
-	C_MEDIAN,
-	C_P99,
-	C_MAX,
-	C_UNTIMED,
+	C_TIMES,
+	C_UNTIMED = C_TIMES + TABLES_TIMES,
 	C_NAME,
 	C_RANK,
 	C_RANKS,
@@ -56,19 +49,11 @@ static const struct sheet_column columns[C_NR] = {
 	[C_KERNEL_TIME] = { "kernel_ns", "KERNEL TIME", SHEET_TIME, 3 },
 	[C_COPIES] = { "copies", "COPIES", SHEET_COUNT, 2 },
 	[C_COPY_TIME] = { "copy_ns", "COPY TIME", SHEET_TIME, 1 },
-	[C_SHARE] = { "share", "SHARE", SHEET_SHARE, 5 },
-	[C_TOTAL] = { "total_ns", "TOTAL", SHEET_TIME, 6 },
-	[C_CALLS] = { "calls", "CALLS", SHEET_COUNT, 7 },
-	[C_MEAN] = { "mean_ns", "MEAN", SHEET_TIME, 8 },
-	[C_MIN] = { "min_ns", "MIN", SHEET_TIME, 12 },
-	[C_MEDIAN] = { "median_ns", "MEDIAN", SHEET_TIME, 9 },
-	[C_P99] = { "p99_ns", "P99", SHEET_TIME, 10 },
-	[C_MAX] = { "max_ns", "MAX", SHEET_TIME, 11 },
 	[C_UNTIMED] = { "untimed", NULL, SHEET_COUNT },
 	[C_NAME] = { "name", "NAME", SHEET_NAME, .is_last = true },
 	[C_RANK] = { "rank", "RANK", SHEET_NUMBER },
 	[C_RANKS] = { "ranks", "RANK", SHEET_NAME },
-	[C_PIDS] = { "pids", "PID", SHEET_NAME, 13 },
+	[C_PIDS] = { "pids", "PID", SHEET_NAME, 14 },
 };
 
 struct lane {
@@ -318,9 +303,6 @@ static void fill_process(const struct lanes *l, const struct lane *lane, char pi
 static void fill_cells(struct lanes *l, const struct lane *lane, const struct wall *wall,
 		       struct sheet_cell cells[C_NR])
 {
-	const struct sums_values *v = &lane->group->values[SUMS_TIME];
-	uint64_t all_ns = l->job->out->all_ns;
-
 	cells[C_GPU].num = (uint64_t)lane->gpu;
 	cells[C_STREAM].num = (uint64_t)lane->stream;
 	cells[C_BUSY].real = wall->work_ns ? (double)lane->busy_ns / (double)wall->work_ns : 0;
@@ -330,19 +312,8 @@ static void fill_cells(struct lanes *l, const struct lane *lane, const struct wa
 	cells[C_KERNEL_TIME].num = lane->kernel_ns;
 	cells[C_COPIES].num = lane->copies;
 	cells[C_COPY_TIME].num = lane->copy_ns;
-	cells[C_SHARE] =
-		(struct sheet_cell){ .real = all_ns ? (double)v->total / (double)all_ns : 0,
-				     .none = !all_ns };
-	cells[C_TOTAL].num = (uint64_t)v->total;
-	cells[C_CALLS].num = lane->group->calls;
-	cells[C_MEAN].num = (uint64_t)sums_mean(lane->group, SUMS_TIME);
-	cells[C_MIN].num = (uint64_t)v->min;
-	cells[C_MEDIAN].num = (uint64_t)sums_quantile(l->sums, lane->group, SUMS_TIME, 0.5);
-	cells[C_P99].num = (uint64_t)sums_quantile(l->sums, lane->group, SUMS_TIME, 0.99);
-	cells[C_MAX].num = (uint64_t)v->max;
-	for (int i = C_MEAN; i <= C_MAX; i++)
-		cells[i].none = !v->nr;
-	cells[C_UNTIMED].num = lane->group->calls - v->nr;
+	tables_time_cells(l->job, l->sums, lane->group, &cells[C_TIMES]);
+	cells[C_UNTIMED].num = lane->group->calls - lane->group->values[SUMS_TIME].nr;
 	cells[C_NAME].text = lane->name;
 }
 
@@ -361,6 +332,8 @@ static size_t choose_columns(struct lanes *l, int map[C_NR])
 	for (int i = 0; i < C_NR; i++) {
 		struct sheet_column c = columns[i];
 
+		if (i >= C_TIMES && i < C_UNTIMED)
+			c = tables_time_column((size_t)(i - C_TIMES), 5);
 		if (((i == C_STREAM || i == C_PID || i == C_RANK) && !streams) ||
 		    ((i == C_RANKS || i == C_PIDS) && streams))
 			continue;

@@ -330,15 +330,8 @@ int table_names_sums(struct tables *t, enum tables_kind kind, struct sums **out)
 /* ---- the table ---- */
 
 enum {
-	C_SHARE,
-	C_TOTAL,
-	C_CALLS,
-	C_MEAN,
-	C_MIN,
-	C_MEDIAN,
-	C_P99,
-	C_MAX,
-	C_ERRORS,
+	C_TIMES,
+	C_ERRORS = C_TIMES + TABLES_TIMES,
 	C_LAUNCH,
 	C_LAUNCH_MEAN,
 	C_DELAY,
@@ -356,14 +349,6 @@ enum {
 };
 
 static const struct sheet_column columns[C_NR] = {
-	[C_SHARE] = { "share", "SHARE", SHEET_SHARE },
-	[C_TOTAL] = { "total_ns", "TOTAL", SHEET_TIME },
-	[C_CALLS] = { "calls", "CALLS", SHEET_COUNT },
-	[C_MEAN] = { "mean_ns", "MEAN", SHEET_TIME, 1 },
-	[C_MIN] = { "min_ns", "MIN", SHEET_TIME, 6 },
-	[C_MEDIAN] = { "median_ns", "MEDIAN", SHEET_TIME, 3 },
-	[C_P99] = { "p99_ns", "P99", SHEET_TIME, 4 },
-	[C_MAX] = { "max_ns", "MAX", SHEET_TIME, 5 },
 	[C_ERRORS] = { "errors", "ERRORS", SHEET_COUNT },
 	[C_LAUNCH] = { "launch_median_ns", "LAUNCH", SHEET_SPAN, 7 },
 	[C_LAUNCH_MEAN] = { "launch_mean_ns", "LAUNCH MEAN", SHEET_SPAN, 9 },
@@ -439,32 +424,13 @@ static struct sheet_cell distance_of(struct names *n, struct sums_group *g, enum
 	return (struct sheet_cell){ .num = (uint64_t)ns, .none = !g->values[series].nr };
 }
 
-static void fill_times(struct names *n, struct sums_group *g, struct sheet_cell cells[C_NR])
-{
-	const struct sums_values *v = &g->values[SUMS_TIME];
-	uint64_t all_ns = n->job->out->all_ns;
-
-	cells[C_SHARE] =
-		(struct sheet_cell){ .real = all_ns ? (double)v->total / (double)all_ns : 0,
-				     .none = !all_ns };
-	cells[C_TOTAL].num = (uint64_t)v->total;
-	cells[C_CALLS].num = g->calls;
-	cells[C_MEAN].num = (uint64_t)sums_mean(g, SUMS_TIME);
-	cells[C_MIN].num = (uint64_t)v->min;
-	cells[C_MEDIAN].num = (uint64_t)sums_quantile(n->sums, g, SUMS_TIME, 0.5);
-	cells[C_P99].num = (uint64_t)sums_quantile(n->sums, g, SUMS_TIME, 0.99);
-	cells[C_MAX].num = (uint64_t)v->max;
-	for (int i = C_MEAN; i <= C_MAX; i++)
-		cells[i].none = !v->nr;
-	cells[C_UNTIMED].num = g->calls - v->nr;
-}
-
 static void fill_cells(struct names *n, struct sums_group *g, struct sheet_cell cells[C_NR],
 		       char gpus[256])
 {
 	const struct sums_values *v = &g->values[SUMS_TIME];
 
-	fill_times(n, g, cells);
+	tables_time_cells(n->job, n->sums, g, &cells[C_TIMES]);
+	cells[C_UNTIMED].num = g->calls - v->nr;
 	cells[C_ERRORS].num = g->errors;
 	cells[C_LAUNCH] = distance_of(n, g, SUMS_LAUNCH, false);
 	cells[C_LAUNCH_MEAN] = distance_of(n, g, SUMS_LAUNCH, true);
@@ -623,7 +589,7 @@ int table_names_end(struct tables_job *job)
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < C_NR; i++) {
-		struct sheet_column c = columns[i];
+		struct sheet_column c = i < C_ERRORS ? tables_time_column(i, 0) : columns[i];
 
 		if (!is_wanted(job, i))
 			continue;

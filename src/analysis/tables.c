@@ -47,6 +47,9 @@ void tables_fini(struct tables *t)
 	alloc_free(t->digest);
 	kinds_fini(&t->kinds);
 	findings_fini(&t->findings);
+	if (t->matched)
+		collective_fini(t->matched);
+	alloc_free(t->matched);
 	sqlite3_finalize(t->occupancy);
 	slice_fini(&t->filter);
 	*t = (struct tables){ 0 };
@@ -121,6 +124,44 @@ const char *tables_error_name(const struct digest_error *e, char buf[32])
 			name = renamed[i].name;
 	snprintf(buf, 32, "error %lld", (long long)e->status);
 	return name ? name : buf;
+}
+
+/* ---- columns of durations ---- */
+
+struct sheet_column tables_time_column(size_t i, unsigned char drop)
+{
+	static const struct sheet_column columns[TABLES_TIMES] = {
+		[0] = { "share", "SHARE", SHEET_SHARE },
+		[1] = { "total_ns", "TOTAL", SHEET_TIME },
+		[2] = { "calls", "CALLS", SHEET_COUNT },
+		[3] = { "mean_ns", "MEAN", SHEET_TIME, .drop = 1 },
+		[4] = { "min_ns", "MIN", SHEET_TIME, .drop = 6 },
+		[5] = { "median_ns", "MEDIAN", SHEET_TIME, .drop = 3 },
+		[6] = { "p99_ns", "P99", SHEET_TIME, .drop = 4 },
+		[7] = { "max_ns", "MAX", SHEET_TIME, .drop = 5 },
+	};
+	struct sheet_column c = columns[i];
+
+	if (drop)
+		c.drop = (unsigned char)(drop + (c.drop ? 2u + c.drop : i));
+	return c;
+}
+
+void tables_time_cells(const struct tables_job *job, struct sums *sums, struct sums_group *g,
+		       struct sheet_cell cells[TABLES_TIMES])
+{
+	const struct sums_values *v = &g->values[SUMS_TIME];
+	uint64_t all_ns = job->out->all_ns;
+	const int64_t ns[] = { sums_mean(g, SUMS_TIME), v->min,
+			       sums_quantile(sums, g, SUMS_TIME, 0.5),
+			       sums_quantile(sums, g, SUMS_TIME, 0.99), v->max };
+
+	cells[0] = (struct sheet_cell){ .real = all_ns ? (double)v->total / (double)all_ns : 0,
+					.none = !all_ns };
+	cells[1] = (struct sheet_cell){ .num = (uint64_t)v->total };
+	cells[2] = (struct sheet_cell){ .num = g->calls };
+	for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++)
+		cells[3 + i] = (struct sheet_cell){ .num = (uint64_t)ns[i], .none = !v->nr };
 }
 
 /* ---- tables that are divided ---- */

@@ -72,6 +72,7 @@ struct tables {
 	/* private */
 	struct digest *digest;
 	struct findings findings;
+	struct collectives *matched;
 	bool has_findings, has_rows;
 	struct kinds kinds;
 	sqlite3_stmt *occupancy;

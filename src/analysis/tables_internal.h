@@ -47,9 +47,9 @@ int table_more_graphs(struct tables_job *job);
 int table_more_errors(struct tables_job *job);
 int table_more_gaps(struct tables_job *job);
 
-/* The collectives of the trace; collective_fini() in all cases. 0, or -errno with q->res->error or
- * -ENOMEM without. */
-int table_collectives_read(struct tables *t, struct collectives *out);
+/* The collectives of the trace, matched when they are first asked for. 0 or -errno with
+ * q->res->error. */
+int table_collectives_read(struct tables *t, const struct collectives **out);
 /* Lines about the clocks of several hosts. */
 void table_clocks_notes(struct sheet *out, const struct clock_align *clocks);
 
@@ -65,6 +65,14 @@ void tables_part_columns(struct tables_job *job);
  * which `has` says which have it. */
 void tables_part_cells(const struct tables_job *job, uint32_t part, const uint64_t *all,
 		       const bool *has, struct sheet_cell cells[TABLES_PART_COLUMNS]);
+
+/* Columns of the durations of a group: share, total, calls, mean, min, median, p99, max. On a
+ * narrow screen the mean and those behind it are left out; with `drop` all are, from that number
+ * on. */
+#define TABLES_TIMES 8
+struct sheet_column tables_time_column(size_t i, unsigned char drop);
+void tables_time_cells(const struct tables_job *job, struct sums *sums, struct sums_group *g,
+		       struct sheet_cell cells[TABLES_TIMES]);
 
 /* The wall time of what is looked at, with its start-up. */
 struct wall tables_wall(struct tables *t);
