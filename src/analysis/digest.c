@@ -7,6 +7,7 @@
 #include "analysis/digest.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,13 @@ struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key)
 		return NULL;
 	grown[s->nr] = (struct digest_sum){ .gpu = -1 };
 	return &grown[s->nr++];
+}
+
+uint64_t digest_mean(const struct digest_sum *sum)
+{
+	uint64_t timed = sum->calls - sum->untimed;
+
+	return timed ? (uint64_t)llround((double)sum->ns / (double)timed) : 0;
 }
 
 static int compare_sums(const void *a, const void *b)

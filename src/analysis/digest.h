@@ -151,6 +151,8 @@ int digest_read(struct digest *d, struct query *q, const struct slice *filter);
 void digest_fini(struct digest *d);
 /* Of the name; made if it does not exist. NULL: out of memory. */
 struct digest_sum *digest_sum_of(struct digest_sums *s, uint64_t key);
+/* Of the timed ones, rounded to the nearest; 0 without any. */
+uint64_t digest_mean(const struct digest_sum *sum);
 /* The longest total first. */
 void digest_sort(struct digest_sums *s);
 /* Joins sums of the same name: kernels of all GPUs and processes. The result's names are borrowed.

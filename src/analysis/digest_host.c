@@ -145,8 +145,10 @@ static int on_call(void *arg, const int64_t *row)
 		begin = begin < d->wall.begin ? d->wall.begin : begin;
 		end = end > d->wall.end ? d->wall.end : end;
 	}
-	if (end < begin)
+	if (end < begin) {
+		sum->untimed++;
 		return 0;
+	}
 	sum->ns += (uint64_t)(end - begin);
 	if ((uint64_t)(end - begin) > sum->max_ns)
 		sum->max_ns = (uint64_t)(end - begin);

@@ -200,8 +200,8 @@ static void put_launches(const struct overview *o)
 /* ---- the tables ---- */
 
 struct line {
-	uint64_t ns, of_ns, calls;
-	const char *name;
+	const struct digest_sum *sum;
+	uint64_t of_ns;
 };
 
 static void put_lines(const struct overview *o, const char *title, const struct line *lines,
@@ -217,22 +217,23 @@ static void put_lines(const struct overview *o, const char *title, const struct 
 		 title);
 	put_title(title_line);
 	for (size_t i = 0; i < nr; i++)
-		names[i] = lines[i].name;
+		names[i] = lines[i].sum->name;
 	if (symbols)
 		texts = names_make(names, nr, o->s->style.names, width);
 	for (size_t i = 0; i < nr; i++) {
-		char total[UI_NUMBER_SIZE], calls[UI_NUMBER_SIZE], mean[UI_NUMBER_SIZE];
+		const struct digest_sum *sum = lines[i].sum;
+		char total[UI_NUMBER_SIZE], calls[UI_NUMBER_SIZE], mean[UI_NUMBER_SIZE] = "-";
 		char share[UI_NUMBER_SIZE];
-		size_t size = strlen(texts ? texts[i] : lines[i].name) + 16;
+		size_t size = strlen(texts ? texts[i] : sum->name) + 16;
 		char *shown = malloc(size);
 
 		if (!shown)
 			ui_die_memory();
-		ui_putf("%6s  %10s  %9s  %10s  %s\n", ui_share(share, lines[i].ns, lines[i].of_ns),
-			ui_time(total, lines[i].ns), ui_count(calls, lines[i].calls),
-			ui_time(mean, lines[i].calls ? lines[i].ns / lines[i].calls : 0),
-			grid_cut(shown, size, texts ? texts[i] : lines[i].name,
-				 width ? width : size));
+		if (sum->calls > sum->untimed)
+			ui_time(mean, digest_mean(sum));
+		ui_putf("%6s  %10s  %9s  %10s  %s\n", ui_share(share, sum->ns, lines[i].of_ns),
+			ui_time(total, sum->ns), ui_count(calls, sum->calls), mean,
+			grid_cut(shown, size, texts ? texts[i] : sum->name, width ? width : size));
 		free(shown);
 	}
 	if (all > nr)
@@ -250,8 +251,7 @@ static void put_kernels(const struct overview *o)
 	if (digest_join(&o->d->kernels, &joined))
 		ui_die_memory();
 	for (; nr < joined.nr && nr < o->top; nr++)
-		lines[nr] = (struct line){ joined.sums[nr].ns, o->d->lanes[0].kernel_ns,
-					   joined.sums[nr].calls, joined.sums[nr].name };
+		lines[nr] = (struct line){ &joined.sums[nr], o->d->lanes[0].kernel_ns };
 	if (nr)
 		put_lines(o, "KERNEL", lines, nr, joined.nr, true);
 	digest_free_sums(&joined, false);
@@ -289,8 +289,7 @@ static void put_calls(const struct overview *o)
 	for (size_t i = 0; i < c->nr; i++)
 		all_ns += c->sums[i].ns;
 	for (; nr < c->nr && nr < o->top; nr++)
-		lines[nr] = (struct line){ c->sums[nr].ns, all_ns, c->sums[nr].calls,
-					   c->sums[nr].name };
+		lines[nr] = (struct line){ &c->sums[nr], all_ns };
 	if (nr)
 		put_lines(o, "CALL", lines, nr, c->nr, false);
 }
