@@ -141,6 +141,36 @@ class Agree(Case):
                 self.assertEqual(own["span_ns"], gpu["span_ns"], db)
                 self.assertLessEqual(of["busy_ns"] + of["idle_ns"], work, db)
 
+    def test_start_up_ends_with_the_first_operation_of_any_process(self):
+        """Also behind calls that wait: the runtime starts in the first copy, and a device without work is synchronized."""
+        spools = []
+        for rank, first in enumerate((60 * MS, 55 * MS)):
+            s = spool.Spool(pid=100 + rank)
+            for key, value in (("command", "./app"), ("mode", "hip"), ("version", "0.1.0"), ("rank", str(rank))):
+                s.info(key, value)
+            s.thread(s.tid, "app")
+            s.agent(gpu=False, name="cpu")
+            queue, work = s.queue(s.agent()), s.kernel("_Z4workPf")
+            s.op(1, "hipDeviceSynchronize", "")
+            s.op(2, "hipMemcpy", "dst:p:dst,src:p:src,sizeBytes:z:bytes,kind:e=hipMemcpyKind:kind")
+            s.api(1, s.start + MS, s.start + 20 * MS)
+            copy = s.api(2, s.start + 30 * MS, s.start + 62 * MS, (1, 2, 4096, 1))
+            s.copy(s.start + first, s.start + first + MS, 4096, correlation=copy)
+            s.dispatch(work, queue, s.start + 70 * MS, s.start + 80 * MS)
+            s.dispatch(work, queue, s.start + 40 * MS, s.start + 40 * MS - 1)  # its times are not valid
+            spools.append(s)
+        db = self.database("first", *spools)
+        figures, page = self.json(db, "--by", "overview"), self.report(db).main
+        begin = min(s.start for s in spools)
+        startup = min(spools[0].start + 60 * MS, spools[1].start + 55 * MS) - begin
+        self.assertEqual((figures["startup_ns"], page["startup_ns"]), (startup, startup))
+        self.assertIn("until the first operation", self.rtl("summary", db).stdout)
+        [gpu] = self.json(db, "--by", "gpu")
+        self.assertEqual(gpu["busy"], gpu["busy_ns"] / (figures["wall_ns"] - startup))
+        # what waits in the start-up is no finding
+        self.assertNotIn("hipDeviceSynchronize", json.dumps(figures["findings"]))
+        self.assertLessEqual(sum(p["total_ns"] for p in self.json(db, "--by", "path")), figures["wall_ns"] - startup)
+
     def test_tables_have_the_same_rows_and_shares(self):
         for db in self.traces() + self.golden():
             figures, page = self.json(db, "--by", "overview"), self.report(db)

@@ -2,7 +2,7 @@
 """faults.py - the faults that plant.py plants: each changes what the product does, as a mistake would
 
 A fault is found by its text, so that it outlives moves of lines; layout does not count. `tests` are the programs of tests/unit that may find it,
-the likeliest first.
+or the scripts of rtl ("cli.agree"), the likeliest first.
 """
 import collections
 
@@ -24,6 +24,7 @@ fault("clock_slew", "src/base/clock.c", "bend = bend > most ? most : bend < -mos
 fault("capture_largest", "src/base/capture.c", "if (billionths / NS_PER_S > most / size)", "if (billionths / NS_PER_S >= most / size)", "test_capture", "the largest value is refused")
 fault("regular_memory", "src/base/regular.c", "return -ENOMEM; } small =", "return 0; } small =", "test_regular", "an expression without memory is taken")
 fault("fd_table", "src/base/fd.c", "*p == '\\t' || *p == ' '", "*p != '\\t' || *p == ' '", "test_base", "a program with threads waits while the kernel grows their table")
+fault("fd_pread_loop", "src/base/fd.c", "ssize_t n = sys_pread(fd, p, size, (off_t)offset); if (n < 0 && errno == EINTR)", "ssize_t n = sys_pread(fd, p, size, (off_t)offset); if (n < 0 || errno == EINTR)", "test_base", "a failed read has no end")
 
 # ---- event
 fault("corr_order", "src/event/corr.c", "atomic_store_explicit(&in_order, true, memory_order_relaxed);", "", "test_event", "ids are not in order of time")
@@ -67,6 +68,7 @@ fault("chunk_zero", "src/store/load_chunk.c", "if (head.seq == 0)", "if (false)"
 fault("chunk_size", "src/store/load_chunk.c", "if (committed % 8 || committed > load->slot_size - sizeof(head))", "if (committed % 8 || committed > 2 * load->slot_size)", "test_load", "a chunk that is larger than its slot is read")
 fault("slot_hides", "src/store/load_chunk.c", "ret = read_slot(load, want); if (ret < 0)", "ret = read_slot(load, want); if (ret < 1)", "test_load", "a slot that was reused hides those behind it")
 fault("thread_past", "src/store/index.c", "if (!threads[i].has_record)", "if (false)", "test_rpd", "a thread without a record is forgotten in a database that grows")
+fault("launches_end", "src/store/launches.c", "nr_before(l->ends, l->nr_ends, e->value_plus_1 - 1)", "nr_before(l->ends, l->nr_ends, e->value_plus_1)", "test_launches", "a launch that was captured last is missed")
 
 # ---- query, analysis, export, cli
 fault("fills_are_copies", "src/query/kinds.c", "strncmp(kernel, \"fill\", 4) == 0 ? KINDS_FILL :", "strncmp(kernel, \"fill\", 4) == 0 ? KINDS_COPY :", "test_kinds", "fills by kernels of HIP are called copies")
@@ -86,6 +88,8 @@ fault("rocpd3_leak", "src/export/rocprofv3/rocpd3.c", "alloc_free(r->json);", ";
 fault("tally_leak", "src/cli/read/tally.c", "for (int i = 0; i < TALLY_NR_KINDS; i++) { map_fini(", "for (int i = 1; i < TALLY_NR_KINDS; i++) { map_fini(", "test_follow", "rtl top keeps memory")
 fault("paths_long", "src/cli/paths.c", "return -ENAMETOOLONG; paths_dirname", "return 0; paths_dirname", "test_paths", "a path that is too long is taken")
 fault("pmc_most", "src/cli/pmc/pmc_limit.c", "if (*text++ != ',') return false; } return false;", "if (*text++ != ',') return false; } return true;", "test_pmc_limit", "a list that is too long is cut")
+fault("rpd_state_text", "src/export/rpd/rpd_state.c", "(!size || (*text)[size - 1])) s->bad = true;", "(!size || (*text)[size - 1])) s->bad = false;", "test_rpd", "a damaged state is continued")
+fault("otf2_rpd", "src/export/otf2/otf2_archive.c", "\"SELECT host FROM rtl_process ORDER BY id\") : 0;", "\"SELECT host FROM rtl_process ORDER BY id\") : 1;", "test_rpd", "files of RPD have no archive")
 
 # ---- counter
 fault("instance_limit", "src/counter/metric.c", "if (index < (int32_t)b->instances)", "if (index <= (int32_t)b->instances)", "test_counter", "an instance behind the last one is counted")
@@ -103,6 +107,22 @@ fault("id_map_chunk", "lib/face/id_map.c", "&chunk[id % ID_MAP_CHUNK]", "&chunk[
 fault("id_stack_pop", "lib/face/per_thread.c", "any ? s->ids[--s->nr] : 0", "any ? s->ids[s->nr - 1] : 0", "test_face", "an external id stays")
 fault("id_stack_grow", "lib/face/per_thread.c", "s->size ? s->size * 2 : 16", "s->size ? s->size : 16", "test_face", "the seventeenth id is written behind the stack")
 fault("buffer_due", "lib/face/buffer.c", ">= b->config.watermark;", "> b->config.watermark;", "test_buffer", "a buffer is delivered one entry late")
+
+# ---- numbers of which two outputs had different ideas
+fault("agree_trace_wall", "src/cli/read/result.c", "wall_read(&q, NULL, &wall);", "wall.begin = 0;", "cli.agree", "rtl trace says another wall time than rtl summary")
+fault("agree_page_wall", "src/export/report/page.c", "\"wall_ns\", (int64_t)page->digest.wall.ns", "\"wall_ns\", page->span", "cli.agree", "the page has a wall time of its own")
+fault("agree_page_startup", "src/export/report/page.c", "(int64_t)page->digest.wall.startup_ns", "(int64_t)0", "cli.agree", "the page knows no start-up")
+fault("agree_startup_end", "src/analysis/wall.c", "w->work = first; w->startup_ns = (uint64_t)(first - w->begin);", "w->work = first; w->startup_ns = (uint64_t)(w->end - first);", "cli.agree", "the start-up does not end with the first operation")
+fault("agree_call_share", "src/cli/read/summary_overview.c", "(struct line){ &c->sums[nr], all_ns };", "(struct line){ &c->sums[nr], o->d->wall.ns };", "cli.agree", "a call's share is of the wall time in the overview alone")
+fault("agree_mean", "src/cli/read/summary_overview.c", "ui_time(mean, digest_mean(sum));", "ui_time(mean, sum->ns / sum->calls);", "cli.agree", "the overview's mean has calls without times in it")
+fault("agree_busy", "src/analysis/table_lanes.c", "wall->work_ns ? (double)lane->busy_ns / (double)wall->work_ns : 0", "wall->work_ns ? (double)lane->busy_ns / (double)wall->ns : 0", "cli.agree", "BUSY is a share of the wall time in one table")
+fault("agree_rpd_copies", "src/query/transfer.c", "S.string END AS means FROM rocpd_op \" \"O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string S ON S.id = O.description_id WHERE \" KINDS_IS_TRANSFER( \"T.string\", \"S.string\");", "S.string END AS means FROM rocpd_op \" \"O JOIN rocpd_string T ON T.id = O.opType_id JOIN rocpd_string S ON S.id = O.description_id WHERE \" KINDS_IS_COPY( \"T.string\");", "cli.agree", "copies by kernels of HIP are not in the tables of an RPD file")
+fault("agree_copy_name", "src/query/transfer.c", "(-7, 'CopyPeerToPeer')", "(-7, 'PeerToPeer')", "cli.agree", "a kind of copy has two names")
+fault("agree_fill_name", "src/query/transfer.c", "'__amd_rocclr_fill*' THEN \" \"'FillBuffer'", "'__amd_rocclr_fill*' THEN \" \"S.string", "cli.agree", "fills are called as the kernel that fills")
+fault("agree_processes", "src/analysis/digest.c", "struct digest_sum *to = digest_sum_of(out, (uint64_t)from->id);", "struct digest_sum *to = digest_sum_of(out, (uint64_t)i);", "cli.agree", "the overview has a row for each GPU of a kernel")
+fault("agree_share", "src/analysis/findings.c", ".active = d->wall.work_ns", ".active = d->lanes[0].compute_ns / 16 + 1", "cli.agree", "a share of more than all")
+fault("agree_filtered", "src/analysis/findings.c", "if (!(finders[i].needs & lacking)) finders[i].find(&f);", "finders[i].find(&f);", "cli.agree", "findings are made of what the recording left out")
+fault("agree_diff_median", "src/cli/read/diff_html.c", "json_int(j, side->median);", "json_int(j, (side->median + side->values[side->nr / 2]) / 2);", "cli.agree", "the page of rtl diff has medians of its own")
 
 # No unit test finds them yet.
 SURVIVORS = set()

@@ -4,8 +4,8 @@
 
 Usage: tests/mutants/plant.py [--scratch DIR] [--list] [NAME...]
 
-Each fault of faults.py is one replacement of text in one file. For each: it is applied to the copy, the unit tests that are named with it are
-built and run, and it is taken out again. "found": a test fails or does not end; "survived": all pass. A fault whose text is not in its file
+Each fault of faults.py is one replacement of text in one file. For each: it is applied to the copy, the unit tests that are named with it (programs of
+tests/unit, or scripts of rtl by their ctest name, "cli.agree") are built and run, and it is taken out again. "found": a test fails or does not end; "survived": all pass. A fault whose text is not in its file
 once, or that does not compile, is an error: it has to be written anew. Without --scratch the copy is made in a new directory and removed; with it,
 the copy and its build are kept for the next time. Exit status: 0 if only those of faults.SURVIVORS survive, 1 if others do, 2 if a fault is out of date.
 """
@@ -55,12 +55,14 @@ def copy_tree(scratch):
 
 
 def build(scratch, tests):
-    return run("ninja", "-C", os.path.join(scratch, "build/dev"), *tests)
+    return run("ninja", "-C", os.path.join(scratch, "build/dev"), *sorted({"bin/rtl" if "." in test else test for test in tests}))
 
 
 def runs(scratch, test):
-    """Whether all tests of the program pass."""
+    """Whether all tests of the program, or of the script, pass."""
     try:
+        if "." in test:
+            return run("ctest", "--test-dir", os.path.join(scratch, "build/dev"), "-R", f"^{re.escape(test)}$", timeout=TIMEOUT_S).returncode == 0
         return run(os.path.join(scratch, "build/dev/tests/unit", test), cwd=os.path.join(scratch, "build/dev"),
                    timeout=TIMEOUT_S).returncode == 0
     except subprocess.TimeoutExpired:

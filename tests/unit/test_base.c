@@ -182,6 +182,20 @@ TEST(occupied_numbers_use_next_free_descriptor)
 	CHECK_OK(setrlimit(RLIMIT_NOFILE, &limit));
 }
 
+TEST(failed_transfer_ends_with_its_error)
+{
+	const char *path = test_tmpfile("f");
+	int fd = fd_open(path, O_RDWR | O_CREAT, 0600);
+	char bytes[8] = "1234567";
+
+	CHECK_OK(fd_pwrite(fd, bytes, sizeof(bytes), 0));
+	errno = EINTR; /* of an earlier call */
+	CHECK_OK(fd_pread(fd, bytes, sizeof(bytes), 0));
+	CHECK_EQ_INT(fd_pread(fd, bytes, sizeof(bytes), 4), -EIO);
+	CHECK_EQ_INT(fd_pread(-1, bytes, sizeof(bytes), 0), -EBADF);
+	CHECK_EQ_INT(fd_pwrite(-1, bytes, sizeof(bytes), 0), -EBADF);
+}
+
 TEST(small_file_is_read_completely)
 {
 	const char *path = test_tmpfile("f");

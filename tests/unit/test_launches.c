@@ -65,6 +65,15 @@ TEST(captured_launch_needs_no_dispatch)
 	check_missing(2);
 }
 
+TEST(launch_when_its_capture_ends_is_captured)
+{
+	CHECK_EQ_INT(launches_capture(&l, 10), 0);
+	launch(1, 30);
+	CHECK_EQ_INT(launches_capture_end(&l, 30), 0);
+	launch(2, 31);
+	check_missing(1);
+}
+
 TEST(capture_that_was_not_ended_lasts)
 {
 	launch(1, 15);

@@ -643,6 +643,26 @@ TEST(formats_give_their_memory_back)
 	}
 }
 
+TEST(formats_write_files_of_rpd)
+{
+	const char *db = test_tmpfile("rpd.db");
+	struct conversion c = { .db = db };
+	int ret;
+
+	db_make_rpd(
+		db,
+		"INSERT INTO rocpd_string VALUES(1, 'KernelExecution'), (2, 'CopyHostToDevice'), (3, 'work'), (4, '');"
+		"INSERT INTO rocpd_op VALUES(1, 0, 0, 0, 100, 200, 3, 1), (2, 0, 0, 0, 300, 400, 4, 2);");
+	for (c.format = export_formats; c.format->name; c.format++) {
+		if (!c.format->write || c.format->shape == EXPORT_SET)
+			continue;
+		snprintf(c.out, sizeof(c.out), "%s/x%s", test_tmpdir(), c.format->suffix);
+		ret = export_run(c.format, &c.db, 1, c.out, &force, &res);
+		CHECK_MSG(ret == 0 || (ret == -EINVAL && strstr(res.error, "is a database of RPD")),
+			  "%s: %d, %s", c.format->name, ret, res.error);
+	}
+}
+
 /* ---- databases that grow --------------------------------------------------------------------- */
 
 /* Begins a database with the traces, commits it after each, and ends the job. Its name. */
@@ -700,6 +720,49 @@ TEST(unfinished_database_is_continued)
 	CHECK_EQ_UINT(res.nr_markers, whole.nr_markers);
 	CHECK_STR_EQ(res.verdict, whole.verdict);
 	CHECK_EQ_INT(access(more.unfinished, F_OK), -1);
+}
+
+static void check_not_continued(const char *unfinished, const char *spool)
+{
+	const struct job_options more = { .force = true,
+					  .unfinished = unfinished,
+					  .keeps_unfinished = true };
+
+	CHECK_EQ_INT(rpd_write(&spool, 1, test_tmpfile("again.db"), &more, &res), -EINVAL);
+	CHECK_STR_HAS(res.error, "is no unfinished database that can be continued");
+	CHECK_EQ_INT(access(test_tmpfile("again.db"), F_OK), -1);
+}
+
+TEST(damaged_state_is_refused)
+{
+	char path[2][256], name[600] = "", *hex, *sql, *at;
+	const char *spools[1] = { path[0] }, *unfinished;
+	size_t size;
+
+	two_samples(path);
+	unfinished = leave_unfinished(spools, 1);
+	hex = strdup(db_text(unfinished, "SELECT hex(data) FROM rtl_state WHERE id = 1"));
+	size = strlen(hex) + 100;
+	sql = malloc(size);
+	/* the path of the trace without its end */
+	for (const char *c = path[0]; *c; c++)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), "%02X",
+			 (unsigned char)*c);
+	at = strstr(hex, name);
+	CHECK_NOT_NULL(at);
+	at[strlen(name)] = '4';
+	snprintf(sql, size, "UPDATE rtl_state SET data = X'%.*s' WHERE id = 1",
+		 (int)strcspn(hex, "\n"), hex);
+	db_exec(unfinished, sql);
+	check_not_continued(unfinished, path[0]);
+	/* and one that ends in the middle */
+	at[strlen(name)] = '0';
+	snprintf(sql, size, "UPDATE rtl_state SET data = X'%.*s' WHERE id = 1",
+		 (int)strcspn(hex, "\n") / 4 * 2, hex);
+	db_exec(unfinished, sql);
+	check_not_continued(unfinished, path[0]);
+	free(sql);
+	free(hex);
 }
 
 TEST(commit_writes_the_state_of_what_changed)
