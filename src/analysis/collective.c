@@ -639,9 +639,8 @@ static double chance(uint64_t last, uint64_t of, size_t nr)
 	return fmin(1, sum * (double)nr);
 }
 
-/* Collectives are not independent of each other: a rank that has lost its processor is late for a
- * few. With 0.01, 19 of 150 runs of 24 collectives without a late rank named one on two processors
- * with a load of 16, with 0.001 one. */
+/* Small, because collectives are not independent of each other: a rank that has lost its processor
+ * is late for a few. */
 #define LATE_CHANCE 0.001
 
 static void judge(struct collective_group *g)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofiler-sdk/deprecated/counting_services.h - names of ROCm 6.4 for the counting services of
- * rocprofiler-sdk 1.0; the types are in the headers of the services */
+/* counting_services.h - names of ROCm 6.4 for the counting services of rocprofiler-sdk 1.0; the
+ * types are in the headers of the services */
 #ifndef ROCPROFILER_SDK_DEPRECATED_COUNTING_SERVICES_H
 #define ROCPROFILER_SDK_DEPRECATED_COUNTING_SERVICES_H
 
