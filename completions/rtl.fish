@@ -106,7 +106,7 @@ complete -c rtl -n '__fish_seen_subcommand_from merge' -l public -d 'let others 
 complete -c rtl -n '__fish_seen_subcommand_from merge' -l quiet -s q -d 'print errors only'
 complete -c rtl -n '__fish_seen_subcommand_from merge' -l progress -x -a 'auto always never' -d 'progress bar: auto (default), always, never'
 complete -c rtl -n __fish_use_subcommand -f -a fleet -d 'answers questions about a data set of many ranks'
-complete -c rtl -n '__fish_seen_subcommand_from fleet' -l by -s b -x -a 'overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers' -d 'the question: overview (default), slow-ranks, kernels, ...'
+complete -c rtl -n '__fish_seen_subcommand_from fleet' -l by -s b -x -a 'overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers' -d 'question: overview (default), slow-ranks, kernels, ...'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l rows -s n -x -d 'at most N rows; 0: all (20 in a table, else all)'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l format -s f -x -a 'table csv json' -d 'form of the output: table (default), csv, json'
 complete -c rtl -n '__fish_seen_subcommand_from fleet' -l units -s u -x -a 'auto scaled raw' -d 'numbers: scaled (with units), raw, or auto (default)'

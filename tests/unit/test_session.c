@@ -45,10 +45,18 @@ TEST(name_patterns_are_expanded_with_programs_pid)
 	CHECK_STR_EQ(session.dir, test_tmpfile("sp.4711/t.db.4711.spool"));
 }
 
-TEST(name_of_directory_is_refused)
+TEST(name_of_directory_is_a_data_set)
 {
-	CHECK_EQ_INT(names("", NULL), -EISDIR);
-	CHECK_EQ_INT(names("x/", NULL), -EISDIR);
+	CHECK_OK(names("x/", NULL));
+	CHECK_STR_EQ(session.set, test_tmpfile("x"));
+	CHECK_STR_HAS(session.output, "/x/.unfinished-");
+	CHECK_OK(names("t.db", NULL));
+	CHECK_STR_EQ(session.set, "");
+}
+
+TEST(name_without_a_directory_is_refused)
+{
+	CHECK_EQ_INT(names("", NULL), -ENOENT);
 	CHECK_EQ_INT(names("no/such/t.db", NULL), -ENOENT);
 	CHECK_STR_HAS(error, "mkdir -p 'no/such'");
 	CHECK_EQ_INT(names("t.db", "no/such/sp"), -ENOENT);

@@ -63,7 +63,7 @@ static const char *check_bytes(const char *text);
 
 static const struct opt options[] = {
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = QUESTIONS,
-		   .help = "the question: overview (default), slow-ranks, kernels, ...",
+		   .help = "question: overview (default), slow-ranks, kernels, ...",
 		   .more = "overview: each job. ranks: each rank, its host and whether it is complete. kernels, ranges: over all ranks. slow-ranks, slow-hosts, slow-gpus: "
 			   "where kernels take longer than elsewhere; slow-ranges the same of roctx ranges. imbalance: the largest sum of a rank beside the mean. collectives: who comes last. "
 			   "outliers: seconds that took longer than others." },
@@ -439,9 +439,9 @@ static int run_fleet(const struct opt_parsed *p)
 
 static const struct opt_status statuses[] = {
 	{ "0", "done" },
-	{ "1", "DIR is no data set or no rank of it can be read, or the engine failed" },
+	{ "1", "no data set, no rank can be read, or the engine failed" },
 	{ "2", "the command line is wrong" },
-	{ "4", "answered, but for some ranks, which can't be read: a message names the file" },
+	{ "4", "answered without the ranks that can't be read, named" },
 	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
 };

@@ -578,8 +578,7 @@ static int run_recover(const struct opt_parsed *p)
 
 static const struct opt_status statuses[] = {
 	{ "0", "the database is written, or nothing had been recorded" },
-	{ "1",
-	  "a raw trace could not be read, or nothing could be written, or a rank of a data set still runs or is of another host" },
+	{ "1", "something can't be read or written, or a rank is unfinished" },
 	{ "3", "FILE is a device, a FIFO or a socket" },
 	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
