@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 
 #define NR_BUCKETS 4096u
+#define BLOCK_SIZE 16384u
 
 struct registered {
 	_Atomic(struct registered *) next;
@@ -20,7 +21,35 @@ struct registered {
 	uint64_t function;
 };
 
+/* Space for some of them: librtl does not use the program's heap. */
+struct block {
+	_Atomic uint32_t used;
+	struct registered items[(BLOCK_SIZE - 8) / sizeof(struct registered)];
+};
+_Static_assert(sizeof(struct block) <= BLOCK_SIZE, "fits its pages");
+#define BLOCK_ITEMS (sizeof(((struct block *)0)->items) / sizeof(struct registered))
+
 static _Atomic(struct registered *) buckets[NR_BUCKETS];
+static _Atomic(struct block *) newest;
+
+static struct registered *take(void)
+{
+	for (;;) {
+		/* acquire, and acq_rel below: the block's pages come before its address */
+		struct block *b = atomic_load_explicit(&newest, memory_order_acquire), *more;
+		uint32_t n = b ? atomic_fetch_add_explicit(&b->used, 1, memory_order_relaxed) : 0;
+
+		if (b && n < BLOCK_ITEMS)
+			return &b->items[n];
+		more = alloc_pages(BLOCK_SIZE);
+		if (!more)
+			return NULL;
+		if (!atomic_compare_exchange_strong_explicit(&newest, &b, more,
+							     memory_order_acq_rel,
+							     memory_order_relaxed))
+			alloc_pages_free(more, BLOCK_SIZE);
+	}
+}
 
 static uint64_t hash(const char *name, size_t size)
 {
@@ -35,23 +64,27 @@ void registered_add(const char *name, const void *function)
 {
 	uint64_t h = hash(name, strlen(name));
 	_Atomic(struct registered *) *at = &buckets[h % NR_BUCKETS];
-	struct registered *r = alloc_heap(sizeof(*r)), *there = NULL;
+	struct registered *mine = NULL, *there;
 
-	if (!r)
-		return;
-	atomic_init(&r->next, NULL);
-	r->name = h;
-	r->function = (uintptr_t)function;
-	/* release: pairs with registered_find() */
-	while (!atomic_compare_exchange_weak_explicit(at, &there, r, memory_order_acq_rel,
-						      memory_order_acquire)) {
-		if (there && there->name == h && there->function == r->function) {
-			alloc_free(r);
-			return;
+	for (;;) {
+		/* acquire: pairs with the release below */
+		there = atomic_load_explicit(at, memory_order_acquire);
+		if (!there && !mine) {
+			mine = take();
+			if (!mine)
+				return;
+			mine->name = h;
+			mine->function = (uintptr_t)function;
 		}
-		if (there)
-			at = &there->next;
-		there = NULL;
+		/* release: pairs with registered_find(): the function comes before its place */
+		if (!there &&
+		    atomic_compare_exchange_strong_explicit(at, &there, mine, memory_order_acq_rel,
+							    memory_order_acquire))
+			return;
+		/* one that was taken in vain stays unused: two threads at once are rare */
+		if (there->name == h && there->function == (uintptr_t)function)
+			return;
+		at = &there->next;
 	}
 }
 
