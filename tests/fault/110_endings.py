@@ -8,7 +8,7 @@ from support.endings import *
 
 def same_output(traced, plain):
     equal("stdout", traced.out, plain.out)
-    equal("stderr", without_addresses(traced.err), without_addresses(plain.err))
+    equal("stderr", without_child(traced.err), without_child(plain.err))
 
 
 def ending(how, trace):
