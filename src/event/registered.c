@@ -76,7 +76,7 @@ void registered_add(const char *name, const void *function)
 			mine->name = h;
 			mine->function = (uintptr_t)function;
 		}
-		/* release: pairs with registered_find(): the function comes before its place */
+		/* release: pairs with registered_find(): the function comes before its entry */
 		if (!there &&
 		    atomic_compare_exchange_strong_explicit(at, &there, mine, memory_order_acq_rel,
 							    memory_order_acquire))
