@@ -263,7 +263,7 @@ static void make_copy(void)
 static void push_and_pop(void)
 {
 	if (roctxRangePushA("range") != 0 || roctxRangePop() != 0)
-		die(1, "a range is open that nobody sees");
+		die(1, "a range is still open");
 }
 
 /* As often on the library's thread. */

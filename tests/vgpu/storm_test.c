@@ -20,58 +20,17 @@
 #include <unistd.h>
 
 #include "driver/kfd_abi.h"
-
-#define CHECK(cond)                                                                                \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fprintf(stderr, "%s:%d: %s (errno %d)\n", __FILE__, __LINE__, #cond,       \
-				errno);                                                            \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "kfd_client.h"
 
 #define SIZE (256u << 10)
-#define KFD(number, type) _IOC(_IOC_READ | _IOC_WRITE, KFD_TYPE, number, sizeof(type))
-
-static int kfd, render;
-static uint32_t gpu_id;
 static unsigned int nr_rounds;
 static const char *self;
-
-static int request(int fd, unsigned long number, void *arg)
-{
-	return ioctl(fd, number, arg) == -1 ? errno : 0;
-}
 
 static bool has_version(int fd)
 {
 	struct kfd_get_version v = { 0 };
 
 	return !request(fd, KFD(KFD_GET_VERSION, v), &v) && v.major == 1;
-}
-
-static void open_gpu(void)
-{
-	struct kfd_aperture apertures[16];
-	struct kfd_apertures_new a = { .apertures_ptr = (uintptr_t)apertures, .num_of_nodes = 16 };
-	struct kfd_acquire_vm vm = { 0 };
-
-	kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
-	render = open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC);
-	CHECK(kfd >= 0 && render >= 0);
-	CHECK(!request(kfd, KFD(KFD_GET_PROCESS_APERTURES_NEW, a), &a) && a.num_of_nodes >= 1);
-	gpu_id = apertures[0].gpu_id;
-	vm.drm_fd = (uint32_t)render;
-	vm.gpu_id = gpu_id;
-	CHECK(!request(kfd, KFD(KFD_ACQUIRE_VM, vm), &vm));
-}
-
-static uint64_t available(void)
-{
-	struct kfd_available_memory m = { .gpu_id = gpu_id };
-
-	CHECK(!request(kfd, KFD(KFD_AVAILABLE_MEMORY, m), &m));
-	return m.available;
 }
 
 static unsigned int count_descriptors(void)
