@@ -24,6 +24,7 @@
 
 #include <atomic>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <shared_mutex>
 #include <thread>
 
@@ -55,10 +56,11 @@ static long nr_threads, nr_streams, nr_rounds, nr_devices, burst;
 static const char *parts;
 static std::vector<char> rtc_code;
 static int runtime_version;
-/* Held exclusively while a stream captures, and shared by all other calls: HIP 7 refuses
- * synchronous calls of every thread during a capture, and invalidates the capture. Not used before
- * HIP 7. */
-static std::shared_mutex capturing;
+/* What one thread does alone on some versions of HIP holds it exclusively; the parts share it. */
+static std::shared_mutex alone;
+/* The threads between the making of their streams, the parts, and the end of their streams; see
+ * streams_are_walked(). */
+static pthread_barrier_t all_threads;
 static std::atomic<long> wrong_copies, callbacks;
 
 /* kernels write behind the memory that is copied */
@@ -493,15 +495,30 @@ static void events(worker &w)
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
-template <typename lock> static lock hold_capturing()
+/* HIP 7 refuses synchronous calls of every thread while a stream captures, and invalidates the
+ * capture. */
+static bool capture_is_alone()
 {
-	return runtime_version >= 70000000 ? lock(capturing) : lock();
+	return runtime_version >= 70000000;
+}
+
+/* HIP 5.7.1 walks the set of its streams without its lock when a call on a default stream waits for
+ * another stream. Untraced programs die of it, too, when another thread makes or destroys a stream
+ * meanwhile. 5.2.3, 6.4.3 and 7.2.4 don't have this fault. */
+static bool streams_are_walked()
+{
+	return runtime_version / 100000 == 507;
+}
+
+template <typename lock> static lock hold_if(bool needed)
+{
+	return needed ? lock(alone) : lock();
 }
 
 static hipGraph_t capture(worker &w, hipStream_t a, hipStream_t b, hipEvent_t fork, hipEvent_t join,
 			  account_ops &ops)
 {
-	auto held = hold_capturing<std::unique_lock<std::shared_mutex>>();
+	auto held = hold_if<std::unique_lock<std::shared_mutex>>(capture_is_alone());
 	int *p = (int *)(w.dev + KERNELS_AT), n = 1;
 	void *args[] = { &p, &n };
 	dim3 group(GROUP);
@@ -637,10 +654,14 @@ static void compile()
 static void run_part(worker &w, char part)
 {
 	if (part == 'g') {
+		/* makes streams, HIP itself those of a graph's branches */
+		auto held = hold_if<std::unique_lock<std::shared_mutex>>(streams_are_walked());
+
 		captured_graph(w);
 		return built_graph(w);
 	}
-	auto held = hold_capturing<std::shared_lock<std::shared_mutex>>();
+	auto held = hold_if<std::shared_lock<std::shared_mutex>>(capture_is_alone() ||
+								 streams_are_walked());
 	switch (part) {
 	case 'k':
 		return launches(w);
@@ -678,6 +699,14 @@ static void run_thread(long t)
 	CALL(hipSetDevice, w.device);
 	for (hipStream_t &s : w.streams)
 		CALL(hipStreamCreateWithFlags, &s, hipStreamNonBlocking);
+	if (streams_are_walked()) {
+		/* HIP makes the default streams when they are first used, the thread's own one,
+		 * too */
+		CALL(hipStreamSynchronize, (hipStream_t)NULL);
+		if (strchr(parts, 't'))
+			CALL(hipStreamSynchronize_spt, (hipStream_t)NULL);
+		pthread_barrier_wait(&all_threads);
+	}
 	for (hipEvent_t *e : { &w.start, &w.stop })
 		CALL(hipEventCreate, e);
 	CALL(hipHostMalloc, (void **)&w.pinned, (size_t)BUFFER, 0);
@@ -694,6 +723,8 @@ static void run_thread(long t)
 	for (hipStream_t s : w.streams)
 		CALL(hipStreamSynchronize, s);
 	CALL(hipDeviceSynchronize);
+	if (streams_are_walked())
+		pthread_barrier_wait(&all_threads);
 	for (hipStream_t s : w.streams)
 		CALL(hipStreamDestroy, s);
 	for (hipEvent_t e : { w.start, w.stop })
@@ -724,6 +755,7 @@ int main(int argc, char **argv)
 	}
 	if (strchr(parts, 'm'))
 		compile();
+	pthread_barrier_init(&all_threads, NULL, (unsigned)nr_threads);
 	for (long t = 0; t < nr_threads; t++)
 		threads.emplace_back(run_thread, t);
 	for (std::thread &t : threads)
