@@ -96,8 +96,12 @@ size_t registered_find(const char *name, size_t size, uint64_t *functions, size_
 		atomic_load_explicit(&buckets[h % NR_BUCKETS], memory_order_acquire);
 	size_t nr = 0;
 
-	for (; r && nr < max; r = atomic_load_explicit(&r->next, memory_order_acquire))
-		if (r->name == h)
-			functions[nr++] = r->function;
+	for (; r; r = atomic_load_explicit(&r->next, memory_order_acquire)) {
+		if (r->name != h)
+			continue;
+		if (nr < max)
+			functions[nr] = r->function;
+		nr++;
+	}
 	return nr;
 }

@@ -16,7 +16,7 @@
 void registered_add(const char *name, const void *function);
 
 /* Stores at most `max` addresses of functions of the kernel whose name is the first `size` bytes of
- * `name`, the first registered first; returns how many. Any thread. */
+ * `name`, the first registered first; returns how many there are, which may be more. Any thread. */
 size_t registered_find(const char *name, size_t size, uint64_t *functions, size_t max);
 
 #endif

@@ -138,6 +138,22 @@ def functions_of_kernels_that_were_not_launched_are_listed():
 
 
 @case
+def every_function_of_a_kernel_that_many_libraries_have_is_listed():
+    libraries = [os.path.join(new_dir("libraries"), f"lib{i}.so") for i in range(12)]
+    for copy in libraries:
+        shutil.copyfile(program("libsamekernel.so"), copy)
+    r = front("--kernel-trace", "-f", "json", "-d", "out", "--", program("samekernel"), *libraries)
+    functions = [int(line) for line in r.out.splitlines()]
+    equal("functions of the program", len(set(functions)), len(libraries))
+    tool = read_json(file_of(r, "out/*/*_results.json"))
+    # a kernel's functions are those that were registered before it was loaded: each library adds one
+    listed = {}
+    for f in tool["host_functions"][1:]:
+        listed.setdefault(f["kernel_id"], []).append(f["host_function"]["handle"])
+    equal("functions of the kernels, in their order", sorted(listed.values(), key=len), [functions[:i] for i in range(1, 13)])
+
+
+@case
 def three_formats_equal_log_and_database():
     r = front("-s", "--stats", "-f", "csv", "json", "rocpd", "-d", "out", "--", program("launcher"), "launches=200", "threads=2",
               "streams=2", "devices=2", "copies=3", "roctx=1")

@@ -23,7 +23,8 @@ TEST(functions_of_a_name_come_in_the_order_of_their_registration)
 	CHECK_EQ_UINT(found[0], (uintptr_t)&a);
 	CHECK_EQ_UINT(found[1], (uintptr_t)&b);
 	found[1] = 0;
-	CHECK_EQ_UINT(registered_find("_Z3onev", 7, found, 1), 1);
+	/* space for one: how many there are all the same */
+	CHECK_EQ_UINT(registered_find("_Z3onev", 7, found, 1), 2);
 	CHECK_EQ_UINT(found[1], 0);
 	CHECK_EQ_UINT(registered_find("_Z3onev", 6, found, 2), 0);
 }

@@ -412,7 +412,7 @@ static void put_symbol_gap(struct json *j, int64_t id)
 	"rtl_kernel_symbol Y ON Y.id = F.kernel_id JOIN temp.rocprofv3_kernel N ON N.id = Y.id LEFT JOIN "              \
 	"rtl_code_object C ON C.id = Y.code_object_id ORDER BY 1"
 static const char functions_sql[] = FUNCTIONS(
-	"SELECT R.id * 8 + J.key AS at, R.id AS kernel_id, CAST(J.value AS INTEGER) AS address FROM " REGISTERED_OF
+	"SELECT (R.id << 32) + J.key AS at, R.id AS kernel_id, CAST(J.value AS INTEGER) AS address FROM " REGISTERED_OF
 	" WHERE R.host_functions IS NOT NULL AND R.id BETWEEN ?1 AND ?2");
 /* of a database without that column */
 static const char launched_sql[] =

@@ -382,25 +382,55 @@ static void read_descriptor(struct event_kernel *k)
 	k->properties = word[14] & 0xffff;
 }
 
-/* A string id: the functions of the host that stand for the kernel with this name. */
-static uint32_t host_functions_of(const char *name, uint32_t length)
+/* A string id: their addresses in decimal, with commas. */
+static uint32_t function_list(const uint64_t *functions, size_t nr)
 {
-	uint64_t functions[8];
-	char text[sizeof(functions) / sizeof(functions[0]) * 24];
+	/* 20 digits and a comma each */
+	size_t size = nr * 21 + 1;
+	char few[8 * 21 + 1], *text = size <= sizeof(few) ? few : alloc_pages(size);
 	struct str s;
-	size_t nr;
+	uint32_t id;
 
-	/* the name of the descriptor */
-	if (length > 3 && memcmp(name + length - 3, ".kd", 3) == 0)
-		length -= 3;
-	nr = registered_find(name, length, functions, sizeof(functions) / sizeof(functions[0]));
-	str_init(&s, text, sizeof(text));
+	if (!text)
+		return 0;
+	str_init(&s, text, size);
 	for (size_t i = 0; i < nr; i++) {
 		if (i)
 			str_add(&s, ",");
 		str_add_uint(&s, functions[i]);
 	}
-	return nr ? bus_string(text, SIZE_MAX) : 0;
+	id = bus_string(text, SIZE_MAX);
+	if (text != few)
+		alloc_pages_free(text, size);
+	return id;
+}
+
+/* A string id: the functions of the host that stand for the kernel with this name. A kernel of a
+ * header has one in each library that uses it. */
+static uint32_t host_functions_of(const char *name, uint32_t length)
+{
+	uint64_t few[8], *functions = few;
+	size_t max = sizeof(few) / sizeof(few[0]), nr;
+	uint32_t id = 0;
+
+	/* the name of the descriptor */
+	if (length > 3 && memcmp(name + length - 3, ".kd", 3) == 0)
+		length -= 3;
+	nr = registered_find(name, length, few, max);
+	if (nr > max) {
+		functions = alloc_pages(nr * sizeof(*functions));
+		if (!functions)
+			return 0;
+		max = nr;
+		/* more may have been registered meanwhile; they are of code that loads later */
+		nr = registered_find(name, length, functions, max);
+		nr = nr < max ? nr : max;
+	}
+	if (nr)
+		id = function_list(functions, nr);
+	if (functions != few)
+		alloc_pages_free(functions, max * sizeof(*functions));
+	return id;
 }
 
 RTL_REQUIRES(lock)
