@@ -55,8 +55,8 @@ experimental)
 	# packages that are not in experimental come from unstable
 	sources='unstable experimental'
 	target=experimental
-	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-runtime64-1 librccl1
-		librocprofiler-register-0'
+	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-amd-aqlprofile64-1 libhsa-runtime64-1
+		librccl1 librocprofiler-register-0'
 	hip=libamdhip64.so.7
 	libraries='librccl1 librocblas5 librocfft0 librocrand1 librocsolver0 librocsparse1'
 	;;

@@ -94,8 +94,9 @@ LOGGED_GFX90A = {**{n: (n,) for n in (
     "SQ_CYCLES": ("GRBM_COUNT",), "SQ_INSTS_VMEM": ("SQ_INSTS_VMEM_RD", "SQ_INSTS_VMEM_WR"), "SQ_ACTIVE_INST_VALU": ("SQ_INSTS_VALU",),
     "SQ_INST_CYCLES_SALU": ("SQ_INSTS_SALU",), "TCC_EA_WRREQ_64B": ("TCC_EA_WRREQ",), "TCP_TOTAL_READ": ("TCP_HIT", "TCC_READ"),
     "TCP_TCC_READ_REQ": ("TCC_READ",), "TCP_TCC_WRITE_REQ": ("TCC_WRITE",)}
-# counters of 16 instances; those of SQ and TCP are in each of the shader engines
+# counters of several instances; those of SQ and TCP are in each of the shader engines
 INSTANCES = {"TCC": 16, "TCP": 16}
+INSTANCES_GFX90A = {"TCC": 32, "TCP": 14}
 CONSTANTS = {"CU_NUM": 64.0, "SIMD_NUM": 256.0, "SE_NUM": 4.0, "MAX_WAVE_SIZE": 64.0}
 CONSTANTS_GFX90A = {"CU_NUM": 104.0, "SIMD_NUM": 416.0, "SE_NUM": 8.0, "MAX_WAVE_SIZE": 64.0}
 # the counter that shows a kernel's nature, and how many a workgroup has at least
@@ -116,9 +117,8 @@ def total(log, name, gpu="gfx900"):
 def samples(log, name, gpu="gfx900"):
     """{(engine, instance): value}: the virtual GPU divides a count evenly among the instances of the block, the rest goes to the first ones."""
     block = name.split(":")[0].split("_")[0]
-    more = 1 if gpu == "gfx900" else 2
-    engines = ENGINES * more if block in ("SQ", "TCP") else 1
-    nr = engines * INSTANCES.get(block, 1) * (more if block == "TCC" else 1)
+    engines = ENGINES * (1 if gpu == "gfx900" else 2) if block in ("SQ", "TCP") else 1
+    nr = engines * (INSTANCES if gpu == "gfx900" else INSTANCES_GFX90A).get(block, 1)
     whole, rest = divmod(total(log, name, gpu), nr)
     return {(n * engines // nr, n % (nr // engines)): whole + (n < rest) for n in range(nr)}
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "coords.h"
 #include "pmc.h"
 #include "point.h"
 #include "stream.h"
@@ -439,4 +440,58 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_get_info(const hsa_ven_amd_aqlprofile
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: no attribute is %d",
 			    (int)attribute);
 	}
+}
+
+/* ---- coordinates, and marks in traces: of AMD's header from ROCm 6.2 on ---------------------- */
+
+typedef hsa_status_t (*dimension_fn)(int id, const char *name);
+
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_iterate_event_ids(dimension_fn callback);
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_iterate_event_coord(hsa_agent_t agent,
+							       hsa_ven_amd_aqlprofile_event_t event,
+							       uint32_t sample_id,
+							       coords_fn *callback, void *userdata);
+EXPORT hsa_status_t hsa_ven_amd_aqlprofile_att_marker(profile_t *profile,
+						      hsa_ext_amd_aql_pm4_packet_t *packet,
+						      uint32_t data, int channel);
+
+hsa_status_t hsa_ven_amd_aqlprofile_iterate_event_ids(dimension_fn callback)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	if (!callback)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "iterate_event_ids: a null pointer");
+	for (int id = 0; id < COORDS_NR && status == HSA_STATUS_SUCCESS; id++)
+		status = callback(id, coords_name(id));
+	return status;
+}
+
+/* `sample_id`: of iterate_data(), the shader engine. */
+hsa_status_t hsa_ven_amd_aqlprofile_iterate_event_coord(hsa_agent_t agent,
+							hsa_ven_amd_aqlprofile_event_t event,
+							uint32_t sample_id, coords_fn *callback,
+							void *userdata)
+{
+	const struct blocks_gpu *gpu = blocks_gpu(agent);
+
+	if (!callback)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "iterate_event_coord: a null pointer");
+	if (event.block_index >= blocks_extent(gpu, (uint32_t)event.block_name) ||
+	    sample_id >= blocks_samples(gpu, (uint32_t)event.block_name))
+		return fail(HSA_STATUS_ERROR,
+			    "iterate_event_coord: %s has no sample %u of block %d, instance %u",
+			    gpu->name, sample_id, (int)event.block_name, event.block_index);
+	return coords_iterate(gpu, &event, sample_id, callback, userdata);
+}
+
+hsa_status_t hsa_ven_amd_aqlprofile_att_marker(profile_t *profile,
+					       hsa_ext_amd_aql_pm4_packet_t *packet, uint32_t data,
+					       int channel)
+{
+	(void)profile;
+	(void)packet;
+	(void)data;
+	(void)channel;
+	return fail(HSA_STATUS_ERROR, "att_marker: the virtual GPU's traces have no marks");
 }

@@ -38,6 +38,7 @@ struct blocks_gpu {
 	const char *name;
 	uint32_t shader_engines;
 	uint32_t memory_channels; /* instances of TCA, TCC and GCEA; 0: those of gfx900 */
+	uint32_t engine_units;	  /* of an engine that there are, of TA, TCP and TD; 0: all */
 };
 
 /* `agent`: of the profile: the runtime's, or of blocks_agent(). */
@@ -51,8 +52,10 @@ bool blocks_is_agent(hsa_agent_t agent);
 const struct block *blocks_find(uint32_t id);
 /* Its id; -1: there is none of this name. */
 int blocks_id(const char *name);
-/* Instances of a block, and samples of an event of it: one for each shader engine, or one. */
+/* Instances of a block that an event may name; those behind blocks_extent() count nothing. Samples
+ * of an event: one for each shader engine, or one. */
 uint32_t blocks_instances(const struct blocks_gpu *gpu, uint32_t id);
+uint32_t blocks_extent(const struct blocks_gpu *gpu, uint32_t id);
 uint32_t blocks_samples(const struct blocks_gpu *gpu, uint32_t id);
 
 #endif

@@ -16,7 +16,7 @@ typedef hsa_status_t get_info_fn(hsa_agent_t agent, hsa_agent_info_t attribute, 
 
 static const struct blocks_gpu gpus[] = {
 	{ .name = "gfx900", .shader_engines = 4 },
-	{ .name = "gfx90a", .shader_engines = 8, .memory_channels = 32 },
+	{ .name = "gfx90a", .shader_engines = 8, .memory_channels = 32, .engine_units = 14 },
 };
 
 /* The address of a row: never a handle of the runtime. */
@@ -74,6 +74,13 @@ uint32_t blocks_instances(const struct blocks_gpu *gpu, uint32_t id)
 	if (!b)
 		return 0;
 	return of_memory && gpu->memory_channels ? gpu->memory_channels : b->instances;
+}
+
+uint32_t blocks_extent(const struct blocks_gpu *gpu, uint32_t id)
+{
+	bool of_units = id == ID(TA) || id == ID(TCP) || id == ID(TD);
+
+	return of_units && gpu->engine_units ? gpu->engine_units : blocks_instances(gpu, id);
 }
 
 uint32_t blocks_samples(const struct blocks_gpu *gpu, uint32_t id)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "coords.h"
 #include "pmc.h"
 #include "point.h"
 
@@ -31,9 +32,6 @@ struct packets {
 	aqlprofile_pmc_event_t *asked; /* as the caller has them */
 	hsa_ven_amd_aqlprofile_event_t events[];
 };
-
-enum dimension { DIM_XCD, DIM_AID, DIM_SE, DIM_SA, DIM_WGP, DIM_INSTANCE, DIM_NR };
-static const char *const dimensions[DIM_NR] = { "XCD", "AID", "SE", "SA", "WGP", "INSTANCE" };
 
 EXPORT hsa_status_t aqlprofile_get_version(aqlprofile_version_t *version)
 {
@@ -101,7 +99,7 @@ static hsa_status_t get_id(const struct blocks_gpu *gpu, hsa_ven_amd_aqlprofile_
 	if (id < 0)
 		return HSA_STATUS_ERROR;
 	query->id = (uint32_t)id;
-	query->instance_count = blocks_instances(gpu, (uint32_t)id);
+	query->instance_count = blocks_extent(gpu, (uint32_t)id);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -130,8 +128,8 @@ EXPORT hsa_status_t aqlprofile_iterate_event_ids(aqlprofile_eventname_callback_t
 {
 	hsa_status_t status = callback ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 
-	for (int id = 0; id < DIM_NR && status == HSA_STATUS_SUCCESS; id++)
-		status = callback(id, dimensions[id], data);
+	for (int id = 0; id < COORDS_NR && status == HSA_STATUS_SUCCESS; id++)
+		status = callback(id, coords_name(id), data);
 	return status;
 }
 
@@ -142,26 +140,13 @@ EXPORT hsa_status_t aqlprofile_iterate_event_coord(aqlprofile_agent_handle_t age
 						   aqlprofile_coordinate_callback_t callback,
 						   void *userdata)
 {
-	const struct block *b = blocks_find((uint32_t)event.block_name);
-	const struct blocks_gpu *gpu = blocks_gpu(agent_of(agent));
-	uint32_t samples = blocks_samples(gpu, (uint32_t)event.block_name);
-	uint32_t instances = blocks_instances(gpu, (uint32_t)event.block_name);
-	hsa_status_t status = HSA_STATUS_SUCCESS;
-	int position = 0;
+	const hsa_ven_amd_aqlprofile_event_t e = event_of(&event);
 
 	if (!callback)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	if (!blocks_is_agent(agent_of(agent)))
 		return HSA_STATUS_ERROR_INVALID_AGENT;
-	if (!b || event.block_index >= instances || counter_id >= samples)
-		return HSA_STATUS_ERROR;
-	if (b->per_se)
-		status = callback(position++, DIM_SE, (int)samples, (int)counter_id,
-				  dimensions[DIM_SE], userdata);
-	if (status == HSA_STATUS_SUCCESS)
-		status = callback(position, DIM_INSTANCE, (int)instances, (int)event.block_index,
-				  dimensions[DIM_INSTANCE], userdata);
-	return status;
+	return coords_iterate(blocks_gpu(agent_of(agent)), &e, counter_id, callback, userdata);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */

@@ -36,10 +36,13 @@ enum { STATE_RESET, STATE_COUNT, STATE_STOP };
 
 enum block_id { GRBM, SQ, TCC, TCP, NR_BLOCKS };
 
-/* gfx90a has twice as many channels of the second-level cache. */
+/* gfx90a has twice as many channels of the second-level cache, and a first-level cache in each of
+ * the 14 compute units of an engine. */
 static unsigned int nr_instances(enum gcn_arch_id arch, enum block_id id, unsigned int of_gfx900)
 {
-	return arch == GCN_GFX90A && id == TCC ? 32 : of_gfx900;
+	if (arch != GCN_GFX90A)
+		return of_gfx900;
+	return id == TCC ? 32 : id == TCP ? 14 : of_gfx900;
 }
 
 static const struct block {
@@ -239,7 +242,10 @@ static struct gpu *gpu_of(unsigned int gpu)
 	return g;
 }
 
-/* The first instance that GRBM_GFX_INDEX selects, and whether it selects others too. */
+#define NO_INSTANCE UINT32_MAX
+
+/* The first instance that GRBM_GFX_INDEX selects, and whether it selects others too. NO_INSTANCE:
+ * the block has none of that number; what is written goes nowhere, what is read is 0. */
 static unsigned int chosen(const struct gpu *g, enum block_id id, bool *all_se, bool *all_inst)
 {
 	const struct block *b = &blocks[id];
@@ -251,7 +257,9 @@ static unsigned int chosen(const struct gpu *g, enum block_id id, bool *all_se, 
 		se = 0;
 	if (*all_inst)
 		inst = 0;
-	return se % g->engines * g->instances[id] + inst % g->instances[id];
+	if (se >= g->engines || inst >= g->instances[id])
+		return NO_INSTANCE;
+	return se * g->instances[id] + inst;
 }
 
 static void set_select(struct gpu *g, enum block_id id, unsigned int slot, uint32_t value)
@@ -260,6 +268,8 @@ static void set_select(struct gpu *g, enum block_id id, unsigned int slot, uint3
 	bool all_se, all_inst;
 	unsigned int one = chosen(g, id, &all_se, &all_inst), nr = g->instances[id];
 
+	if (one == NO_INSTANCE)
+		return;
 	for (unsigned int n = 0; n < nr * (b->per_se ? g->engines : 1); n++) {
 		if ((all_se || !b->per_se || n / nr == one / nr) &&
 		    (all_inst || n % nr == one % nr))
@@ -283,10 +293,11 @@ static uint64_t result(const struct gpu *g, enum block_id id, unsigned int slot)
 	unsigned int nr = g->instances[id] * (b->per_se ? g->engines : 1);
 	bool all_se, all_inst;
 	unsigned int n = chosen(g, id, &all_se, &all_inst);
-	uint32_t number = g->select[id][slot][n] & b->event_mask;
+	uint32_t number;
 
-	if (id == SQ && !(g->sq_ctrl & SQ_CTRL_CS))
+	if (n == NO_INSTANCE || (id == SQ && !(g->sq_ctrl & SQ_CTRL_CS)))
 		return 0;
+	number = g->select[id][slot][n] & b->event_mask;
 	for (const struct event *e = g->events; e < g->events + g->nr_events; e++) {
 		uint64_t total;
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* coords.c - dimensions of the samples of an event: numbers, names and order are AMD's */
+#include "coords.h"
+
+enum dimension { XCD, AID, SE, SA, WGP, INSTANCE };
+
+const char *coords_name(int id)
+{
+	static const char *const names[COORDS_NR] = {
+		[XCD] = "XCD", [AID] = "AID", [SE] = "SE",
+		[SA] = "SA",   [WGP] = "WGP", [INSTANCE] = "INSTANCE",
+	};
+
+	return names[id];
+}
+
+hsa_status_t coords_iterate(const struct blocks_gpu *gpu, const hsa_ven_amd_aqlprofile_event_t *e,
+			    uint64_t sample, coords_fn *fn, void *arg)
+{
+	const uint32_t id = (uint32_t)e->block_name;
+	const struct block *b = blocks_find(id);
+	const uint32_t samples = blocks_samples(gpu, id), instances = blocks_extent(gpu, id);
+	hsa_status_t status;
+
+	if (!b || e->block_index >= instances || sample >= samples)
+		return HSA_STATUS_ERROR;
+	status = fn(0, INSTANCE, (int)instances, (int)e->block_index, coords_name(INSTANCE), arg);
+	if (status == HSA_STATUS_SUCCESS && b->per_se)
+		status = fn(1, SE, (int)samples, (int)sample, coords_name(SE), arg);
+	return status;
+}
