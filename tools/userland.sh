@@ -32,6 +32,8 @@ usage() {
 	exit 2
 }
 
+# packages whose dependencies are not all there
+alone=
 suite=${1:-}
 command=${2:-}
 case $suite in
@@ -55,8 +57,10 @@ experimental)
 	# packages that are not in experimental come from unstable
 	sources='unstable experimental'
 	target=experimental
-	rocm='libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-amd-aqlprofile64-1 libhsa-runtime64-1
-		librccl1 librocprofiler-register-0'
+	rocm='amd-smi libamd-comgr3 libamdhip64-7 libhiprtc-builtins7 libhiprtc7 libhsa-amd-aqlprofile64-1 libhsa-runtime64-1
+		libhwloc15 librccl1 librocprofiler-register-0 rocm-smi rocminfo'
+	# needs libamd-smi26, which Debian no longer has: link_names()
+	alone=libhsa-runtime64-tests
 	hip=libamdhip64.so.7
 	libraries='librccl1 librocblas5 librocfft0 librocrand1 librocsolver0 librocsparse1'
 	;;
@@ -67,6 +71,7 @@ case $suite in
 debian13 | unstable) mpi='libmpich12 libopenmpi40 mpich openmpi-bin' ;;
 *) mpi= ;;
 esac
+asked="$base $rocm${mpi:+ $mpi}${alone:+ $alone}"
 headers='libhipcub-dev librccl-dev librocblas-dev librocfft-dev librocprim-dev librocrand-dev librocsolver-dev librocsparse-dev'
 [ $# -ge 2 ] || usage
 shift 2
@@ -135,6 +140,14 @@ name_version() {
 	dpkg-deb -f "$1" Package Version | sed 's/^[^:]*: //' | paste -s -d ' ' -
 }
 
+# Names of libraries that programs were linked with, for the ones that are there.
+link_names() {
+	# HIP of every release has the symbols, with their versions, that a program of HIP 5 was linked with
+	[ "$hip" = libamdhip64.so.5 ] || ln -sf "$hip" "$1/usr/lib/x86_64-linux-gnu/libamdhip64.so.5"
+	# of version 27 has the functions that AMD's tests of the HSA runtime call
+	[ ! -e "$1/usr/lib/x86_64-linux-gnu/libamd_smi.so.27" ] || ln -sf libamd_smi.so.27 "$1/usr/lib/x86_64-linux-gnu/libamd_smi.so.26"
+}
+
 unpack() {
 	rm -rf "$root.new"
 	for d in bin sbin lib lib64; do
@@ -148,9 +161,8 @@ unpack() {
 	printf 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' >"$root.new/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root.new/etc/group"
 	ln -sf mawk "$root.new/usr/bin/awk"
-	# HIP of every release has the symbols, with their versions, that a program of HIP 5 was linked with
-	[ "$hip" = libamdhip64.so.5 ] || ln -s "$hip" "$root.new/usr/lib/x86_64-linux-gnu/libamdhip64.so.5"
-	echo "$base $rocm${mpi:+ $mpi}" >"$root.new/asked_for"
+	link_names "$root.new"
+	echo "$asked" >"$root.new/asked_for"
 	mkdir -p "$root.new/proc" "$root.new/dev" "$root.new/sys" "$root.new/tmp"
 	rm -rf --one-file-system "$root"
 	mv "$root.new" "$root"
@@ -162,7 +174,7 @@ unpack() {
 add_missing() {
 	[ -e "$root/packages" ] || return 1
 	tr -s ' \t\n' '\n' <"$root/asked_for" | sort -u >"$dir/there"
-	echo "$base $rocm${mpi:+ $mpi}" | tr -s ' \t\n' '\n' | sort -u >"$dir/wanted"
+	echo "$asked" | tr -s ' \t\n' '\n' | sort -u >"$dir/wanted"
 	[ -z "$(comm -23 "$dir/there" "$dir/wanted")" ] || return 1
 	# shellcheck disable=SC2086 # lists of names
 	private_apt install -y --simulate -t "$target" $base $rocm $mpi || return 1
@@ -175,12 +187,16 @@ add_missing() {
 	mkdir "$dir/more"
 	# shellcheck disable=SC2086 # a list of names
 	[ -z "$missing" ] || (cd "$dir/more" && private_apt download $missing) || return 1
+	for name in $alone; do
+		grep -q "^$name " "$root/packages" || (cd "$dir/more" && private_apt download -t "$target" "$name") || return 1
+	done
 	for deb in "$dir"/more/*.deb; do
 		[ -e "$deb" ] || continue
 		dpkg-deb -x "$deb" "$root" 2>>"$dir/apt.log" || return 1
 		name_version "$deb" >>"$root/packages"
 	done
-	echo "$base $rocm${mpi:+ $mpi}" >"$root/asked_for"
+	link_names "$root"
+	echo "$asked" >"$root/asked_for"
 	rm -rf "$dir/apt" "$dir/more" "$dir/wanted" "$dir/there" "$dir/why"
 }
 
@@ -194,7 +210,7 @@ namespace() {
 }
 
 setup() {
-	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$base $rocm${mpi:+ $mpi}" ] && return 0
+	[ "$(cat "$root/asked_for" 2>/dev/null)" = "$asked" ] && return 0
 	[ "$(uname -m)" = x86_64 ] || skip "this machine is no x86-64"
 	for tool in apt-get dpkg-deb unshare chroot; do
 		command -v "$tool" >/dev/null 2>&1 || skip "there is no $tool"
@@ -206,7 +222,12 @@ setup() {
 	add_missing && return 0
 	# there is none, or of other packages: make it again
 	# shellcheck disable=SC2086 # lists of names
-	private_apt install -y --download-only -t "$target" $base $rocm $mpi || skip "its packages can't be fetched: $(complaint)"
+	{
+		private_apt install -y --download-only -t "$target" $base $rocm $mpi &&
+			for name in $alone; do
+				(cd "$dir/apt/cache/archives" && private_apt download -t "$target" "$name")
+			done
+	} || skip "its packages can't be fetched: $(complaint)"
 	unpack || skip "its packages can't be unpacked, $dir/apt.log says more"
 }
 

@@ -489,6 +489,8 @@ static void import(int channel)
 	open_gpu();
 	CHECK(!request(kfd, KFD(KFD_GET_DMABUF_INFO, info), &info) && info.size == SIZE &&
 	      info.gpu_id == gpu_id);
+	/* as libdrm asks for the size: the descriptor stands for the same memory afterwards */
+	CHECK(lseek(fd, 0, SEEK_END) == SIZE && lseek(fd, 0, SEEK_SET) == 0);
 	va = reserve(SIZE);
 	imported.va = (uintptr_t)va;
 	imported.gpu_id = gpu_id;

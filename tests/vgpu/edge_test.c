@@ -107,6 +107,9 @@ static void form(int number)
 		p.header = header((hsa_packet_type_t)9, false);
 	else /* the third 16 bits are of a vendor packet's format */
 		p.header = header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, false), p.setup = 77;
+	/* and with more scratch memory than there is, which is not asked for */
+	if (number < 7)
+		p.private_segment_size = 1u << 31;
 	printf("queue %llu error 0x%x\n", (unsigned long long)q->id,
 	       (unsigned int)expected[number]);
 	fflush(stdout);

@@ -95,6 +95,8 @@ struct driver_engine {
 	/* The file and the offset in it behind an offset of mmap() that is not in the render node's
 	 * file; false: it is there. */
 	bool (*mmap)(uint64_t offset, int *fd, uint64_t *at);
+	/* What lseek(fd, 0, whence) is of a descriptor of exported memory; -1: it is of none. */
+	int64_t (*seek)(int fd, int whence);
 	/* Before a device is opened. */
 	void (*start)(void);
 };
@@ -186,6 +188,7 @@ int memory_gem_facts(uint32_t handle, struct memory_facts *out);
 int memory_gem_metadata(uint32_t handle, bool set, struct drm_metadata *data);
 
 bool memory_mmap(uint64_t offset, int *fd, uint64_t *at);
+int64_t memory_seek(int fd, int whence);
 
 void memory_lock(void);
 void memory_unlock(bool child);

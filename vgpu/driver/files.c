@@ -173,6 +173,8 @@ static int result(int ret)
 #define OF_ioctl FIRST
 #define OF_mmap FIRST
 #define OF_mmap64 FIRST
+#define OF_lseek FIRST
+#define OF_lseek64 FIRST
 #define OF_syscall FIRST
 #define OF__exit FIRST
 #define OF__Exit FIRST
@@ -298,6 +300,24 @@ PASS(int, chdir, (const char *path), PATH)
 	}
 PASS_ACCESS(access, (const char *path, int mode), PATH, mode)
 PASS_ACCESS(faccessat, (int at, const char *path, int mode, int flags), at, PATH, mode, flags)
+
+/* ---- descriptors of exported memory: their position is the driver's ------------------------- */
+
+#define PASS_SEEK(name, type)                                                                      \
+	type name(int fd, type offset, int whence);                                                \
+	SHOW type name(int fd, type offset, int whence)                                            \
+	{                                                                                          \
+		const struct driver_engine *e = __atomic_load_n(&engine, __ATOMIC_ACQUIRE);        \
+		int kept = errno;                                                                  \
+		int64_t at = -1;                                                                   \
+                                                                                                   \
+		if (e && !offset && (whence == SEEK_SET || whence == SEEK_END))                    \
+			at = e->seek(fd, whence);                                                  \
+		errno = kept;                                                                      \
+		return at >= 0 ? (type)at : NEXT(name)(fd, offset, whence);                        \
+	}
+PASS_SEEK(lseek, off_t)
+PASS_SEEK(lseek64, off64_t)
 
 /* ---- what a file is ------------------------------------------------------------------------- */
 

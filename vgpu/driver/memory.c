@@ -607,6 +607,20 @@ static int read_shared(int fd, uint64_t *at, struct shared *page)
 	return 0;
 }
 
+/* As of the kernel's descriptors of exported memory: its end is the memory's, and it has no
+ * position to set. libdrm asks for the size in this way. */
+int64_t memory_seek(int fd, int whence)
+{
+	struct shared page;
+	struct stat st;
+	uint64_t at;
+
+	if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) ||
+	    st.st_size != (off_t)FOREIGN_AT || read_shared(fd, &at, &page))
+		return -1;
+	return whence == SEEK_END ? (int64_t)page.size : 0;
+}
+
 /* A reference to the memory that a descriptor stands for. */
 static int import_locked(int fd, struct bo **out)
 {

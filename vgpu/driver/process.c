@@ -103,6 +103,7 @@ vgpu_engine(const struct driver_front *its)
 		.kfd_request = kfd_request,
 		.drm_request = drm_request,
 		.mmap = memory_mmap,
+		.seek = memory_seek,
 		.start = driver_start,
 	};
 

@@ -451,20 +451,21 @@ static bool begin_dispatch(struct queue *q, uint64_t now)
 
 	if (q->nr_flights >= knobs.overlap)
 		return false;
-	/* for a larger request the runtime frees the present scratch memory: wait until no kernel
-	 * uses it */
-	if (kernel_waits_for_scratch(q, slot_of(q, q->next)) ||
-	    scratch_missing(q, slot_of(q, q->next)))
-		return false;
 	f = &q->flights[q->nr_flights];
 	memcpy(f->packet, slot_of(q, q->next), QUEUE_PACKET_SIZE);
 	if (type_of(mem_load16(f->packet)) == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
 		lower_ext_dispatch(f->packet);
+	/* before its scratch memory is asked for: one of a wrong form may have any size */
 	error = form_error((const void *)f->packet);
 	if (error) {
 		cp_aql_error(q, error, q->next);
 		return false;
 	}
+	/* for a larger request the runtime frees the present scratch memory: wait until no kernel
+	 * uses it */
+	if (kernel_waits_for_scratch(q, slot_of(q, q->next)) ||
+	    scratch_missing(q, slot_of(q, q->next)))
+		return false;
 	f->index = q->next;
 	f->run = NULL;
 	f->waves = NULL;
