@@ -141,20 +141,48 @@ static void descriptors(void)
 	CHECK(readlink(path, text, sizeof(text) - 1) == 19 && !strcmp(text, "/dev/dri/renderD128"));
 }
 
+/* What the files of the GPU in /sys say of the memory that the process uses, by each way to open
+ * one. */
+static uint64_t used(void)
+{
+	static const char *const paths[] = {
+		"/sys/class/drm/card0/device/mem_info_vram_used",
+		"/sys/class/drm/renderD128/device/mem_info_vis_vram_used",
+		"/sys/dev/char/226:128/device/mem_info_vram_used",
+	};
+	unsigned long long first = 0, n;
+	char text[32];
+
+	for (unsigned int i = 0; i < 3; i++) {
+		FILE *f = fopen(paths[i], "r");
+		int fd = i ? openat(AT_FDCWD, paths[i], O_RDONLY) : open(paths[i], O_RDONLY);
+		ssize_t len = read(fd, text, sizeof(text) - 1);
+
+		CHECK(f && fscanf(f, "%llu", &n) == 1 && (!i || n == first));
+		CHECK(len > 0 && !close(fd) && !fclose(f));
+		text[len] = '\0';
+		CHECK(strtoull(text, NULL, 10) == n && text[len - 1] == '\n');
+		first = n;
+	}
+	return first;
+}
+
 static void memory(void)
 {
-	uint64_t before, handle, *p;
+	uint64_t before, busy, handle, *p;
 	struct kfd_alloc_memory m = { 0 };
 	void *va;
 
 	open_gpu();
 	before = available();
+	busy = used();
 	p = visible(SIZE, KFD_MEMORY_VRAM, &handle);
-	CHECK(available() == before - SIZE);
+	CHECK(available() == before - SIZE && used() == busy + SIZE);
 	*p = 5;
 	CHECK(release(handle) == EBUSY);
 	CHECK(!map_at(KFD_UNMAP_MEMORY, handle) && *p == 5);
 	CHECK(!release(handle) && release(handle) == EINVAL && available() == before);
+	CHECK(used() == busy);
 	CHECK(map_at(KFD_MAP_MEMORY, handle) == EINVAL);
 	/* new memory has nothing of the old */
 	p = visible(SIZE, KFD_MEMORY_VRAM, &handle);

@@ -64,6 +64,15 @@ print(len(os.path.realpath(n)) > 0, os.path.exists(n + "/1/io_links/0/properties
     text, err = shown("sh", "-c", f"cat {nodes}/[12]/properties {nodes}/1/io_links/1/properties", tmp=tmp, devices=2, arch="gfx900")
     equal("location on the bus", re.findall(r"location_id (\d+)", text), ["256", "512"])
     equal("link", re.findall(r"(?:node_from|node_to|\ntype|weight) (\d+)", text)[-3:], ["1", "2", "40"])
+    # the devices for graphics lead to a PCI device of that location
+    drm = """import os
+d = "/sys/class/drm"
+print(sorted(os.listdir(d)), os.listdir("/sys/class/kfd"), os.readlink(d + "/card1"))
+for n in ("/sys/class/drm/card1", "/sys/class/drm/renderD129", "/sys/dev/char/226:129"):
+    print(sorted(os.listdir(n)), *(open(n + "/device/" + f).read().strip() for f in ("device", "hwmon/hwmon1/temp1_input", "mem_info_vram_total")))"""
+    text, err = shown(sys.executable, "-c", drm, tmp=tmp, devices=2, arch="gfx900")
+    equal("graphics", (text.splitlines(), err), (["['card0', 'card1', 'renderD128', 'renderD129'] ['kfd'] ../devices/pci0000:00/0000:02:00.0/drm/card1"] +
+          ["['dev', 'device'] 0x6860 25000 17179869184"] * 3, ""))
     # a node has as many folders of banks, caches and links as its properties say, numbered from 0
     count = f"""import os, re
 for n in sorted(os.listdir("{nodes}")):

@@ -97,6 +97,8 @@ struct driver_engine {
 	bool (*mmap)(uint64_t offset, int *fd, uint64_t *at);
 	/* What lseek(fd, 0, whence) is of a descriptor of exported memory; -1: it is of none. */
 	int64_t (*seek)(int fd, int whence);
+	/* Bytes of a GPU's memory that this process uses. */
+	uint64_t (*memory_used)(unsigned int gpu);
 	/* Before a device is opened. */
 	void (*start)(void);
 };

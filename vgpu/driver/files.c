@@ -95,6 +95,26 @@ static int open_node(struct node node, int flags)
 	return node_open(node, flags);
 }
 
+/* A file of the driver's whose content is the process's own: a descriptor; -1: it is none. */
+static int own_file(const char *path)
+{
+	const struct driver_engine *e = __atomic_load_n(&engine, __ATOMIC_ACQUIRE);
+	int kept = errno, fd, len;
+	unsigned int gpu;
+	char text[32];
+
+	if (!e || !path || !driver_behind(path, "/sys/") || !tree_is_used(path, &gpu))
+		return -1;
+	len = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)e->memory_used(gpu));
+	fd = (int)syscall(SYS_memfd_create, "vgpu", MFD_CLOEXEC);
+	if (fd >= 0 && pwrite(fd, text, (size_t)len, 0) != len) {
+		syscall(SYS_close, fd);
+		fd = -1;
+	}
+	errno = kept;
+	return fd;
+}
+
 /* The path to use instead. */
 static const char *shown(const char *path, char buf[PATH_MAX])
 {
@@ -150,6 +170,8 @@ static int result(int ret)
 #define OF_opendir FIRST
 #define OF_getxattr "GLIBC_2.3"
 #define OF_lgetxattr "GLIBC_2.3"
+#define OF_listxattr "GLIBC_2.3"
+#define OF_llistxattr "GLIBC_2.3"
 #define OF_chdir FIRST
 #define OF_access FIRST
 #define OF_faccessat "GLIBC_2.4"
@@ -199,11 +221,13 @@ static int result(int ret)
 		struct node node = node_of_path(path);                                             \
 		char buf[PATH_MAX];                                                                \
 		mode_t mode = 0;                                                                   \
+		int own;                                                                           \
                                                                                                    \
 		MODE_OF(flags, mode);                                                              \
 		if (node.kind)                                                                     \
 			return result(open_node(node, flags));                                     \
-		return NEXT(name)(shown(path, buf), flags, mode);                                  \
+		own = own_file(path);                                                              \
+		return own >= 0 ? own : NEXT(name)(shown(path, buf), flags, mode);                 \
 	}
 PASS_OPEN(open)
 PASS_OPEN(open64)
@@ -215,11 +239,13 @@ PASS_OPEN(open64)
 		struct node node = node_of_path(path);                                             \
 		char buf[PATH_MAX];                                                                \
 		mode_t mode = 0;                                                                   \
+		int own;                                                                           \
                                                                                                    \
 		MODE_OF(flags, mode);                                                              \
 		if (node.kind)                                                                     \
 			return result(open_node(node, flags));                                     \
-		return NEXT(name)(at, shown(path, buf), flags, mode);                              \
+		own = own_file(path);                                                              \
+		return own >= 0 ? own : NEXT(name)(at, shown(path, buf), flags, mode);             \
 	}
 PASS_OPENAT(openat)
 PASS_OPENAT(openat64)
@@ -277,14 +303,25 @@ PASS_EXIT(_Exit)
 	}
 #define PATH shown(path, buf)
 
-PASS(FILE *, fopen, (const char *path, const char *mode), PATH, mode)
-PASS(FILE *, fopen64, (const char *path, const char *mode), PATH, mode)
+#define PASS_FOPEN(name)                                                                           \
+	FILE *name(const char *path, const char *mode);                                            \
+	SHOW FILE *name(const char *path, const char *mode)                                        \
+	{                                                                                          \
+		char buf[PATH_MAX];                                                                \
+		int own = own_file(path);                                                          \
+                                                                                                   \
+		return own >= 0 ? fdopen(own, mode) : NEXT(name)(PATH, mode);                      \
+	}
+PASS_FOPEN(fopen)
+PASS_FOPEN(fopen64)
 PASS(DIR *, opendir, (const char *path), PATH)
 /* ls -l asks for access lists */
 PASS(ssize_t, getxattr, (const char *path, const char *name, void *value, size_t size), PATH, name,
      value, size)
 PASS(ssize_t, lgetxattr, (const char *path, const char *name, void *value, size_t size), PATH, name,
      value, size)
+PASS(ssize_t, listxattr, (const char *path, char *list, size_t size), PATH, list, size)
+PASS(ssize_t, llistxattr, (const char *path, char *list, size_t size), PATH, list, size)
 PASS(int, chdir, (const char *path), PATH)
 
 /* Devices can be read and written by everyone. */

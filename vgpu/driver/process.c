@@ -104,6 +104,7 @@ vgpu_engine(const struct driver_front *its)
 		.drm_request = drm_request,
 		.mmap = memory_mmap,
 		.seek = memory_seek,
+		.memory_used = memory_used,
 		.start = driver_start,
 	};
 
