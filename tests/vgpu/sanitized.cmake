@@ -16,7 +16,21 @@ target_compile_options(gcn_valu_v3_asan PRIVATE -march=x86-64-v3)
 target_compile_definitions(gcn_asan PRIVATE GCN_MOST=1)
 add_library(gcn_inst_asan SHARED inst_lib.c)
 set_target_properties(gcn_inst_asan PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${out})
-# and the driver's engine, for AMD's runtimes; what is preloaded works before a sanitizer is set up, and is not built with it
+# vgpu_sanitized_driver(TARGET FOLDER OPTION...): what is preloaded, behind the sanitizer's library
+function(vgpu_sanitized_driver target folder)
+	get_target_property(files vgpu_driver SOURCES)
+	list(TRANSFORM files PREPEND ${src}/../../vgpu/)
+	add_library(${target} SHARED ${files})
+	target_include_directories(${target} SYSTEM PRIVATE ${VGPU_HSA_INCLUDE})
+	target_include_directories(${target} PRIVATE ${src}/../../vgpu)
+	target_compile_definitions(${target} PRIVATE _GNU_SOURCE HSA_LARGE_MODEL)
+	target_compile_options(${target} PRIVATE ${ARGN} -U_FORTIFY_SOURCE -g1 -O1 -fvisibility=hidden)
+	target_link_libraries(${target} PRIVATE Threads::Threads)
+	target_link_options(${target} PRIVATE ${ARGN} -Wl,--version-script=${src}/../../vgpu/driver/exports.map -Wl,-z,nodelete -Wl,-z,now)
+	set_target_properties(${target} PROPERTIES OUTPUT_NAME vgpu LIBRARY_OUTPUT_DIRECTORY ${folder} C_STANDARD 11 C_EXTENSIONS OFF)
+endfunction()
+vgpu_sanitized_driver(vgpu_driver_asan ${out}/asan ${sanitize})
+# and the driver's engine, for AMD's runtimes
 get_target_property(files vgpu_engine SOURCES)
 list(TRANSFORM files PREPEND ${src}/../../vgpu/)
 add_library(vgpu_engine_asan SHARED ${files})
@@ -24,8 +38,6 @@ target_link_options(vgpu_engine_asan PRIVATE -Wl,--version-script=${src}/../../v
 target_include_directories(vgpu_engine_asan SYSTEM PRIVATE ${VGPU_HSA_INCLUDE})
 target_compile_definitions(vgpu_engine_asan PRIVATE HSA_LARGE_MODEL)
 set_target_properties(vgpu_engine_asan PROPERTIES OUTPUT_NAME vgpu_engine LIBRARY_OUTPUT_DIRECTORY ${out}/asan)
-add_custom_command(TARGET vgpu_engine_asan POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:vgpu_driver> ${out}/asan)
-add_dependencies(vgpu_engine_asan vgpu_driver)
 # and the AQLprofile library
 get_target_property(files vgpu_aqlprofile SOURCES)
 list(TRANSFORM files PREPEND ${src}/../../vgpu/)
@@ -65,6 +77,12 @@ vgpu_sanitized_test(packets 240 ${src}/test_vgpu.py
 	batches_complete_in_order barrier_packets_wait_for_dependencies copies_return_what_was_written
 	copies_work_without_atomics pointer_queries_describe_allocations
 	many_queues_are_created_and_destroyed forked_child_exits_and_execs)
+# the driver alone, by threads and processes that use it at the same time, and its files
+vgpu_sanitized_test(driver 240 ${src}/test_vgpu.py
+	threads_open_map_allocate_fork_and_exec_at_the_same_time descriptors_of_the_driver_may_be_copied_and_are_devices
+	memory_of_the_driver_is_counted_mapped_and_freed events_of_the_driver_wake_threads_and_have_ages
+	queue_of_the_driver_completes_a_packet_with_an_interrupt forked_child_is_refused_and_opens_the_driver_itself
+	memory_of_the_driver_is_shared_with_another_process)
 vgpu_sanitized_test(pmc 240 ${src}/test_pmc.py)
 set(more)
 if("$ENV{RTL_TEST_LONG}")
@@ -95,12 +113,16 @@ if(CMAKE_C_COMPILER_ID STREQUAL GNU)
 		-Wl,-z,nodelete -Wl,-z,now)
 	set_target_properties(vgpu_engine_tsan PROPERTIES
 		OUTPUT_NAME vgpu_engine LIBRARY_OUTPUT_DIRECTORY ${out}/tsan C_STANDARD 11 C_EXTENSIONS OFF)
-	add_custom_command(TARGET vgpu_engine_tsan POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:vgpu_driver> ${out}/tsan)
-	add_dependencies(vgpu_engine_tsan vgpu_driver)
+	vgpu_sanitized_driver(vgpu_driver_tsan ${out}/tsan -fsanitize=thread)
 	execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libtsan.so OUTPUT_VARIABLE tsan
 		OUTPUT_STRIP_TRAILING_WHITESPACE)
 	add_test(NAME vgpu.threads_race_free COMMAND ${out}/threads_test)
 	set_tests_properties(vgpu.threads_race_free PROPERTIES LABELS "vgpu;tsan" TIMEOUT 120
 		PASS_REGULAR_EXPRESSION "^0 failures" FAIL_REGULAR_EXPRESSION "ThreadSanitizer"
 		ENVIRONMENT "LD_PRELOAD=${tsan} ${out}/tsan/libvgpu.so;VGPU_THREADS=4;TSAN_OPTIONS=report_signal_unsafe=0:suppressions=${src}/tsan.supp")
+	# threads of a program that open, map, allocate, fork and exec
+	add_test(NAME vgpu.driver_race_free COMMAND ${out}/storm_test 32 12)
+	set_tests_properties(vgpu.driver_race_free PROPERTIES LABELS "vgpu;tsan" TIMEOUT 120
+		PASS_REGULAR_EXPRESSION "^ok" FAIL_REGULAR_EXPRESSION "ThreadSanitizer"
+		ENVIRONMENT "LD_PRELOAD=${tsan} ${out}/tsan/libvgpu.so;TSAN_OPTIONS=report_signal_unsafe=0:suppressions=${src}/tsan.supp")
 endif()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* storm_test.c - threads that open, map, allocate, fork and exec at the same time, on the kernel
- * driver of libvgpu.so, without a runtime
+/* storm_test.c - threads that open, map, allocate, use events, fork and exec at the same time, on
+ * the kernel driver of libvgpu.so, without a runtime
  *
  * Arguments: THREADS ROUNDS. "ok" on stdout, or status 1 and a line on stderr. A child that was
  * started by exec has the argument "child".
@@ -77,6 +77,23 @@ static void allocate(uint64_t seed)
 	CHECK(!request(kfd, KFD(KFD_FREE_MEMORY, h), &h));
 }
 
+/* An event that no other thread knows. */
+static void use_event(uint64_t seed)
+{
+	struct kfd_create_event e = { .event_type = KFD_EVENT_SIGNAL, .auto_reset = 1 };
+	struct kfd_event_data d = { 0 };
+	struct kfd_wait_events w = { .events_ptr = (uintptr_t)&d, .num_events = 1 };
+	struct kfd_event_id id = { 0 };
+
+	(void)seed;
+	CHECK(!request(kfd, KFD(KFD_CREATE_EVENT, e), &e));
+	d.event_id = id.event_id = e.event_id;
+	CHECK(!request(kfd, KFD(KFD_WAIT_EVENTS, w), &w) && w.result == KFD_WAIT_TIMEOUT);
+	CHECK(!request(kfd, KFD(KFD_SET_EVENT, id), &id));
+	CHECK(!request(kfd, KFD(KFD_WAIT_EVENTS, w), &w) && w.result == KFD_WAIT_COMPLETE);
+	CHECK(!request(kfd, KFD(KFD_DESTROY_EVENT, id), &id));
+}
+
 /* Memory that is none of the driver's. */
 static void map(uint64_t seed)
 {
@@ -136,8 +153,9 @@ static void exec_child(uint64_t seed)
 
 static void *storm(void *arg)
 {
-	static void (*const acts[])(uint64_t seed) = { open_and_copy, allocate,	  map,
-						       read_topology, fork_child, exec_child };
+	static void (*const acts[])(uint64_t seed) = { open_and_copy, allocate,	     map,
+						       use_event,     read_topology, fork_child,
+						       exec_child };
 	uint64_t n = (uintptr_t)arg;
 
 	for (unsigned int round = 0; round < nr_rounds; round++)
