@@ -258,6 +258,25 @@ static void rate(unsigned int n)
 }
 
 /* CPU time of the process with 4 idle queues on each GPU. */
+static long at_start; /* resident() */
+
+/* Memory of the process that is no file's, in KiB. */
+static long resident(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	long kib, sum = 0;
+	char line[256];
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "RssAnon: %ld", &kib) == 1 ||
+		    sscanf(line, "RssShmem: %ld", &kib) == 1)
+			sum += kib;
+	}
+	fclose(f);
+	return sum;
+}
+
 static void idle(unsigned int ms)
 {
 	struct rusage a, b;
@@ -283,6 +302,7 @@ static void idle(unsigned int ms)
 			 a.ru_stime.tv_usec) /
 			1e6;
 	printf("idle %.3f percent\n", 100 * cpu_s / ((double)(now_ns() - t0) / 1e9));
+	printf("memory %ld\n", resident() - at_start);
 }
 
 /* Dispatches one by one, and waits for each; prints how many completed. */
@@ -520,6 +540,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	unsigned int n = argc > 2 ? (unsigned int)strtoul(argv[2], NULL, 0) : 0;
 
+	at_start = resident();
 	open_machine();
 	if (!strcmp(what, "batches")) {
 		batches();

@@ -94,6 +94,20 @@ for n in sorted(os.listdir("{nodes}")):
 
 
 @case
+def rocminfo_shows_the_gpus():
+    tmp = new_dir("tmp")
+    text, err = shown("rocminfo", tmp=tmp, devices=2, arch="gfx900,gfx90a")
+    equal("GPUs, and their compute units", (re.findall(r"^  Name: +(gfx\w+)", text, re.M), re.findall(r"^  Compute Unit: +(\d+)", text, re.M)[1:], err),
+          (["gfx900", "gfx90a"], ["64", "104"], ""))
+    # it looks for the driver among the kernel's modules
+    own, *machines = shown("cat", "/proc/modules", tmp=tmp)[0].splitlines()
+    equal("the driver's module", own.split()[0], "amdgpu")
+    if os.path.exists("/proc/modules"):
+        with open("/proc/modules", encoding="ascii") as f:
+            equal("the machine's", [m.split()[0] for m in machines], [line.split()[0] for line in f])
+
+
+@case
 def a_thousand_programs_leave_nothing():
     # in memory: a program makes some 60 files and removes them
     tmp = tempfile.mkdtemp(dir="/dev/shm")
@@ -574,6 +588,14 @@ def idle_engine_uses_little_cpu():
     r = run("hsa_test", "idle", 1500, devices=8, log=False)
     used = float(re.search(r"idle (\S+)", r.out).group(1))
     check(used < 4, f"{used} % of a core with 32 idle queues")
+
+
+@case
+def idle_program_has_little_memory():
+    """What hsa_init(), four queues and a kernel on each have taken, of the runtime and of the virtual GPU."""
+    r = run("hsa_test", "idle", 1, exec="auto", log=False)
+    kib = int(re.search(r"^memory (\d+)$", r.out, re.M)[1])
+    check(kib < 40 << 10, f"{kib} KiB")
 
 
 main()

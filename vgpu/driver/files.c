@@ -95,21 +95,58 @@ static int open_node(struct node node, int flags)
 	return node_open(node, flags);
 }
 
-/* A file of the driver's whose content is the process's own: a descriptor; -1: it is none. */
+/* Puts text into the file of a descriptor; false: it has no space. */
+static bool put_text(int fd, const char *text, size_t len, off_t *at)
+{
+	ssize_t n = pwrite(fd, text, len, *at);
+
+	*at += (off_t)len;
+	return n == (ssize_t)len;
+}
+
+/* The machine's modules, of which the driver is one: tools look for it there. */
+static bool put_modules(int fd)
+{
+	static const char own[] = "amdgpu 1 0 - Live 0x0000000000000000\n";
+	int in = (int)syscall(SYS_openat, AT_FDCWD, "/proc/modules", O_RDONLY | O_CLOEXEC, 0);
+	off_t at = 0;
+	bool whole = put_text(fd, own, sizeof(own) - 1, &at);
+	char part[4096];
+	ssize_t n;
+
+	while (whole && in >= 0 && (n = syscall(SYS_read, in, part, sizeof(part))) > 0)
+		whole = put_text(fd, part, (size_t)n, &at);
+	if (in >= 0)
+		syscall(SYS_close, in);
+	return whole;
+}
+
+static bool put_used(int fd, uint64_t bytes)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)bytes);
+
+	return put_text(fd, text, (size_t)len, &(off_t){ 0 });
+}
+
+/* A file whose content is made when it is opened: a descriptor; -1: it is none. */
 static int own_file(const char *path)
 {
 	const struct driver_engine *e = __atomic_load_n(&engine, __ATOMIC_ACQUIRE);
-	int kept = errno, fd, len;
+	int kept = errno, fd;
+	bool is_modules = path && !strcmp(path, "/proc/modules"), whole;
 	unsigned int gpu;
-	char text[32];
 
-	if (!e || !path || !driver_behind(path, "/sys/") || !tree_is_used(path, &gpu))
+	if (!is_modules &&
+	    (!e || !path || !driver_behind(path, "/sys/") || !tree_is_used(path, &gpu)))
 		return -1;
-	len = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)e->memory_used(gpu));
 	fd = (int)syscall(SYS_memfd_create, "vgpu", MFD_CLOEXEC);
-	if (fd >= 0 && pwrite(fd, text, (size_t)len, 0) != len) {
-		syscall(SYS_close, fd);
-		fd = -1;
+	if (fd >= 0) {
+		whole = is_modules ? put_modules(fd) : put_used(fd, e->memory_used(gpu));
+		if (!whole) {
+			syscall(SYS_close, fd);
+			fd = -1;
+		}
 	}
 	errno = kept;
 	return fd;

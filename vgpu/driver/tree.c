@@ -213,7 +213,7 @@ static int put_file(int root, const char *path, const char *text)
 	bool is_link = *path == '@';
 	int fd, err = make_parents(root, path += is_link);
 
-	if (err)
+	if (err || path[strlen(path) - 1] == '/')
 		return err;
 	if (fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && (size_t)st.st_size == len)
 		return 0;

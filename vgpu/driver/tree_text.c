@@ -328,6 +328,9 @@ int tree_describe(struct tree_text *f)
 	begin_file(f, "module/amdgpu/initstate");
 	fputs("live\n", f->out);
 	end_file(f);
+	/* modules that use it: libkmod asks */
+	begin_file(f, "module/amdgpu/holders/");
+	end_file(f);
 	for (unsigned int node = 0; node <= knobs.devices; node++)
 		put_node(f, node);
 	for (unsigned int gpu = 0; gpu < knobs.devices; gpu++)

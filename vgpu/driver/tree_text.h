@@ -13,7 +13,8 @@
 #define TREE_VRAM_USED "mem_info_vram_used"
 #define TREE_VIS_VRAM_USED "mem_info_vis_vram_used"
 
-/* All files: "path\0text\0" for each; "@path\0target\0" is a symbolic link. */
+/* All files: "path\0text\0" for each; "@path\0target\0" is a symbolic link, "path/\0\0" a
+ * folder. */
 struct tree_text {
 	char *bytes; /* the caller's to free() */
 	size_t len;
