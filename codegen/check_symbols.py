@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare what a libamdhip64 exports with what librtl wraps.
+"""Compare what a libamdhip64 exports with what librtl wraps, and what it calls of that itself with what hip_roles.json says.
 
-Usage: check_symbols.py --map librtl.map [--nm NM] [--readelf READELF] LIBRARY
+Usage: check_symbols.py --map librtl.map --roles hip_roles.json [--nm NM] [--readelf READELF] LIBRARY
        check_symbols.py --map librtl.map --names FILE    the exports of a release, recorded
-Exit:  0 every function of HIP is wrapped, 1 some are not, 77 nothing to compare with.
+Exit:  0 every function of HIP is wrapped, and the roles are complete, 1 some are not, 77 nothing to compare with.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -22,12 +23,18 @@ def run(*cmd):
     return subprocess.run(cmd, capture_output=True, text=True, check=True).stdout
 
 
+def calls_of_its_own(readelf, library):
+    """The functions of HIP that the library calls by their symbols, so that the calls come to librtl's wrappers."""
+    return set(re.findall(r"_JUMP_SLOT? +[0-9a-f]+ (hip(?!rtc)\w+)", run(readelf, "-rW", library)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--nm", default="nm")
     parser.add_argument("--readelf", default="readelf")
     parser.add_argument("--map", required=True)
     parser.add_argument("--names")
+    parser.add_argument("--roles")
     parser.add_argument("library", nargs="?", default="")
     args = parser.parse_args()
     if args.names:
@@ -54,7 +61,13 @@ def main():
     print("%s: %d functions, %d not wrapped" % (soname, len(exported), len(missing)))
     for name in missing:
         print("not wrapped: %s" % name)
-    return 1 if missing or len(exported) < 300 else 0
+    unknown = []
+    if args.roles:
+        with open(args.roles, encoding="utf-8") as f:
+            unknown = sorted((calls_of_its_own(args.readelf, args.library) & wrapped) - set(json.load(f)["own"]))
+        for name in unknown:
+            print("called by the library, not in `own` of hip_roles.json: %s" % name)
+    return 1 if missing or unknown or len(exported) < 300 else 0
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ class Function:
         self.quick = False  # has a wrapper as in source/api/quick.h
         self.part = False  # prepares a launch; `pops`: the last one that does
         self.pops = self.prepared = False  # prepared: such a launch
+        self.own = False  # the runtime calls it by its symbol
         self.status = proto["returns"] in STATUS
         self.uses_return = any(w.name.split(".")[0] == "return" for w in words)
 
@@ -160,6 +161,7 @@ def functions(merged, extra, planner):
             f.quick = name in planner.roles["quick"]
             f.part, f.prepared = name in planner.roles["parts"], name in planner.roles["prepared"]
             f.pops = name == planner.roles["parts"][-1]
+            f.own = name in planner.roles["own"]
         out += [f] + f.variants
     return out
 
@@ -202,15 +204,16 @@ def emit_ops(merged, ops, label):
              "/* By number. A symbol is NULL where a function is only seen through callbacks, or another op",
              " * has it: the same function with the arguments of another release. */",
              "extern const struct api_op hip_ops[];", "extern const char *const hip_symbols[];",
-             "extern _Atomic(void *) hip_real_fns[];",
-             "/* See source/hip/frame.h. */", "extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];",
+             "extern RTL_HIDDEN _Atomic(void *) hip_real_fns[];",
+             "/* See source/hip/frame.h. */", "extern RTL_HIDDEN _Atomic(void *) hip_entries[];",
+             "extern RTL_HIDDEN void *const hip_ordinary[];",
              "/* Whether a function's name is in the trace, see api_define(). */",
              "extern _Atomic uint8_t hip_named[];", "extern const uint32_t hip_nr_ops;", "", "#endif"]
     body = banner("hip_ops_gen.c - names, signatures and symbols of HIP's functions", label)
     body += ['#include "hip_ops_gen.h"', "", "#include <stddef.h>", "",
              "_Static_assert(HIP_OP_NR <= API_MAX_OPERATIONS, \"a mask for each\");", "_Atomic(void *) hip_real_fns[HIP_OP_NR];", "_Atomic uint8_t hip_named[HIP_OP_NR];",
              "const uint32_t hip_nr_ops = HIP_OP_NR;",
-             "_Atomic(void *) hip_quick_fns[HIP_OP_NR];", "", "const struct api_op hip_ops[] = {"]
+             "", "const struct api_op hip_ops[] = {"]
     body += ['\t[HIP_OP_%s] = { "%s", %s, %s },' % (f.ident, f.name, "NULL" if f.shown else '"%s"' % signature(f.words), f.step())
              for f in ops]
     body += ["};", "", "const char *const hip_symbols[HIP_OP_NR] = {"]
@@ -410,31 +413,48 @@ def shown_body(f):
     return out + ([] if void else ["\treturn ret;"]) + ["}", ""]
 
 
-def frame_body(f, at=""):
-    """The body of a wrapper that has the call recorded; `at`: the expression of its frame, "" for its own."""
+def is_direct(f):
+    """Whether the exported function is a jump to where calls of the function go now (source/hip/frame.h): the ordinary wrapper has nothing
+    to do but to record, show or count them. hipRTC's are rare, and call one another by their symbols."""
+    return not (f.shown or f.name in FORGET or f.name in LOOKUPS or f.name in SWITCH or f.name.startswith("hiprtc"))
+
+
+def returned(f, call):
+    """A statement that returns what `call` does."""
+    return call if f.proto["returns"] == "void" else "return " + call
+
+
+def frame_body(f):
+    """The body of a wrapper that has the call recorded."""
     call = "real(%s)" % ", ".join(f.names())
     void = f.proto["returns"] == "void"
     out = ["{", real_is(f, real_of(f)), "\tuint32_t wanted_by = api_wanted(API_HIP, HIP_OP_%s);" % f.ident,
            "\tstruct api_call call;"] + locals_of(f) + [""] + no_runtime(f)
     after = after_call(f)
     out += before_call(f)
+    out += ["\tthread_self.configured = REC_F_CONFIGURED;"] if f.pops else []
+    if f.own and is_direct(f):
+        out += ["\tif (RTL_UNLIKELY(filter_has_calls && hip_calls_itself(__builtin_return_address(0))))",
+                "\t\twanted_by &= API_SUBSCRIBERS;"]
     if f.name in SWITCH:
         out += ["\tpause_switch(%s);" % SWITCH[f.name]]
     result = "" if void else "ret = "
     op = "HIP_OP_" + f.ident
-    out += shown_part(f, at)
-    enter, leave = ("hip_enter_at(wanted_by, %s, &call, %s)" % (op, at), "api_pass_at(%s)" % at) if at else \
-        ("hip_enter(wanted_by, %s, &call)" % op, "api_pass()")
-    out += ["\tif (!%s) {" % enter, "\t\t%s%s;" % (result, call), "\t\t%s;" % leave]
-    out += ["\t\thip_quicken_part(%s);" % op] if f.part else []
+    out += shown_part(f)
+    out += ["\tif (!hip_enter(wanted_by, %s, &call)) {" % op, "\t\t%s%s;" % (result, call), "\t\tapi_pass();"]
+    if is_direct(f):
+        out.append("\t\thip_passed(%s, %s, %s);" % (
+            op, "(void *)straight_" + f.ident if f.pops else "NULL", "NULL" if f.part else "(void *)left_" + f.ident))
     # behind the call: where the runtime's callbacks record it, they take the flag
     out += ["\t\tthread_take_configured();"] if f.prepared else []
     out += ["\t" + x for x in after] + ["\t\treturn;" if void else "\t\treturn ret;", "\t}"]
     out += ["\tcall.flags = thread_take_configured();"] if f.prepared else []
     out += ["\t%s%s;" % (result, call)] + after + fill_words(f, "api_args")
     out.append("\thip_leave(%s, &call, %s);" % ("op" if f.variants else op, result_of(f)))
-    if at:
-        out.append("\thip_quicken(HIP_OP_%s);" % f.ident)
+    if f.quick:
+        # where calls are left out, an own one has to be distinguished from the program's
+        out += (["\tif (!filter_has_calls)"] if f.own else []) + ["\t%ship_quicken(%s, (void *)quick_%s);" % (
+            "\t" if f.own else "", op, f.ident)]
     if not void:
         out.append("\treturn ret;")
     return out + ["}", ""]
@@ -482,6 +502,11 @@ def has_flat(f):
     return any(is_flat(f, p) for p in f.proto["params"])
 
 
+def ordinary(f):
+    """The ordinary wrapper, with the parameters of the exported function."""
+    return "%s_%s" % ("flat" if has_flat(f) else "any", f.ident)
+
+
 def flat_function(f):
     """flat_NAME(): any_NAME() by registers, a jump; for a function with a dim3."""
     if not has_flat(f):
@@ -495,23 +520,64 @@ def flat_function(f):
             args.append("(dim3){ (uint32_t)%s, (uint32_t)(%s >> 32), (uint32_t)%s }" % (xy, xy, z))
         else:
             args.append(next(values))
-    return [wrapped("static RTL_NOINLINE %s(" % declare(f.proto["returns"], "flat_" + f.ident), declared(flat) + ["uintptr_t frame"], ")"),
-            "{", wrapped("\treturn any_%s(" % f.ident, args + ["frame"], ");"), "}", ""]
+    return flat_heading(f, "flat", ") {", "static RTL_NOINLINE ") + [
+        wrapped("\t%s(" % returned(f, "any_%s" % f.ident), args, ");"), "}", ""]
+
+
+def flat_heading(f, prefix, tail, storage="static "):
+    """The first line of prefix_NAME(), with the parameters of the exported function."""
+    return [wrapped("%s%s(" % (storage, declare(f.proto["returns"], "%s_%s" % (prefix, f.ident))),
+                    declared(flat_params(f)[0]) or ["void"], ")")] + (["{"] if "{" in tail else [])
+
+
+def jump(f, to):
+    """Statements that return what a pointer to a function without a type returns, for the exported function's arguments."""
+    flat, _ = flat_params(f)
+    real = wrapped("%s(" % declare(f.proto["returns"], "(*fn)"), declared(flat) or ["void"], ")")
+    return ["\t%s = %s;" % (real, to), "", wrapped("\t%s(" % returned(f, "fn"), [name for _, name in flat], ");"), "}", ""]
+
+
+def straight_function(f):
+    """straight_NAME(): of a call that nobody wants, where that is not the runtime's function."""
+    if not f.pops:
+        return []
+    return flat_heading(f, "straight", "{", "static RTL_NO_TSAN ") + ["\tthread_self.configured = REC_F_CONFIGURED;"] + \
+        jump(f, "HIP_REAL(HIP_OP_%s)" % f.ident)
+
+
+def left_function(f):
+    """left_NAME(): of a call that the user leaves out. Parts of launches stay on the ordinary way."""
+    if f.part:
+        return []
+    how = "_OWN" if f.own else "_LAUNCH" if f.prepared else ""
+    return ["HIP_LEFT%s(%s, %s)" % (how, f.ident, ordinary(f)), ""]
+
+
+def direct_wrapper(f):
+    """The exported function, which is a jump, and where it may lead to."""
+    out = []
+    for prefix in [ordinary(f)[:4].rstrip("_")] + ["quick"] * f.quick + ["straight"] * f.pops:
+        out += [x + ";" for x in flat_heading(f, prefix, "")]
+    out += left_function(f) + [heading(f, "static RTL_NOINLINE ", "any_" + f.ident, ")")] + frame_body(f) + flat_function(f)
+    out += straight_function(f)
+    out += late_function(f) + quick_function(f) if f.quick else []
+    out += [wrapped("RTL_NO_TSAN EXPORT %s(" % declare(f.proto["returns"], f.ident), declared(flat_params(f)[0]) or ["void"], ")"), "{"]
+    return out + jump(f, "HIP_ENTRY(HIP_OP_%s)" % f.ident)
 
 
 def quick_function(f):
-    """The exported function of source/api/quick.h."""
+    """quick_NAME() of source/api/quick.h."""
     nr, names = len(f.words), [w for w in f.words if w.role == "name"]
     words = fill([w.renamed("name") if w in names else w for w in f.words])
     flat, in_registers = flat_params(f)
     args = [name for _, name in flat]
-    out = [wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), declared(flat) or ["void"], ")"), "{",
-           wrapped("\t%s(" % declare(f.proto["returns"], "(*real)"), declared(flat) or ["void"], ") = hip_quick(HIP_OP_%s);" % f.ident),
+    out = flat_heading(f, "quick", "{") + [
+           wrapped("\t%s(" % declare(f.proto["returns"], "(*real)"), declared(flat) or ["void"], ") = hip_known(HIP_OP_%s);" % f.ident),
            "\tstruct api_quick call;", "\t%s;" % declare(f.proto["returns"], "ret"), "\tuint64_t *word;"]
     out += ["\tuint64_t name;"] if names else []
     out += ["\t%s = %s;" % (declare(type_, name[4:]), name) for type_, name in flat if name in in_registers]
-    out += ["", "\tif (RTL_UNLIKELY(!real || !api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call)))",
-            wrapped("\t\treturn %s_%s(" % ("flat" if has_flat(f) else "any", f.ident), args + ["RTL_FRAME()"], ");")]
+    out += ["", "\tif (RTL_UNLIKELY(!api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call)))",
+            wrapped("\t\treturn %s(" % ordinary(f), args, ");")]
     out += ["\tRTL_IN_MEMORY(%s);" % (name[4:] if name in in_registers else name) for name in args]
     out.append("\tret = real(%s);" % ", ".join(args))
     # before the record begins: it may call the runtime
@@ -531,15 +597,6 @@ def quick_function(f):
     return [re.sub(r"\bgood\b", "ret == 0", line) for line in out]
 
 
-def quick_wrapper(f):
-    """The three functions of source/api/quick.h."""
-    if f.variants or not f.status or f.shown or f.name in FORGET or f.name in LOOKUPS or f.name in SWITCH or \
-            any("hip_word_text" in w.expr for w in f.words):
-        raise PlanError("%s: can't have a quick wrapper" % f.name)
-    return ([heading(f, "static RTL_NOINLINE ", "any_" + f.ident, ")", ["uintptr_t frame"])] + frame_body(f, "frame")
-            + late_function(f) + flat_function(f) + quick_function(f))
-
-
 def registers_of(p):
     """The declarations and the values of a parameter in registers, and the expression of it from them."""
     name = p["name"]
@@ -549,43 +606,28 @@ def registers_of(p):
         "(dim3){ (uint32_t)%s_xy, (uint32_t)(%s_xy >> 32), (uint32_t)%s_z }" % (name, name, name)
 
 
-def part_wrapper(f):
-    """The exported function and any_NAME(), the full wrapper. The exported one costs a load and a branch: it calls the runtime's function
-    directly, unless the call is recorded or has subscribers.
-
-    A dim3 is passed in two registers. The exported function has them as its parameters: gcc stores a structure to the stack, and loads
-    it again for the call.
-    """
-    flat = [registers_of(p) for p in f.proto["params"]]
-    params = [d for declarations, _ in flat for d in declarations]
-    names = ", ".join(re.split(r"[ *]", d)[-1] for d in params)
-    returns = f.proto["returns"]
-    out = [heading(f, "static RTL_NOINLINE ", "any_" + f.ident, ")")] + frame_body(f)
-    out += [wrapped("static RTL_NOINLINE %s(" % declare(returns, "flat_" + f.ident), params, ")"), "{",
-            wrapped("\treturn any_%s(" % f.ident, [value for _, value in flat], ");"), "}", ""]
-    out += [wrapped("EXPORT %s(" % declare(returns, f.ident), params, ")"), "{",
-            wrapped("\t%s(" % declare(returns, "(*real)"), params, ") = hip_quick(HIP_OP_%s);" % f.ident), ""]
-    out += ["\tthread_self.configured = REC_F_CONFIGURED;"] if f.pops else []
-    return out + ["\tif (RTL_LIKELY(real != NULL))", "\t\treturn real(%s);" % names, "\treturn flat_%s(%s);" % (f.ident, names), "}", ""]
-
-
 def prototype(f):
     """The declaration of the exported function."""
-    if f.quick:
-        return wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), declared(flat_params(f)[0]) or ["void"], ");")
-    if not f.part:
-        return heading(f, "EXPORT ", f.ident, ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");")
-    return wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), [d for p in f.proto["params"] for d in registers_of(p)[0]], ");")
+    symbol = ') __asm__("%s");' % f.symbol if f.symbol != f.ident else ");"
+    if not is_direct(f):
+        return heading(f, "EXPORT ", f.ident, symbol)
+    return wrapped("EXPORT %s(" % declare(f.proto["returns"], f.ident), declared(flat_params(f)[0]) or ["void"], symbol)
 
 
 def wrapper(f):
     """The exported function and its parts."""
+    if f.quick and (not is_direct(f) or f.variants or not f.status or any("hip_word_text" in w.expr for w in f.words)):
+        raise PlanError("%s: can't have a quick wrapper" % f.name)
     out = [prototype(f)] + seen_function(f)
-    if f.quick:
-        return out + quick_wrapper(f)
-    if f.part:
-        return out + part_wrapper(f)
+    if is_direct(f):
+        return out + direct_wrapper(f)
     return out + [heading(f, "EXPORT ", f.ident, ")")] + (shown_body(f) if f.shown else frame_body(f))
+
+
+def ways(ops):
+    """The tables of where symbols jump to: at first, and now."""
+    rows = ["\t[HIP_OP_%s] = (void *)%s," % (f.ident, ordinary(f)) for f in ops if f.exported and is_direct(f)]
+    return ["void *const hip_ordinary[HIP_OP_NR] = {"] + rows + ["};", "", "_Atomic(void *) hip_entries[HIP_OP_NR] = {"] + rows + ["};", ""]
 
 
 def dispatch_entries(ops, tables):
@@ -614,7 +656,7 @@ def emit_wrappers(ops, tables, label):
     for f in ops:
         if f.exported:
             out += wrapper(f)
-    return "\n".join((out + dispatch_entries(ops, tables))[:-1]) + "\n"
+    return "\n".join((out + ways(ops) + dispatch_entries(ops, tables))[:-1]) + "\n"
 
 
 def emit_args(ops, label):

@@ -172,7 +172,7 @@ static void take_over(void **slot, uint32_t op, void *wrapper)
 
 void hsa_wrap_install(const struct hsa_mirror_root *root)
 {
-	api_define(API_HSA, hsa_ops, hsa_named, NULL, HSA_OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_named, NULL, NULL, HSA_OP_NR);
 """
 
 

@@ -15,6 +15,7 @@
 #include "base/testpoint.h"
 #include "control/service.h"
 #include "event/filter.h"
+#include "event/left_out.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "forked.h"
@@ -85,6 +86,7 @@ static void boot_once(void)
 	testpoint_init();
 	pause_init();
 	filter_init();
+	left_out_init();
 	selection_init();
 	range_init();
 	api_init();

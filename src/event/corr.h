@@ -49,10 +49,10 @@ static inline bool corr_is_left_out(uint64_t id)
 }
 
 /* HOT: whether `t`, outside of recorded calls, may be in a missed call. A call that began while
- * recording was paused is not missed. */
+ * recording was paused, or that a filter leaves out, is not missed. */
 static inline bool corr_may_miss(const struct thread *t)
 {
-	return !t->call_left_out && !t->is_ours;
+	return !(t->submitter & THREAD_LEFT_OUT) && !t->is_ours;
 }
 
 /* HOT: a new id for an operation outside of recorded calls that was submitted while recording was

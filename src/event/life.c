@@ -35,6 +35,7 @@
 #include "event/block.h"
 #include "event/bus.h"
 #include "event/facts.h"
+#include "event/left_out.h"
 #include "event/pause.h"
 #include "event/window.h"
 
@@ -166,6 +167,7 @@ static uint64_t tick_all(uint64_t now_ns)
 		if (wants < next)
 			next = wants;
 	}
+	left_out_flush();
 	wants = bus_tick(now_ns);
 	if (wants < next)
 		next = wants;
@@ -504,6 +506,7 @@ static void stop(void)
 		}
 		facts_clock();
 	}
+	left_out_flush();
 	bus_stop();
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/env.h"
+#include "event/left_out.h"
 #include "event/special.h"
 #include "event/window.h"
 
@@ -53,6 +54,7 @@ static void announce(void)
 
 void pause_hold(enum pause_cause cause, bool held)
 {
+	left_out_flush();
 	if (held)
 		atomic_fetch_or(&pause_causes, (uint32_t)cause);
 	else
@@ -71,6 +73,7 @@ static void add_ranges(uint32_t units)
 {
 	uint32_t old = atomic_load(&pause_causes), new;
 
+	left_out_flush();
 	do {
 		new = (old & ~(uint32_t)PAUSE_RANGE) + units;
 		if (new < PAUSE_RANGE_OPEN)

@@ -22,7 +22,9 @@
 
 /* Never written. */
 struct lane lane_none = { .busy = 1 };
-_Thread_local struct thread thread_self = { .is_new = true, .lane = &lane_none };
+_Thread_local struct thread thread_self = { .is_new = true,
+					    .lane = &lane_none,
+					    .left_out = &left_out_none };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* set in init, constant afterwards */

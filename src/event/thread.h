@@ -41,7 +41,7 @@ struct thread {
 	/* life_callout(): in_hook when the innermost call of the program by it began */
 	bool outside_in_hook;
 	/* The submitter of operations: the tid, with THREAD_LEFT_OUT within a call that was left
-	 * out. */
+	 * out, and while the thread has a counter of such calls: those don't say when they end. */
 	uint64_t submitter;
 	uint64_t corr_next, corr_end; /* ids taken ahead from the process counter, corr.c */
 	uint64_t marker;	      /* innermost open push range, 0 = none */
@@ -59,6 +59,7 @@ struct thread {
 	/* source/hip: REC_F_CONFIGURED if the thread's last call popped a launch's configuration:
 	 * the launch follows */
 	uint32_t configured;
+	int64_t *left_out; /* left_out.h: the thread's counter, or left_out_none; never NULL */
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
 	/* source/api: by domain, the frame of that call's wrapper */
 	uintptr_t api_frame[REC_API_NR_DOMAINS];
@@ -68,6 +69,8 @@ _Static_assert(REC_API_NR_DOMAINS <= 32, "api_inside has a bit for each domain")
 
 #define THREAD_LEFT_OUT (UINT64_C(1) << 32)
 
+/* The counter of threads without one: negative. */
+extern RTL_HIDDEN int64_t left_out_none;
 extern RTL_HIDDEN _Thread_local struct thread thread_self;
 
 /* HOT: hooks pass calls on for `t` now, or the thread is new. */
@@ -82,7 +85,7 @@ static inline void thread_leave_out(struct thread *t, uintptr_t frame)
 {
 	t->call_left_out = frame;
 	t->domain_left_out = 0;
-	t->submitter = t->tid | (frame ? THREAD_LEFT_OUT : 0);
+	t->submitter = t->tid | (frame || t->left_out != &left_out_none ? THREAD_LEFT_OUT : 0);
 }
 
 /* HOT: the flag of the launch that begins, or 0. Takes it away. */
@@ -123,6 +126,7 @@ void thread_forget_recorded(void);
 enum thread_exit {
 	THREAD_EXIT_LIVE,     /* source/api/live.c: frames */
 	THREAD_EXIT_RANGES,   /* source/roctx/range.c: open ranges */
+	THREAD_EXIT_LEFT_OUT, /* left_out.c: the thread's counter */
 	THREAD_EXIT_RECORDER, /* sink/recorder: the thread's chunk */
 	THREAD_NR_EXITS
 };

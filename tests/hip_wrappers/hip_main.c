@@ -12,7 +12,7 @@ void (*const hip_boot)(void) = NULL;
 void run_prepare(void)
 {
 	hip_agents_of = run_agents;
-	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_named, hip_entries, hip_ordinary, hip_nr_ops);
 	atomic_store(&hip_started, true);
 	/* looking up the first function finds the release: before the first case */
 	hip_real(HIP_OP_hipInit);

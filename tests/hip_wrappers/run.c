@@ -5,6 +5,8 @@
  * into the thread's lane, by the quick wrapper of functions that have one; the same with a full
  * lane; and seen by a subscriber.
  *
+ * Then two calls in a row that are not recorded, and two that the user leaves out.
+ *
  * Usage: DRIVER PREFIX...   runs the cases whose names begin so; none: all
  *        DRIVER --alone     all, where there is no runtime behind the wrappers
  */
@@ -21,6 +23,7 @@
 #include "base/env.h"
 #include "event/bus.h"
 #include "event/lane.h"
+#include "event/left_out.h"
 #include "event/life.h"
 #include "source/api/live.h"
 #include "source/hip/frame.h"
@@ -29,7 +32,9 @@
 #define FAILED_STATUS 0x4d2
 #define STRAY_ERRNO 77
 
-static const char *const mode_names[] = { "good", "fails", "null", "empty", "no_args", "off" };
+static const char *const mode_names[] = { "good",      "fails",	   "null",
+					  "empty",     "no_args",  "off",
+					  "off again", "left out", "left out again" };
 static const char *const way_names[] = { "as an event", "in the lane", "with a full lane",
 					 "seen by a subscriber" };
 static enum { WAY_EVENT, WAY_LANE, WAY_FULL, WAY_SEEN, NR_WAYS } way;
@@ -42,6 +47,7 @@ static const _Atomic int open_gate = LANE_OPEN;
 static struct spool_written written;
 static struct lane lane = { .gate = &open_gate, .written = &written };
 
+static uint64_t nr_left_out;
 static struct {
 	unsigned nr;
 	int32_t status;
@@ -137,6 +143,10 @@ static void read_lane(void)
 
 static void sink_loss(enum spool_reason reason, uint64_t count)
 {
+	if (reason == SPOOL_REASON_filtered_call) {
+		nr_left_out += count;
+		return;
+	}
 	printf("FAILED: %llu events lost, reason %d\n", (unsigned long long)count, (int)reason);
 	nr_failed++;
 }
@@ -197,7 +207,22 @@ static void on_crash(int sig)
 
 static bool is_good(const struct run *run)
 {
-	return run->mode == RUN_GOOD || run->mode == RUN_NO_ARGS || run->mode == RUN_OFF;
+	return run->mode == RUN_GOOD || run->mode == RUN_NO_ARGS || run->mode >= RUN_OFF;
+}
+
+/* Sets what is wanted of the calls. Each change makes the next call take the ordinary way. */
+static void want(const struct run *run)
+{
+	bool is_left = run->mode == RUN_LEFT;
+
+	if (run->mode == RUN_OFF_AGAIN || run->mode == RUN_LEFT_AGAIN)
+		return;
+	api_switch(run_domain, run->mode < RUN_OFF);
+	for (uint32_t op = 0; op < API_MAX_OPERATIONS; op++) {
+		api_want(run_domain, op, API_LEFT_OUT, is_left);
+		live_want(subscriber_index, run_domain, op,
+			  way == WAY_SEEN ? LIVE_CALLS | LIVE_RECORDS : LIVE_NOTHING);
+	}
 }
 
 static unsigned char base_of(const struct run *run)
@@ -281,10 +306,8 @@ void run_begin(struct run *run)
 	stand_in.status = run->mode == RUN_FAILS ? FAILED_STATUS : 0;
 	api.nr = 0;
 	api_args = run->mode != RUN_NO_ARGS;
-	api_switch(run_domain, run->mode != RUN_OFF);
-	for (uint32_t op = 0; op < API_MAX_OPERATIONS; op++)
-		live_want(subscriber_index, run_domain, op,
-			  way == WAY_SEEN ? LIVE_CALLS | LIVE_RECORDS : LIVE_NOTHING);
+	want(run);
+	nr_left_out = 0;
 	lane.chunk = &chunk.header;
 	lane.pos = chunk.payload;
 	lane.end = chunk.payload + (way == WAY_LANE ? sizeof(chunk.payload) : 0);
@@ -331,9 +354,12 @@ void run_end(struct run *run, uint32_t op, bool has_status, int32_t status)
 		bad(run, "the stand-in saw %u calls, of %s", stand_in.nr_calls, stand_in.function);
 	if (has_status && status != stand_in.status)
 		bad(run, "returned %d, not %d", status, stand_in.status);
-	if (run->mode == RUN_OFF) {
+	if (run->mode >= RUN_OFF) {
+		left_out_flush();
 		if (api.nr)
 			bad(run, "was recorded");
+		if (way != WAY_SEEN && nr_left_out != (run->mode >= RUN_LEFT))
+			bad(run, "%llu calls left out", (unsigned long long)nr_left_out);
 		return;
 	}
 	if (api.nr != 1 || api.op != op || api.domain != (uint32_t)run_domain)
@@ -440,7 +466,7 @@ static void compare(struct run *run, const char *name, uint64_t expected)
 
 static bool has_words(const struct run *run)
 {
-	return run->mode != RUN_OFF && run->mode != RUN_NO_ARGS && !alone;
+	return run->mode < RUN_OFF && run->mode != RUN_NO_ARGS && !alone;
 }
 
 void run_word(struct run *run, const char *name, bool guarded, const void *value, size_t size)

@@ -14,12 +14,15 @@
 #include "stand_in.h"
 
 enum run_mode {
-	RUN_GOOD,    /* the call succeeds, pointers are good */
-	RUN_FAILS,   /* it fails; pointers are invalid and must not be read */
-	RUN_NULL,    /* it succeeds, pointers are NULL, numbers negative */
-	RUN_EMPTY,   /* it succeeds, numbers are 0; pointers that a number guards are invalid */
-	RUN_NO_ARGS, /* as RUN_GOOD, without arguments in the record */
-	RUN_OFF,     /* as RUN_GOOD, calls are not recorded */
+	RUN_GOOD,      /* the call succeeds, pointers are good */
+	RUN_FAILS,     /* it fails; pointers are invalid and must not be read */
+	RUN_NULL,      /* it succeeds, pointers are NULL, numbers negative */
+	RUN_EMPTY,     /* it succeeds, numbers are 0; pointers that a number guards are invalid */
+	RUN_NO_ARGS,   /* as RUN_GOOD, without arguments in the record */
+	RUN_OFF,       /* as RUN_GOOD, calls are not recorded */
+	RUN_OFF_AGAIN, /* the next one of the same function, which may take another way */
+	RUN_LEFT,      /* as RUN_GOOD, the user leaves the function out */
+	RUN_LEFT_AGAIN,
 	RUN_NR_MODES
 };
 

@@ -175,6 +175,19 @@ def operations_of_calls_that_are_left_out_are_not_missed():
 
 
 @case
+def calls_of_the_runtime_itself_are_no_calls_of_the_program():
+    """HIP 5's hipMemcpyPeer() calls hipMemcpy() by its symbol, hipMemcpyPeerAsync() hipMemcpyAsync(): they are left out, and passed on by a jump."""
+    copyways = lambda *options: run("copyways", trace=RTL, gpus=2, rtl_args=("-q", *options), env={"VGPU_EXEC": "auto"})
+    whole = copyways()
+    for names in ("^hip(HostMalloc|Memcpy|MemcpyAsync)$", "no such function"):
+        r = copyways("--calls", names)
+        expected = whole.rows("select name, count(*) from rtl_api where name in ('hipHostMalloc', 'hipMemcpy', 'hipMemcpyAsync') group by 1")
+        equal("calls", r.rows("select name, count(*) from rtl_api group by 1"), expected if names[0] == "^" else [])
+        equal("all", r.count("rtl_api") + skipped(r)["filtered_call"], whole.count("rtl_api"))
+        complete(r)
+
+
+@case
 def hsa_calls_are_selected():
     r = capture("--calls", "^hsa_queue_create$|^hipMalloc$", "--hsa")
     names = dict(r.rows("select name, count(*) from rtl_api group by 1"))

@@ -35,8 +35,8 @@ static void begin(void)
 	env_init();
 	api_init();
 	sink_record_open();
-	api_define(API_HIP, ops, hip_named, NULL, OP_NR);
-	api_define(API_HSA, hsa_ops, hsa_named, NULL, ARRAY_SIZE(hsa_ops));
+	api_define(API_HIP, ops, hip_named, NULL, NULL, OP_NR);
+	api_define(API_HSA, hsa_ops, hsa_named, NULL, NULL, ARRAY_SIZE(hsa_ops));
 	api_switch(API_HIP, true);
 	api_switch(API_HSA, true);
 }

@@ -14,8 +14,11 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "event/corr.h"
+#include "event/filter.h"
 #include "event/join.h"
+#include "event/left_out.h"
 #include "event/life.h"
+#include "event/pause.h"
 #include "event/special.h"
 #include "hip_args_gen.h"
 #include "hip_ops_gen.h"
@@ -335,6 +338,12 @@ TEST(unrecorded_call_is_seen_by_subscriber)
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
 }
 
+/* Whether the function's symbol leads to its ordinary wrapper. */
+static bool is_ordinary(uint32_t op)
+{
+	return atomic_load(&hip_entries[op]) == hip_ordinary[op];
+}
+
 TEST(quick_wrapper_shows_calls_while_subscriber_wants_them)
 {
 	int index;
@@ -343,18 +352,18 @@ TEST(quick_wrapper_shows_calls_while_subscriber_wants_them)
 	begin("hip", "auto");
 	index = live_subscribe(&of_calls);
 	hipGetLastError();
-	CHECK_NOT_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	CHECK(!is_ordinary(HIP_OP_hipGetLastError));
 	live_want(index, API_HIP, HIP_OP_hipGetLastError, BOTH);
-	CHECK_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	CHECK(is_ordinary(HIP_OP_hipGetLastError));
 	hipGetLastError();
 	hipGetLastError();
 	check_seen(2);
-	CHECK_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	CHECK(is_ordinary(HIP_OP_hipGetLastError));
 	live_want(index, API_HIP, HIP_OP_hipGetLastError, LIVE_NOTHING);
 	hipGetLastError();
 	hipGetLastError();
 	check_seen(0);
-	CHECK_NOT_NULL(atomic_load(&hip_quick_fns[HIP_OP_hipGetLastError]));
+	CHECK(!is_ordinary(HIP_OP_hipGetLastError));
 	CHECK_EQ_UINT(sink_record_count(EVENT_API), 5);
 }
 
@@ -365,6 +374,91 @@ static void *call_often(void *arg)
 	for (int i = 0; i < NR_CALLS; i++)
 		hipGetLastError();
 	return arg;
+}
+
+static bool is_any_missed(void)
+{
+	return true;
+}
+
+static void *make_three_calls(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 3; i++)
+		hipGetLastError();
+	return NULL;
+}
+
+static uint64_t nr_left_out(void)
+{
+	left_out_flush();
+	return sink_record_loss(SPOOL_REASON_filtered_call);
+}
+
+static void begin_with_calls(const char *calls)
+{
+	load();
+	setenv("RTL_CALLS", calls, 1);
+	begin("hip", "auto");
+	filter_init();
+	left_out_init();
+}
+
+TEST(left_out_function_is_a_jump_that_counts)
+{
+	const void *ordinary = hip_ordinary[HIP_OP_hipGetLastError];
+	pthread_t thread;
+
+	begin_with_calls("^hipInit$");
+	CHECK(is_ordinary(HIP_OP_hipGetLastError));
+	make_three_calls(NULL);
+	CHECK(atomic_load(&hip_entries[HIP_OP_hipGetLastError]) != ordinary);
+	CHECK_EQ_UINT(nr_left_out(), 3);
+	/* a thread without a counter takes the ordinary way, and gets one */
+	CHECK_EQ_INT(pthread_create(&thread, NULL, make_three_calls, NULL), 0);
+	CHECK_EQ_INT(pthread_join(thread, NULL), 0);
+	CHECK(thread_self.left_out != &left_out_none);
+	CHECK_EQ_UINT(nr_left_out(), 6);
+	CHECK_EQ_UINT(nr_left_out(), 6);
+	CHECK_EQ_INT(hipInit(5), 1005);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	/* its operations are not missed */
+	atomic_store(&corr_orphan, is_any_missed);
+	CHECK(!(corr_take(thread_get()) & EVENT_MISSED));
+}
+
+TEST(left_out_calls_in_a_pause_are_counted_as_paused)
+{
+	begin_with_calls("^hipInit$");
+	make_three_calls(NULL);
+	pause_set(true);
+	make_three_calls(NULL);
+	pause_set(false);
+	make_three_calls(NULL);
+	CHECK_EQ_UINT(nr_left_out(), 6);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 3);
+}
+
+TEST(left_out_function_is_seen_once_a_subscriber_wants_it)
+{
+	begin_with_calls("^hipInit$");
+	make_three_calls(NULL);
+	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipGetLastError, BOTH);
+	CHECK(is_ordinary(HIP_OP_hipGetLastError));
+	hipGetLastError();
+	check_seen(1);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+}
+
+TEST(unrecorded_function_leads_to_the_runtimes)
+{
+	load();
+	begin("standard", "auto");
+	hipInit(5);
+	hipInit(5);
+	CHECK(atomic_load(&hip_entries[HIP_OP_hipInit]) ==
+	      atomic_load(&hip_real_fns[HIP_OP_hipInit]));
+	CHECK_EQ_INT(hipInit(5), 1005);
 }
 
 TEST(each_seen_call_has_enter_and_exit_while_subscriber_comes_and_goes)

@@ -91,7 +91,7 @@ static void begin(void)
 	api_init();
 	live_init();
 	sink_record_open();
-	api_define(API_HSA, ops, named, NULL, OP_NR);
+	api_define(API_HSA, ops, named, NULL, NULL, OP_NR);
 	first = live_subscribe(&a);
 	second = live_subscribe(&b);
 	seen[0] = '\0';

@@ -33,6 +33,7 @@
 #include "base/sys.h"
 #include "event/block.h"
 #include "event/facts.h"
+#include "event/left_out.h"
 #include "event/life.h"
 #include "event/pause.h"
 #include "event/thread.h"
@@ -772,6 +773,7 @@ RTL_REQUIRES(open_lock) static int open_trace(const char *dir, const char *outpu
 	atomic_store_explicit(&has_begun, false, memory_order_relaxed);
 	encode_restart();
 	thread_forget_recorded();
+	left_out_flush();
 	bus_forget_losses();
 	/* what a thread submitted so far is left out: so is its call, which may end any time
 	 * later */

@@ -30,10 +30,10 @@ struct domain {
 	uint32_t nr;
 };
 
-/* The real functions of quick wrappers. Subscribers come at any time, so that it is read while it
- * is set. */
-struct quick {
-	_Atomic(_Atomic(void *) *) real;
+/* Where a domain's calls go. Subscribers come at any time, so that it is read while it is set. */
+struct ways {
+	_Atomic(_Atomic(void *) *) entries;
+	_Atomic(void *const *) ordinary;
 	_Atomic uint32_t nr;
 };
 
@@ -46,7 +46,7 @@ static struct domain domains[REC_API_NR_DOMAINS];
 /* atomic; a second thread that defines the domain stores the same */
 enum choice { RECORDED, LEFT_OUT, PART };
 static _Atomic uint8_t choices[API_NR_DOMAINS][API_MAX_OPERATIONS];
-static struct quick quick_fns[API_NR_DOMAINS];
+static struct ways ways[API_NR_DOMAINS];
 
 void api_init(void)
 {
@@ -96,7 +96,7 @@ static enum choice choose(const struct api_op *op)
 }
 
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
-		_Atomic(void *) *quick, uint32_t nr)
+		_Atomic(void *) *entries, void *const *ordinary, uint32_t nr)
 {
 	domains[domain] = (struct domain){ ops, named, nr };
 	for (uint32_t i = 0; i < nr && i < API_MAX_OPERATIONS; i++) {
@@ -108,21 +108,23 @@ void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_
 		else if (choice == LEFT_OUT && api_wanted(domain, i) & API_RECORDED)
 			record(domain, i, true);
 	}
-	/* relaxed: a constant; release: pairs with leave_quick_way() */
-	atomic_store_explicit(&quick_fns[domain].nr, nr, memory_order_relaxed);
-	atomic_store_explicit(&quick_fns[domain].real, quick, memory_order_release);
+	/* relaxed: constants; release: pairs with take_ordinary_way() */
+	atomic_store_explicit(&ways[domain].nr, nr, memory_order_relaxed);
+	atomic_store_explicit(&ways[domain].ordinary, ordinary, memory_order_relaxed);
+	atomic_store_explicit(&ways[domain].entries, entries, memory_order_release);
 }
 
-/* The operation is wanted: its quick wrapper takes the other way, at least once. */
-static void leave_quick_way(enum api_domain domain, uint32_t operation)
+/* The operation's mask has changed: its calls take the ordinary way, at least once. */
+static void take_ordinary_way(enum api_domain domain, uint32_t operation)
 {
-	struct quick *q = &quick_fns[domain];
+	struct ways *w = &ways[domain];
 	/* acquire: pairs with api_define() */
-	_Atomic(void *) *real = atomic_load_explicit(&q->real, memory_order_acquire);
+	_Atomic(void *) *entries = atomic_load_explicit(&w->entries, memory_order_acquire);
+	void *const *ordinary = atomic_load_explicit(&w->ordinary, memory_order_relaxed);
 
-	/* seq_cst: pairs with hip_quicken(), which looks at the mask after it has set the entry */
-	if (real && operation < atomic_load_explicit(&q->nr, memory_order_relaxed))
-		atomic_store(&real[operation], NULL);
+	/* seq_cst: pairs with hip_take_way(), which looks at the mask after it has set the entry */
+	if (entries && operation < atomic_load_explicit(&w->nr, memory_order_relaxed))
+		atomic_store(&entries[operation], ordinary[operation]);
 }
 
 void api_want(enum api_domain domain, uint32_t operation, uint16_t bits, bool on)
@@ -131,13 +133,13 @@ void api_want(enum api_domain domain, uint32_t operation, uint16_t bits, bool on
 
 	if (operation >= API_MAX_OPERATIONS)
 		return;
-	/* a call that runs meanwhile may be seen or not; seq_cst: see leave_quick_way() */
+	/* a call that runs meanwhile may be seen or not; seq_cst: see take_ordinary_way() */
 	if (on)
 		atomic_fetch_or(mask, bits);
 	else
-		atomic_fetch_and_explicit(mask, (uint16_t)~bits, memory_order_relaxed);
-	if (on && bits)
-		leave_quick_way(domain, operation);
+		atomic_fetch_and(mask, (uint16_t)~bits);
+	if (bits)
+		take_ordinary_way(domain, operation);
 }
 
 void api_switch(enum api_domain domain, bool on)

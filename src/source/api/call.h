@@ -86,11 +86,11 @@ extern RTL_HIDDEN bool api_args;
 void api_init(void);
 
 /* Names the functions of a domain, and decides which of them the user leaves out. `ops` has `nr`
- * entries and lives for ever, `named` has `nr` zeros. `quick`, which may be NULL, has the real
- * functions of those with a quick wrapper (quick.h): api_want() clears the entry of an operation
- * that a subscriber wants. */
+ * entries and lives for ever, `named` has `nr` zeros. `entries`, which may be NULL, has the
+ * functions to which the symbols jump: api_want() sets that of its operation to that of
+ * `ordinary`. */
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
-		_Atomic(void *) *quick, uint32_t nr);
+		_Atomic(void *) *entries, void *const *ordinary, uint32_t nr);
 
 /* Starts or stops recording the calls of a domain. Any thread. */
 void api_switch(enum api_domain domain, bool on);

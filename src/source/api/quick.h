@@ -5,15 +5,15 @@
  * and sizes that are constants in the wrapper alone. The wrappers of functions that are called as
  * often (`quick` in codegen/models/hip_roles.json) are therefore made of three functions:
  *
- *	EXPORT int hipFoo(int a)
+ *	static int quick_hipFoo(int a)
  *	{
- *		int (*real)(int) = hip_quick(HIP_OP_hipFoo);
+ *		int (*real)(int) = hip_known(HIP_OP_hipFoo);
  *		struct api_quick call;
  *		uint64_t *word;
  *		int ret;
  *
- *		if (!real || !api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call))
- *			return any_hipFoo(a, RTL_FRAME());
+ *		if (!api_quick_enter(API_HIP, SPECIAL_FOR_HIP, &call))
+ *			return any_hipFoo(a);
  *		ret = real(a);
  *		word = api_quick_leave(API_HIP, HIP_OP_hipFoo, &call, false, ret, 1);
  *		if (!word)
@@ -27,8 +27,9 @@
  *		return ret;
  *	}
  *
- * any_hipFoo() is the wrapper that other functions have. It is called while a special bit is set or
- * a subscriber wants the call, and until the first call has been recorded. late_hipFoo() emits an
+ * any_hipFoo() is the wrapper that other functions have. It is called while a special bit is set,
+ * and the function's symbol leads to it while a subscriber wants the call, and until the first call
+ * has been recorded. late_hipFoo() emits an
  * event where the lane is full.
  */
 #ifndef RTL_SOURCE_API_QUICK_H

@@ -84,7 +84,7 @@ void callback_end(uint32_t id, struct live_frame *f)
 
 static bool turn_on(void)
 {
-	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_named, hip_entries, hip_ordinary, hip_nr_ops);
 	if (status_find() && activity_turn_on())
 		return true;
 	log_warn("this HIP runtime's callbacks are of a kind that is not known; HIP calls are not "

@@ -33,9 +33,10 @@ static bool take_over(_Atomic(void *) *entry, const struct dispatch_entry *of)
 
 	if (!of->wrapper || !real || real == of->wrapper)
 		return false;
-	/* release: pairs with hip_real(): who comes by the entry finds what to call */
-	atomic_store_explicit(&hip_real_fns[of->op], real, memory_order_release);
-	atomic_store_explicit(&hip_quick_fns[of->op], NULL, memory_order_relaxed);
+	/* seq_cst: pairs with hip_take_way(). A call by the runtime's symbol would come back
+	 * here */
+	atomic_store(&hip_real_fns[of->op], real);
+	atomic_store(&hip_entries[of->op], hip_ordinary[of->op]);
 	atomic_store_explicit(entry, of->wrapper, memory_order_release);
 	return true;
 }

@@ -18,6 +18,7 @@
 
 #include "base/env.h"
 #include "base/loaded.h"
+#include "event/left_out.h"
 #include "event/life.h"
 #include "source/hip/lookup.h"
 #include "source/hip/release.h"
@@ -35,12 +36,14 @@ _Atomic bool hip_started;
 void *(*hip_forked_find)(const char *name);
 uint64_t (*hip_agents_of)(const void *dst, const void *src);
 _Atomic bool hip_tables_taken;
+_Atomic uintptr_t hip_code_begin, hip_code_size;
 
 struct search {
 	const char *library; /* the one of that name, or which has this address: */
 	const void *address;
 	char path[PATH_SIZE];
 	unsigned long long nr_loaded; /* libraries, ever */
+	uintptr_t begin, size;	      /* of its segments */
 };
 
 /* How many libraries had been loaded when the last search found none of that name. */
@@ -72,6 +75,14 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!is_it || length >= PATH_SIZE)
 		return 0;
 	memcpy(s->path, info->dlpi_name, length + 1);
+	s->begin = info->dlpi_addr;
+	s->size = 0;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type == PT_LOAD && h->p_vaddr + h->p_memsz > s->size)
+			s->size = h->p_vaddr + h->p_memsz;
+	}
 	return 1;
 }
 
@@ -100,6 +111,9 @@ static void pin(const void *fn, void *api_name)
 	lib = s.path[0] ? dlopen(s.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (which != LIB_RUNTIME)
 		return;
+	/* relaxed: a call of the runtime's own that comes meanwhile counts as the program's */
+	atomic_store_explicit(&hip_code_begin, s.begin, memory_order_relaxed);
+	atomic_store_explicit(&hip_code_size, s.size, memory_order_relaxed);
 	if (lib && !api_name)
 		api_name = lookup_libc()(lib, "hipApiName");
 	release_find((const char *(*)(uint32_t))api_name);
@@ -259,7 +273,7 @@ static void forget_all(void)
 	if (atomic_load_explicit(&hip_tables_taken, memory_order_relaxed))
 		return;
 	for (uint32_t op = 0; op < hip_nr_ops; op++) {
-		atomic_store_explicit(&hip_quick_fns[op], NULL, memory_order_relaxed);
+		atomic_store_explicit(&hip_entries[op], hip_ordinary[op], memory_order_relaxed);
 		atomic_store_explicit(&hip_real_fns[op], NULL, memory_order_relaxed);
 	}
 }
@@ -270,6 +284,32 @@ static void forget_in_children(void)
 
 	if (hip_forked_find && !atomic_exchange_explicit(&is_done, true, memory_order_relaxed))
 		pthread_atfork(NULL, NULL, forget_all);
+}
+
+void hip_take_way(uint32_t op, void *way, void *real, uint32_t mask, uint32_t mask_of)
+{
+	/* seq_cst: pairs with api_want() and with dispatch_table.c, which change what is looked at
+	 * and then the entry: one of the two finds the other */
+	atomic_store(&hip_entries[op], way);
+	if ((atomic_load(&api_masks[API_HIP][op]) & mask_of) != mask ||
+	    atomic_load(&hip_real_fns[op]) != real)
+		atomic_store(&hip_entries[op], hip_ordinary[op]);
+}
+
+void hip_passed(uint32_t op, void *straight, void *left)
+{
+	uint32_t mask = api_wanted(API_HIP, op);
+	void *real = hip_real(op);
+
+	/* relaxed: until a thread sees it its calls take the ordinary way */
+	if (!atomic_load_explicit(&hip_started, memory_order_relaxed))
+		return;
+	if (!mask) {
+		hip_take_way(op, straight ? straight : real, real, mask, UINT32_MAX);
+	} else if (mask == API_LEFT_OUT && left) {
+		left_out_begin();
+		hip_take_way(op, left, real, mask, UINT32_MAX);
+	}
 }
 
 /* Decides whether calls are recorded. May run any number of times, on any number of threads. */
@@ -285,7 +325,7 @@ void hip_decide(void)
 	}
 	if (wanted)
 		forget_in_children();
-	api_define(API_HIP, hip_ops, hip_named, hip_quick_fns, hip_nr_ops);
+	api_define(API_HIP, hip_ops, hip_named, hip_entries, hip_ordinary, hip_nr_ops);
 	api_switch(API_HIP, wanted);
 	/* release: what was decided comes first; a thread that misses it decides the same */
 	atomic_store_explicit(&hip_started, true, memory_order_release);

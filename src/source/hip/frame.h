@@ -3,6 +3,13 @@
  *
  *	EXPORT int hipMemset(void *dst, int value, size_t sizeBytes)
  *	{
+ *		return hip_entries[HIP_OP_hipMemset](dst, value, sizeBytes);
+ *	}
+ *
+ * which is one jump, to where the function's calls go now. At first that is
+ *
+ *	static int any_hipMemset(void *dst, int value, size_t sizeBytes)
+ *	{
  *		int (*real)(void *, int, size_t) = hip_real(HIP_OP_hipMemset);
  *		uint32_t wanted_by = api_wanted(API_HIP, HIP_OP_hipMemset);
  *		struct api_call call;
@@ -15,6 +22,7 @@
  *		if (!hip_enter(wanted_by, HIP_OP_hipMemset, &call)) {
  *			ret = real(dst, value, sizeBytes);
  *			api_pass();
+ *			hip_passed(HIP_OP_hipMemset, NULL, left_hipMemset);
  *			return ret;
  *		}
  *		ret = real(dst, value, sizeBytes);
@@ -40,6 +48,8 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "event/filter.h"
+#include "event/left_out.h"
 #include "source/api/call.h"
 #include "source/api/live.h"
 #include "source/api/quick.h"
@@ -54,9 +64,17 @@ extern const uint32_t hip_nr_ops;
 extern const struct api_op hip_ops[];
 extern const char *const hip_symbols[];
 extern _Atomic uint8_t hip_named[];
-extern _Atomic(void *) hip_real_fns[];
-/* As hip_real_fns, for functions with a quick wrapper: NULL until a call has been recorded. */
-extern RTL_HIDDEN _Atomic(void *) hip_quick_fns[];
+extern RTL_HIDDEN _Atomic(void *) hip_real_fns[];
+/* Where the symbol of a function jumps to: the ordinary wrapper any_NAME(), which alone decides;
+ * quick_NAME(), which records the usual call (source/api/quick.h); left_NAME(), which counts a call
+ * that the user leaves out; or the runtime's function, where nothing wants its calls. NULL in both:
+ * the symbol is the ordinary wrapper, since there is more to do in each call. */
+extern RTL_HIDDEN _Atomic(void *) hip_entries[];
+extern RTL_HIDDEN void *const hip_ordinary[];
+/* One plain load, in functions that are RTL_NO_TSAN: gcc makes no jump of an atomic one. What was
+ * stored before an entry is code and constants, or read again. */
+#define HIP_ENTRY(op) (*(void *const *)(const void *)&hip_entries[op])
+#define HIP_REAL(op) (*(void *const *)(const void *)&hip_real_fns[op])
 
 /* Defined by the library that holds this source, may be NULL: does what its constructor does, where
  * a HIP call comes before that. May be called any number of times. */
@@ -112,43 +130,79 @@ static inline void *hip_real_early(uint32_t op)
 	return RTL_LIKELY(fn != NULL) ? fn : hip_resolve_early(op);
 }
 
-/* HOT: the same for a quick wrapper; NULL: the call needs the other one. */
-static RTL_INLINE void *hip_quick(uint32_t op)
+/* HOT: the same for a quick wrapper, which is not taken before it is known. */
+static RTL_INLINE void *hip_known(uint32_t op)
 {
-	/* acquire: pairs with the release in hip_quicken() */
-	return atomic_load_explicit(&hip_quick_fns[op], memory_order_acquire);
+	/* acquire: pairs with the release in hip_resolve() */
+	return atomic_load_explicit(&hip_real_fns[op], memory_order_acquire);
 }
+
+/* Later calls of the function go to `way`, unless the bits `mask_of` of its mask are no longer
+ * `mask`, or the runtime's function no longer `real`. Any thread. */
+void hip_take_way(uint32_t op, void *way, void *real, uint32_t mask, uint32_t mask_of);
 
 /* A call was recorded: later calls may be recorded by the quick wrapper, unless a subscriber wants
  * them. */
-static inline void hip_quicken(uint32_t op)
+static inline void hip_quicken(uint32_t op, void *quick)
 {
-	if (RTL_LIKELY(atomic_load_explicit(&hip_quick_fns[op], memory_order_relaxed) != NULL) ||
-	    !api_is_named(API_HIP, op))
-		return;
-	/* seq_cst: pairs with api_want(), which sets the mask and then clears the entry: one of the
-	 * two finds the other */
-	atomic_store(&hip_quick_fns[op], hip_real(op));
-	if (atomic_load(&api_masks[API_HIP][op]) & API_SUBSCRIBERS)
-		atomic_store(&hip_quick_fns[op], NULL);
+	if (RTL_UNLIKELY(atomic_load_explicit(&hip_entries[op], memory_order_relaxed) != quick) &&
+	    api_is_named(API_HIP, op))
+		hip_take_way(op, quick, hip_real(op), 0, API_SUBSCRIBERS);
 }
 
-/* After a part of another call (filter.h) was passed on to the runtime: while no sink and no
- * subscriber wants the operation, later calls go directly to the runtime's function. */
-static inline void hip_quicken_part(uint32_t op);
+/* A call was passed on to the runtime: while no sink and no subscriber wants the function, later
+ * calls go to `straight`, or if NULL directly to the runtime's function; if the user leaves it out,
+ * to `left`, unless that is NULL. Any thread. */
+void hip_passed(uint32_t op, void *straight, void *left);
+
+/* left_NAME: the way of a call that the user leaves out, in assembler: the arguments stay where
+ * they are, in registers and on the stack, whatever the function's prototype. `ordinary`: of
+ * hip_ordinary. Elsewhere such a call takes the ordinary way. HIP_LEFT_LAUNCH: of a launch: what
+ * thread_take_configured() would return is not for the next one. HIP_LEFT_OWN: of a function that
+ * the runtime calls by its symbol: such a call is not the program's, and not counted. */
+#if defined(__x86_64__)
+#define HIP_LEFT_AS(name, ordinary, before, after)                                                 \
+	static __attribute__((naked, used)) void left_##name(void)                                 \
+	{                                                                                          \
+		__asm__(before "movq thread_self@GOTTPOFF(%%rip), %%r11\n\t" after                 \
+			       "movq %%fs:%c1(%%r11), %%r11\n\t"                                   \
+			       "addq $1, (%%r11)\n\t"                                              \
+			       "js " #ordinary "\n"                                                \
+			       "1:\tjmp *hip_real_fns+%c0(%%rip)"                                  \
+			:                                                                          \
+			: "i"(HIP_OP_##name * sizeof(void *)),                                     \
+			  "i"(offsetof(struct thread, left_out)),                                  \
+			  "i"(offsetof(struct thread, configured)));                               \
+	}
+#define HIP_LEFT(name, ordinary) HIP_LEFT_AS(name, ordinary, "", "")
+#define HIP_LEFT_LAUNCH(name, ordinary)                                                            \
+	HIP_LEFT_AS(name, ordinary, "", "movl $0, %%fs:%c2(%%r11)\n\t")
+#define HIP_LEFT_OWN(name, ordinary)                                                               \
+	HIP_LEFT_AS(name, ordinary,                                                                \
+		    "movq (%%rsp), %%r11\n\t"                                                      \
+		    "subq hip_code_begin(%%rip), %%r11\n\t"                                        \
+		    "cmpq hip_code_size(%%rip), %%r11\n\t"                                         \
+		    "jb 1f\n\t",                                                                   \
+		    "")
+#else
+#define HIP_LEFT(name, ordinary) static void (*const left_##name)(void) = NULL;
+#define HIP_LEFT_LAUNCH HIP_LEFT
+#define HIP_LEFT_OWN HIP_LEFT
+#endif
+
+/* Where the runtime's code is; size 0: not known yet. */
+extern RTL_HIDDEN _Atomic uintptr_t hip_code_begin, hip_code_size;
+/* HOT: whether a wrapper that returns to `to` was called by the runtime itself. Asked where calls
+ * are left out, which are passed on without a mark, about the functions that the runtime calls by
+ * their symbols (`own` in codegen/models/hip_roles.json). */
+static inline bool hip_calls_itself(const void *to)
+{
+	return (uintptr_t)to - atomic_load_explicit(&hip_code_begin, memory_order_relaxed) <
+	       atomic_load_explicit(&hip_code_size, memory_order_relaxed);
+}
 
 /* Whether the first HIP call has decided if HIP calls are recorded. */
 extern _Atomic bool hip_started;
-static inline void hip_quicken_part(uint32_t op)
-{
-	if (!atomic_load_explicit(&hip_started, memory_order_relaxed))
-		return;
-	/* seq_cst: as in hip_quicken() */
-	atomic_store(&hip_quick_fns[op], hip_real(op));
-	if (atomic_load(&api_masks[API_HIP][op]))
-		atomic_store(&hip_quick_fns[op], NULL);
-}
-
 /* The first HIP call: starts the trace if HIP calls are to be recorded. */
 bool hip_enter_first(uint32_t op, struct api_call *c, uintptr_t frame);
 

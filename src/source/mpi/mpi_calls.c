@@ -20,7 +20,7 @@ bool mpi_calls_start(const struct api_op *ops, _Atomic uint8_t *named, uint32_t 
 	int saved = errno;
 	bool wanted = !env_bool(ENV_DISABLE) && life_start();
 
-	api_define(API_MPI, ops, named, NULL, nr);
+	api_define(API_MPI, ops, named, NULL, NULL, nr);
 	api_switch(API_MPI, wanted);
 	errno = saved;
 	return api_args;

@@ -109,7 +109,7 @@ static void decide(void)
 	if (hip_boot)
 		hip_boot();
 	wanted = !env_bool(ENV_DISABLE) && strcmp(env_str(ENV_MODE), "hip") == 0 && life_start();
-	api_define(API_RCCL, rccl_ops, named, NULL, RCCL_OP_NR);
+	api_define(API_RCCL, rccl_ops, named, NULL, NULL, RCCL_OP_NR);
 	api_switch(API_RCCL, wanted);
 }
 
