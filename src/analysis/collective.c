@@ -4,11 +4,11 @@
  * From the channels of all lanes come the sets of channels that belong together; then each
  * channel's collectives are counted, in the order of their begin, and completed one by one.
  *
- * Not here: what the lanes did (collective_ops.c), what RCCL's calls say (collective_calls.c).
+ * Not here: what the lanes did (collective_ops.c), what RCCL's calls say (collective_calls.c), who
+ * is called late (collective_judge.c).
  */
 #include "analysis/collective.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,8 @@ const char *const collective_causes[COLLECTIVE_NR_CAUSES] = {
 	[COLLECTIVE_IDLE] = "idle",
 };
 
+const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS] = { "", "late", "inconclusive" };
+
 struct set {
 	size_t *channels, nr;
 	size_t number;
@@ -51,7 +53,8 @@ struct reader {
 	collective_fn each;
 	void *arg;
 	struct map group_index;
-	size_t max_groups, max_orders;
+	struct collective_sample *samples; /* of each group */
+	size_t max_groups, max_samples, max_orders;
 	struct set *sets;
 	size_t nr_sets, max_sets;
 	struct collective_arrival *arrivals;
@@ -261,6 +264,7 @@ static int group_of(struct reader *r, const struct set *set, uint32_t name,
 {
 	uint64_t key = (uint64_t)(set - r->sets) << 32 | name, at;
 	struct collective_group *groups, *g;
+	struct collective_sample *samples;
 
 	if (map_get(&r->group_index, key, &at)) {
 		*out = &r->out->groups[at];
@@ -270,6 +274,11 @@ static int group_of(struct reader *r, const struct set *set, uint32_t name,
 	if (!groups)
 		return query_fail_memory(r->q);
 	r->out->groups = groups;
+	samples = alloc_grow(r->samples, r->out->nr_groups, &r->max_samples, 8, sizeof(*samples));
+	if (!samples)
+		return query_fail_memory(r->q);
+	r->samples = samples;
+	samples[r->out->nr_groups] = (struct collective_sample){ 0 };
 	if (map_put(&r->group_index, key, r->out->nr_groups))
 		return query_fail_memory(r->q);
 	g = &groups[r->out->nr_groups++];
@@ -306,15 +315,6 @@ static int64_t median_before(struct reader *r, const struct collective_event *ev
 	return r->sorted[n / 2];
 }
 
-/* The time of a lane without an operation since all lanes had the collective before. */
-static double idle_of(const struct collective_event *e, int64_t done)
-{
-	int64_t since = e->since > done ? e->since : done;
-	int64_t ns = e->begin - since - e->kernel_ns - e->copy_ns;
-
-	return ns > 0 ? (double)ns : 0;
-}
-
 /* What the last one has more than the mean of the others, if that explains half of how late it is.
  * `done`: when all lanes had the collective before. */
 static enum collective_cause cause_of(const struct collective_event *events, size_t nr, size_t last,
@@ -330,11 +330,11 @@ static enum collective_cause cause_of(const struct collective_event *events, siz
 			continue;
 		kernel += (double)events[i].kernel_ns / others;
 		copy += (double)events[i].copy_ns / others;
-		idle += idle_of(&events[i], done) / others;
+		idle += collective_idle(&events[i], done) / others;
 	}
 	kernel = (double)e->kernel_ns - kernel;
 	copy = (double)e->copy_ns - copy;
-	idle = idle_of(e, done) - idle;
+	idle = collective_idle(e, done) - idle;
 	if (kernel >= half && kernel >= copy && kernel >= idle)
 		return COLLECTIVE_KERNEL;
 	if (copy >= half && copy >= idle)
@@ -555,6 +555,9 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		for (size_t i = 0; i < set->nr; i++)
 			g->members[i].wait_ns +=
 				(uint64_t)(events[one.last].begin - events[i].begin);
+		if (collective_judge_note(&r->samples[g - r->out->groups], set->nr, events,
+					  set->done))
+			return query_fail_memory(r->q);
 	}
 	if (one.class == COLLECTIVE_SKEW) {
 		late = events[one.last].begin - median_before(r, events, set->nr, one.last);
@@ -621,41 +624,6 @@ static void free_groups(struct collectives *c)
 
 /* ---- results ---- */
 
-/* The chance that one of `nr` lanes comes last at least `last` times of `of`, were each as
- * likely. */
-static double chance(uint64_t last, uint64_t of, size_t nr)
-{
-	double p = 1.0 / (double)nr, sum = 0;
-
-	for (uint64_t k = last; k <= of; k++) {
-		double n = (double)of, x = (double)k;
-		double ways = lgamma(n + 1) - lgamma(x + 1) - lgamma(n - x + 1);
-		double term = exp(ways + x * log(p) + (n - x) * log(1 - p));
-
-		sum += term;
-		if (k > last && term < sum * 1e-12)
-			break;
-	}
-	return fmin(1, sum * (double)nr);
-}
-
-/* Small, because collectives are not independent of each other: a rank that has lost its processor
- * is late for a few. */
-#define LATE_CHANCE 0.001
-
-static void judge(struct collective_group *g)
-{
-	uint64_t skewed = g->nr_class[COLLECTIVE_SKEW];
-
-	for (size_t i = 0; i < g->nr_members; i++) {
-		struct collective_member *m = &g->members[i];
-
-		/* single ones count for nothing: nine of ten collectives may be in order */
-		m->is_late = skewed * 10 >= g->nr && m->nr_last * 2 > skewed &&
-			     chance(m->nr_last, skewed, g->nr_members) < LATE_CHANCE;
-	}
-}
-
 static void name_lanes(struct collectives *c)
 {
 	for (size_t i = 0; i < c->nr_lanes; i++) {
@@ -681,20 +649,26 @@ static void name_lanes(struct collectives *c)
 	}
 }
 
-static void finish(struct reader *r)
+static int finish(struct reader *r)
 {
+	int ret = 0;
+
 	for (size_t i = 0; i < r->nr_sets; i++) {
 		const struct set *set = &r->sets[i];
 
 		for (uint64_t n = set->first; n < set->until; n++)
 			r->out->nr_incomplete += set->nr_arrived[n % set->cap] < set->nr;
 	}
-	for (size_t i = 0; i < r->out->nr_groups; i++)
-		judge(&r->out->groups[i]);
+	for (size_t i = 0; i < r->out->nr_groups && !ret; i++)
+		ret = collective_judge(&r->out->groups[i], &r->samples[i]);
+	return ret ? query_fail_memory(r->q) : 0;
 }
 
 static void free_reader(struct reader *r)
 {
+	for (size_t i = 0; i < r->out->nr_groups; i++)
+		alloc_free(r->samples[i].values);
+	alloc_free(r->samples);
 	for (size_t i = 0; i < r->nr_sets; i++) {
 		alloc_free(r->sets[i].channels);
 		alloc_free(r->sets[i].open);
@@ -800,7 +774,7 @@ int collective_read(struct query *q, const regex_t *more, collective_fn each, vo
 	if (!ret)
 		ret = match_all(&r);
 	if (!ret)
-		finish(&r);
+		ret = finish(&r);
 	free_reader(&r);
 	if (ret)
 		collective_fini(out);

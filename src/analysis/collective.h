@@ -48,6 +48,17 @@ enum collective_cause {
 };
 extern const char *const collective_causes[COLLECTIVE_NR_CAUSES];
 
+/* Whether a lane comes last more often than chance explains. */
+enum collective_verdict {
+	COLLECTIVE_IN_TIME,
+	COLLECTIVE_LATE,
+	/* it does, by its host, but by no more than a few times what that or the waits of the
+	 * others vary by: inconclusive, as on processors that are shared */
+	COLLECTIVE_UNSTEADY,
+	COLLECTIVE_NR_VERDICTS
+};
+extern const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS]; /* the first one is empty */
+
 struct collective_lane {
 	const struct query_process *process; /* NULL: unknown (RPD) */
 	int64_t gpu;
@@ -68,7 +79,9 @@ struct collective_member {
 	int64_t worst_begin, worst_kernel,
 		/* ids of the longest kernel before it and of the range of its launch; 0: none */
 		worst_marker;
-	bool is_late; /* comes last more often than chance explains */
+	enum collective_verdict verdict;
+	/* of a verdict on its host: the median distance of its lateness from the median */
+	uint64_t varies_ns;
 };
 
 /* The collectives of one name on one channel. */
@@ -132,5 +145,7 @@ bool collective_may_be(struct query *q);
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
 		    struct collectives *out);
 void collective_fini(struct collectives *c);
+/* The cause of most of the collectives to which it came last. */
+enum collective_cause collective_main_cause(const struct collective_member *m);
 
 #endif

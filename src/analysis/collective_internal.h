@@ -3,7 +3,8 @@
  * the order of their begin
  *
  * collective_ops.c makes them of the operations, in one pass over the trace; collective.c matches
- * them, in as many passes as it needs. They are kept in a file beyond a MiB.
+ * them, in as many passes as it needs; collective_judge.c says who is late. They are kept in a file
+ * beyond a MiB.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_INTERNAL_H
 #define RTL_ANALYSIS_COLLECTIVE_INTERNAL_H
@@ -47,6 +48,29 @@ struct collective_ops {
 	size_t nr_names;
 	struct collective_calls *calls; /* of RCCL, with the sizes of communicators */
 };
+
+/* Collectives of a group, evenly over the run: of each lane when it came and how long it was
+ * idle. */
+struct collective_sample {
+	float *values;
+	size_t nr, max;
+	uint64_t seen, every; /* every: how many of those seen it has one of */
+};
+
+/* The time of a lane without an operation since all lanes had the collective before, at `done`. */
+static inline double collective_idle(const struct collective_event *e, int64_t done)
+{
+	int64_t since = e->since > done ? e->since : done;
+	int64_t ns = e->begin - since - e->kernel_ns - e->copy_ns;
+
+	return ns > 0 ? (double)ns : 0;
+}
+
+/* A collective with times that can be compared, by member. 0 or -ENOMEM. */
+int collective_judge_note(struct collective_sample *s, size_t nr_members,
+			  const struct collective_event *events, int64_t done);
+/* Sets the verdicts, when all collectives have come. 0 or -ENOMEM. */
+int collective_judge(struct collective_group *g, const struct collective_sample *s);
 
 /* Reads all operations; `lanes` is an array to be freed. 0 or -errno with q->res->error;
  * collective_ops_fini() in both cases. */

@@ -65,27 +65,24 @@ struct row {
 	const struct collective_member *member;
 };
 
+static int order_of(const struct collective_member *m)
+{
+	return m->verdict == COLLECTIVE_LATE ? 0 : m->verdict == COLLECTIVE_UNSTEADY ? 1 : 2;
+}
+
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (x->member->is_late != y->member->is_late)
-		return x->member->is_late ? -1 : 1;
+	int x_order = order_of(x->member), y_order = order_of(y->member);
+
+	if (x_order != y_order)
+		return x_order - y_order;
 	if (x->member->late_ns != y->member->late_ns)
 		return x->member->late_ns > y->member->late_ns ? -1 : 1;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	return x->member < y->member ? -1 : x->member > y->member;
-}
-
-static enum collective_cause main_cause(const struct collective_member *m)
-{
-	int best = 0;
-
-	for (int i = 1; i < COLLECTIVE_NR_CAUSES; i++)
-		if (m->causes[i] > m->causes[best])
-			best = i;
-	return (enum collective_cause)best;
 }
 
 static enum collective_class main_class(const struct collective_group *g)
@@ -112,7 +109,7 @@ static void add_row(struct sheet *out, const struct collectives *c, const struct
 	cells[C_LAST].num = m->nr_last;
 	cells[C_WAIT].num = m->wait_ns;
 	cells[C_RANK].text = c->lanes[m->lane].name;
-	cells[C_CAUSE] = (struct sheet_cell){ .text = collective_causes[main_cause(m)],
+	cells[C_CAUSE] = (struct sheet_cell){ .text = collective_causes[collective_main_cause(m)],
 					      .none = !m->nr_last };
 	cells[C_CALLS].num = g->nr;
 	cells[C_CLASS].text = collective_classes[main_class(g)];
@@ -133,7 +130,7 @@ static void add_row(struct sheet *out, const struct collectives *c, const struct
 	cells[C_WORST] = (struct sheet_cell){ .num = m->worst_ns, .none = !m->nr_last };
 	cells[C_WORST_BEGIN] =
 		(struct sheet_cell){ .num = (uint64_t)m->worst_begin, .none = !m->nr_last };
-	cells[C_VERDICT].text = m->is_late ? "late" : "";
+	cells[C_VERDICT].text = collective_verdicts[m->verdict];
 	sheet_row(out, cells);
 }
 
@@ -164,15 +161,27 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 {
 	const struct collective_group *g = row->group;
 	const struct collective_member *m = row->member;
-	char mean[FIGURE_SIZE], last[FIGURE_SIZE], all[FIGURE_SIZE];
-	char *detail = detail_of(job->t->q, m);
+	char mean[FIGURE_SIZE], last[FIGURE_SIZE], all[FIGURE_SIZE], varies[FIGURE_SIZE];
+	char *detail;
 
+	figure_count(last, m->nr_last);
+	figure_count(all, g->nr);
+	figure_time(mean, m->late_ns / m->nr_last);
+	if (m->verdict == COLLECTIVE_UNSTEADY) {
+		sheet_note(
+			job->out,
+			"%s was last in %s of %s %s, by %s on average, cause: %s; inconclusive, since that varies by %s, as where processes wait for a processor",
+			c->lanes[m->lane].name, last, all, g->name, mean,
+			collective_causes[collective_main_cause(m)],
+			figure_time(varies, m->varies_ns));
+		return 0;
+	}
+	detail = detail_of(job->t->q, m);
 	if (!detail)
 		return -ENOMEM;
 	sheet_note(job->out, "%s is late: last in %s of %s %s, by %s on average; cause: %s%s",
-		   c->lanes[m->lane].name, figure_count(last, m->nr_last), figure_count(all, g->nr),
-		   g->name, figure_time(mean, m->late_ns / m->nr_last),
-		   collective_causes[main_cause(m)], detail);
+		   c->lanes[m->lane].name, last, all, g->name, mean,
+		   collective_causes[collective_main_cause(m)], detail);
 	alloc_free(detail);
 	return 0;
 }
@@ -226,7 +235,7 @@ static int add_rows(struct tables_job *job, const struct collectives *c)
 		qsort(rows, nr, sizeof(*rows), compare_rows);
 	for (size_t i = 0; i < nr; i++)
 		add_row(job->out, c, &rows[i]);
-	for (size_t i = 0; ret == 0 && i < nr && rows[i].member->is_late; i++)
+	for (size_t i = 0; ret == 0 && i < nr && rows[i].member->verdict; i++)
 		ret = note_late(job, c, &rows[i]);
 	note_rest(job->out, c);
 	alloc_free(rows);

@@ -89,8 +89,8 @@ def other_clock(s, offset, drift):
 
 
 class Collectives(Case):
-    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1, clock=None, plain=0, namespace=False):
-        """A job of `ranks`; its trace, merged if it is of several processes. `late` comes 300 us later than the others."""
+    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1, clock=None, plain=0, namespace=False, varies=0):
+        """A job of `ranks`; its trace, merged if it is of several processes. `late` comes 300 us later than the others; hosts launch late by up to `varies`."""
         rng = random.Random(seed)
         if in_one:
             processes = [Rank(500, ranks, ranks, calls=calls)]
@@ -108,7 +108,7 @@ class Collectives(Case):
             for p in processes:
                 begins.append([p.compute(g, int(rng.gauss(200_000, 2000)) + (300_000 if (p.s.pid - 500 + g) == late and by == "kernel" else 0) +
                                          (plain if p.s.pid % 2 else 0),
-                                         300_000 if (p.s.pid - 500 + g) == late and by == "host" else 0) for g in range(p.gpus)])
+                                         (300_000 if (p.s.pid - 500 + g) == late and by == "host" else 0) + (int(rng.uniform(0, varies)) if varies else 0)) for g in range(p.gpus)])
             end = max(max(b) for b in begins) + 40_000
             for p, b in zip(processes, begins):
                 p.collective(b, end, 1 << 20)
@@ -206,6 +206,14 @@ class Collectives(Case):
         for seed in range(6):
             rows = self.rows(self.job(seed=seed, in_one=seed % 2 == 1))
             self.assertEqual({(r["verdict"], r["class"]) for r in rows}, {("", "transfer")})
+
+    def test_hosts_that_wait_for_processors_are_inconclusive(self):
+        for varies, verdict in ((400_000, "inconclusive"), (20_000, "late")):
+            db = self.job(late=2, by="host", varies=varies, seed=5)
+            rows = self.rows(db)
+            self.assertEqual([(r["rank"], r["verdict"], r["cause"]) for r in rows if r["verdict"]], [("rank 2", verdict, "launched late")])
+            said = self.rtl("summary", db, "--by", "collective").stderr
+            self.assertEqual(("rank 2 is late: last in " in said, "; inconclusive, since that varies by " in said), (verdict == "late", verdict != "late"), said)
 
     def test_hosts_of_one_boot_have_one_clock(self):
         rows = self.rows(self.job(late=1, hosts=2))

@@ -3,6 +3,7 @@
  * its rank and cause, and runs without one report no late rank */
 #include "analysis/collective.h"
 
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,9 @@ struct plan {
 	enum collective_cause cause;
 	bool has_calls, is_swapped; /* is_swapped: two collectives of lane 1 are in another order */
 	bool is_grouped;	    /* lanes in sets of two, which do not wait for each other */
+	/* by which the late lane comes later than the others, 0: 0.5 ms, and by which each host's
+	 * launches vary */
+	int64_t late_ns, varies_ns;
 	uint64_t seed;
 };
 
@@ -55,7 +59,8 @@ static void add_op(struct made *m, size_t lane, int name, int type, int64_t begi
 /* The time at which the lane has done its work of a round. */
 static int64_t work(struct made *m, size_t lane, bool is_late)
 {
-	int64_t at = m->now[lane], launch = at - 20000, long_ns = is_late ? 500000 : 0;
+	int64_t at = m->now[lane], launch = at - 20000;
+	int64_t long_ns = is_late ? (m->plan->late_ns ? m->plan->late_ns : 500000) : 0;
 	int64_t ns = 100000 + (int64_t)(1000 * compare_normal(&m->state));
 
 	switch (m->plan->cause) {
@@ -68,8 +73,11 @@ static int64_t work(struct made *m, size_t lane, bool is_late)
 		at += long_ns;
 		break;
 	default:
+		if (m->plan->varies_ns)
+			long_ns += (int64_t)((double)m->plan->varies_ns *
+					     fabs(compare_normal(&m->state)));
 		at += long_ns;
-		launch += long_ns + (is_late ? 19000 : 0);
+		launch += long_ns + (long_ns ? 19000 : 0);
 		break;
 	}
 	add_op(m, lane, WORK, KERNEL, at, at + ns, launch,
@@ -160,7 +168,7 @@ static size_t nr_late(const struct collectives *c, size_t *lane, enum collective
 		for (size_t i = 0; i < c->groups[g].nr_members; i++) {
 			const struct collective_member *m = &c->groups[g].members[i];
 
-			if (!m->is_late)
+			if (m->verdict != COLLECTIVE_LATE)
 				continue;
 			nr++;
 			*lane = (size_t)c->lanes[m->lane].gpu;
@@ -228,6 +236,49 @@ TEST(clean_runs_accuse_nobody)
 		collective_fini(&found);
 	}
 	CHECK_LE_UINT(accused, 1);
+}
+
+/* Verdicts on the late lane by the sizes of its lateness and of what all hosts vary by. */
+static size_t nr_verdicts(enum collective_cause cause, int64_t late_ns, int64_t varies_ns,
+			  enum collective_verdict verdict)
+{
+	size_t nr = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		const struct plan p = { .lanes = seed % 2 ? 2 : 4,
+					.rounds = 61,
+					.late = seed % 2,
+					.cause = cause,
+					.has_calls = true,
+					.late_ns = late_ns,
+					.varies_ns = varies_ns,
+					.seed = seed };
+		struct collectives found;
+		struct seen seen;
+
+		read_made(make(&p), NULL, &seen, &found);
+		for (size_t g = 0; g < found.nr_groups; g++)
+			for (size_t i = 0; i < found.groups[g].nr_members; i++) {
+				const struct collective_member *m = &found.groups[g].members[i];
+				bool is_it = found.lanes[m->lane].gpu == (int64_t)p.late;
+
+				CHECK(is_it || m->verdict == COLLECTIVE_IN_TIME);
+				nr += is_it && m->verdict == verdict;
+			}
+		collective_fini(&found);
+	}
+	return nr;
+}
+
+TEST(hosts_that_wait_for_processors_accuse_nobody)
+{
+	/* one host is always a slice behind the other, and all vary by nearly one: 40 verdicts */
+	CHECK_EQ_UINT(nr_verdicts(COLLECTIVE_HOST, 4000000, 3000000, COLLECTIVE_LATE), 0);
+	CHECK_GE_UINT(nr_verdicts(COLLECTIVE_HOST, 4000000, 3000000, COLLECTIVE_UNSTEADY), 30);
+	/* with the same noise a rank that is late by more than that stands out */
+	CHECK_GE_UINT(nr_verdicts(COLLECTIVE_HOST, 40000000, 3000000, COLLECTIVE_LATE), 38);
+	/* the GPU's own times are not a matter of processors */
+	CHECK_EQ_UINT(nr_verdicts(COLLECTIVE_KERNEL, 4000000, 0, COLLECTIVE_LATE), 40);
 }
 
 TEST(another_order_on_a_rank_is_found)
