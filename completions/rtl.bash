@@ -116,7 +116,7 @@ _rtl()
 	diff)
 		case $prev in
 		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "kernel call copy range run" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "kernel call copy range collective run" -- "$cur")); return ;;
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json markdown html" -- "$cur")); return ;;
 		--fail-if) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;

@@ -81,7 +81,7 @@ complete -c rtl -n '__fish_seen_subcommand_from report' -l quiet -s q -d 'print 
 complete -c rtl -n '__fish_seen_subcommand_from report' -l progress -x -a 'auto always never' -d 'progress bar: auto (default), always, never'
 complete -c rtl -n __fish_use_subcommand -f -a diff -d 'compares runs: what is slower, what is noise'
 complete -c rtl -n '__fish_seen_subcommand_from diff' -l output -s o -r -d 'write a file; - is stdout (default)'
-complete -c rtl -n '__fish_seen_subcommand_from diff' -l by -s b -x -a 'kernel call copy range run' -d 'compare these alone; default: all'
+complete -c rtl -n '__fish_seen_subcommand_from diff' -l by -s b -x -a 'kernel call copy range collective run' -d 'compare these alone; default: all'
 complete -c rtl -n '__fish_seen_subcommand_from diff' -l rows -s n -x -d 'at most N rows; 0: all (20 in a table, else all)'
 complete -c rtl -n '__fish_seen_subcommand_from diff' -l format -s f -x -a 'table csv json markdown html' -d 'output: table (default), csv, json, markdown, html'
 complete -c rtl -n '__fish_seen_subcommand_from diff' -l fail-if -x -d 'exit status 1 if one holds: \'kernel:gemm.* > +5%\''

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // diff.js - the page of rtl diff: what changed, tables with intervals, the values of a name on both sides
 
-const KINDS = { run: "Whole runs", kernel: "Kernels", call: "Calls", copy: "Copies", range: "Ranges" };
+const KINDS = { run: "Whole runs", kernel: "Kernels", call: "Calls", copy: "Copies", range: "Ranges", collective: "Collectives" };
 // The most important first: the order of the rows when they are sorted by it.
 const VERDICTS = ["slower", "faster", "more often", "less often", "only in A", "only in B", "noise", "equal", "too few"];
 
@@ -86,7 +86,7 @@ class DiffPage {
 			interval,
 			{ key: "verdict", title: "Verdict", kind: "verdict", value: item => VERDICTS.length - VERDICTS.indexOf(item.verdict),
 				draw: item => h("span", { class: `verdict ${item.verdict.replace(/ /g, "-")}` }, item.verdict) },
-			{ key: "measure", title: "Measure", hint: "of a name: the median duration, their total in a run, their number in a run", kind: "text", style: "measure", value: item => item.measure },
+			{ key: "measure", title: "Measure", hint: "of a name: the median duration, their total in a run, their number in a run; of collectives also the skew, the transfer, all waits in a run, and by how much a rank was late", kind: "text", style: "measure", value: item => item.measure },
 			{ key: "a", title: "A", hint: "median on side A", kind: "time", value: item => item.a_median, draw: item => formatMeasure(item, item.a_median) },
 			{ key: "b", title: "B", hint: "median on side B", kind: "time", value: item => item.b_median, draw: item => formatMeasure(item, item.b_median) },
 			{ key: "name", title: "Name", kind: "name", value: item => item.name },
@@ -129,7 +129,7 @@ class DiffPage {
 			...side.map((v, n) => svg("circle", { class: `dot side-${"ab"[i]}`, cx: x(v), cy: 22 + 36 * i + 6 * ((n * 7) % 3 - 1), r: 3 })),
 			side.length ? svg("line", { class: "median", x1: x(i ? item.b_median : item.a_median), x2: x(i ? item.b_median : item.a_median), y1: 8 + 36 * i, y2: 36 + 36 * i }) : null,
 		]);
-		const isDuration = this.data.pooled && item.measure === "median", what = isDuration ? "durations" : "values of runs";
+		const isDuration = this.data.pooled && ["median", "skew", "transfer"].includes(item.measure), what = isDuration ? "durations" : "values of runs";
 		const parts = item.values.map((side, i) => side.nr > side.sample.length ? `${formatCount(side.sample.length)} of ${formatCount(side.nr)} of ${"AB"[i]}` : null).filter(Boolean);
 		byId(`${kind}-picked`).replaceChildren(h("section", {}, h("h2", {}, nameElement(item.name)),
 			h("figure", {}, svg("svg", { viewBox: "0 0 860 96", role: "img", "aria-label": `The ${what} of A and B, from ${formatMeasure(item, least)} to ${formatMeasure(item, most)}` },

@@ -566,6 +566,9 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 	}
 	set->done = done;
 	one.name = g->name;
+	one.by_calls = set->by_calls;
+	one.skew_ns = skew;
+	one.transfer_ns = transfer;
 	one.arrivals = r->arrivals;
 	return r->each ? r->each(r->arg, &one) : 0;
 }

@@ -129,7 +129,11 @@ struct collective_arrival {
 struct collective_one {
 	const char *name;
 	size_t channel;
+	bool by_calls;	 /* channel is a communicator, else a queue */
 	uint64_t number; /* in the channel, from 0 */
+	/* from the first arrival to the last, and from there to the end; not of class
+	 * inconclusive */
+	int64_t skew_ns, transfer_ns;
 	const struct collective_arrival *arrivals;
 	size_t nr;
 	size_t last; /* of arrivals */

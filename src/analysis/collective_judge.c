@@ -4,9 +4,9 @@
  * A rank that comes last by chance alone does so in an n-th of the collectives. That is a question
  * of counts, and not enough: hosts that share too few processors keep their order for hundreds of
  * collectives, since each is scheduled a slice behind the other. Their lateness is of the size of a
- * slice, and varies by as much. Where a rank is late by its host, it therefore has to stand out: its
- * lateness is several times what it varies by, or what the waits of the other ranks vary by. Kernels
- * and copies are measured by the GPU, and need no such proof.
+ * slice, and varies by as much. Where a rank is late by its host, it therefore has to stand out:
+ * its lateness is several times what it varies by, or what the waits of the other ranks vary by.
+ * Kernels and copies are measured by the GPU, and need no such proof.
  *
  * What that is computed from is a sample of the collectives, evenly over the run.
  */

@@ -8,8 +8,10 @@
 
 #include "base/alloc.h"
 
-const char *const diff_kinds[DIFF_NR_KINDS] = { "kernel", "call", "copy", "range", "run" };
-const char *const diff_measures[DIFF_NR_MEASURES] = { "median", "total", "count", "wall", "busy" };
+const char *const diff_kinds[DIFF_NR_KINDS] = { "kernel", "call",	"copy",
+						"range",  "collective", "run" };
+const char *const diff_measures[DIFF_NR_MEASURES] = { "median", "total",    "count", "wall", "busy",
+						      "skew",	"transfer", "wait",  "late" };
 const char *const diff_verdicts[DIFF_NR_VERDICTS] = {
 	[DIFF_SLOWER] = "slower",   [DIFF_FASTER] = "faster",	 [DIFF_MORE] = "more often",
 	[DIFF_LESS] = "less often", [DIFF_ONLY_A] = "only in A", [DIFF_ONLY_B] = "only in B",
@@ -106,7 +108,7 @@ static int complete_row(struct diff *d, struct diff_row *row)
 
 		side->count = sum_of(d, row, DIFF_COUNT, s);
 		side->total = sum_of(d, row, DIFF_TOTAL, s);
-		if (row->measure != DIFF_MEDIAN && side->nr && side->nr < d->nr_runs[s] &&
+		if (!diff_is_median(row->measure) && side->nr && side->nr < d->nr_runs[s] &&
 		    add_values(side, NULL, d->nr_runs[s] - side->nr))
 			return -ENOMEM;
 	}
@@ -114,6 +116,11 @@ static int complete_row(struct diff *d, struct diff_row *row)
 }
 
 /* ---- verdicts ---- */
+
+bool diff_is_median(enum diff_measure measure)
+{
+	return measure == DIFF_MEDIAN || measure == DIFF_SKEW || measure == DIFF_TRANSFER;
+}
 
 bool diff_is_compared(const struct diff_row *row)
 {
@@ -133,7 +140,8 @@ bool diff_is_change(enum diff_verdict verdict)
 
 bool diff_is_news(const struct diff_row *row)
 {
-	return (row->measure != DIFF_TOTAL && row->measure != DIFF_COUNT) ||
+	return (row->measure != DIFF_TOTAL && row->measure != DIFF_COUNT &&
+		row->measure != DIFF_WAIT) ||
 	       diff_is_change(row->verdict);
 }
 

@@ -18,14 +18,35 @@
 #include "analysis/compare.h"
 #include "store/map.h"
 
-enum diff_kind { DIFF_KERNEL, DIFF_CALL, DIFF_COPY, DIFF_RANGE, DIFF_RUN, DIFF_NR_KINDS };
-#define DIFF_KINDS "kernel|call|copy|range|run" /* in the order of enum diff_kind */
+enum diff_kind {
+	DIFF_KERNEL,
+	DIFF_CALL,
+	DIFF_COPY,
+	DIFF_RANGE,
+	DIFF_COLLECTIVE, /* of several GPUs; the name has the communicator or queue */
+	DIFF_RUN,
+	DIFF_NR_KINDS
+};
+#define DIFF_KINDS "kernel|call|copy|range|collective|run" /* in the order of enum diff_kind */
 extern const char *const diff_kinds[DIFF_NR_KINDS];
 
 /* MEDIAN is of names; WALL and BUSY are of runs: the wall time, and the time in which a GPU worked;
- * TOTAL and COUNT are of both, those of a run of its operations on GPUs. All but COUNT are in
- * ns. */
-enum diff_measure { DIFF_MEDIAN, DIFF_TOTAL, DIFF_COUNT, DIFF_WALL, DIFF_BUSY, DIFF_NR_MEASURES };
+ * TOTAL and COUNT are of both, those of a run of its operations on GPUs. SKEW, TRANSFER and what
+ * follows are of collectives: the medians of what is before and after the last arrival; what all
+ * ranks waited in a run; by how much a rank, which is in the name, was late in a run. All but COUNT
+ * are in ns. */
+enum diff_measure {
+	DIFF_MEDIAN,
+	DIFF_TOTAL,
+	DIFF_COUNT,
+	DIFF_WALL,
+	DIFF_BUSY,
+	DIFF_SKEW,
+	DIFF_TRANSFER,
+	DIFF_WAIT,
+	DIFF_LATE,
+	DIFF_NR_MEASURES
+};
 extern const char *const diff_measures[DIFF_NR_MEASURES];
 
 /* In the order of the rows. */
@@ -74,11 +95,17 @@ struct diff {
  * side (0: A, 1: B). 0 or -ENOMEM. */
 int diff_add(struct diff *d, int side, enum diff_kind kind, enum diff_measure measure,
 	     const char *name, const int64_t *values, size_t nr);
+struct query;
+/* Adds the collectives of several GPUs of a run. 0 or -errno with q->res->error. */
+int diff_add_collectives(struct diff *d, int side, struct query *q);
 /* After all runs were added: compares, decides, and sorts the rows: what differs first, then what
  * takes longest. `seed`: of the intervals. 0 or -ENOMEM. */
 int diff_compare(struct diff *d, uint64_t seed);
 void diff_fini(struct diff *d);
 
+/* Whether a measure is a median of single ones, which a run without any does not have: no sum,
+ * which is 0 then. */
+bool diff_is_median(enum diff_measure measure);
 /* Whether both sides have values, so that there is a change. */
 bool diff_is_compared(const struct diff_row *row);
 /* Whether the row has an interval of the change. */

@@ -43,8 +43,8 @@ static int refuse(const char *text, char *error)
 {
 	snprintf(
 		error, GATE_ERROR_SIZE,
-		"'%.200s': is no condition; write kernel:NAME > +5%%, with kernel, call, copy or range, or "
-		"kernel.total:NAME or kernel.count:NAME, or wall, busy, total or count of whole runs",
+		"'%.200s': is no condition; write kernel:NAME > +5%%, with kernel, call, copy, range or collective, or "
+		"kernel.total:NAME or kernel.count:NAME, collective.skew, .transfer, .wait or .late, or wall, busy, total or count of whole runs",
 		text);
 	return -EINVAL;
 }
@@ -95,7 +95,7 @@ static int parse_subject(struct gate_condition *c, char *subject, bool has_name)
 
 	if (!has_name) {
 		measure = find_word(diff_measures, DIFF_NR_MEASURES, subject);
-		if (measure <= DIFF_MEDIAN)
+		if (measure <= DIFF_MEDIAN || measure > DIFF_BUSY)
 			return -EINVAL;
 		c->kind = DIFF_RUN;
 		c->measure = (enum diff_measure)measure;
@@ -105,7 +105,8 @@ static int parse_subject(struct gate_condition *c, char *subject, bool has_name)
 		*dot++ = 0;
 	kind = find_word(diff_kinds, DIFF_NR_KINDS, subject);
 	measure = dot ? find_word(diff_measures, DIFF_NR_MEASURES, dot) : DIFF_MEDIAN;
-	if (kind < 0 || kind == DIFF_RUN || measure < 0 || measure > DIFF_COUNT)
+	if (kind < 0 || kind == DIFF_RUN || measure < 0 ||
+	    (measure > DIFF_COUNT && (kind != DIFF_COLLECTIVE || measure < DIFF_SKEW)))
 		return -EINVAL;
 	c->kind = (enum diff_kind)kind;
 	c->measure = (enum diff_measure)measure;
@@ -201,8 +202,8 @@ static int check_row(const struct gate_condition *c, struct gate_result *r, cons
 
 	r->nr_rows++;
 	r->nr_too_few += verdict == DIFF_TOO_FEW;
-	r->nr_one_side += one_side && row->measure == DIFF_MEDIAN;
-	if (one_side ? row->measure == DIFF_MEDIAN : !diff_is_change(verdict))
+	r->nr_one_side += one_side && diff_is_median(row->measure);
+	if (one_side ? diff_is_median(row->measure) : !diff_is_change(verdict))
 		return 0;
 	if (c->is_above ? change <= c->limit : change >= c->limit)
 		return 0;

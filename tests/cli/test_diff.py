@@ -11,6 +11,7 @@ import subprocess
 
 from support import browser, spool
 from support.cli import *
+import test_collective
 
 GEMM, SCALE = "_Z4gemmPfS_S_i", "_Z5scalePfi"
 
@@ -211,6 +212,59 @@ class Diff(Runs):
         self.assertEqual(self.rtl("diff", a, b, "-o", "/dev/stdout").stdout, self.rtl("diff", a, b).stdout)
         self.rtl("diff", a, self.run_of("c.rtl", 3, nr=30, gemm=1.5), "-o", "gate.csv", "--fail-if", "kernel:gemm.* > 5%", status=1)
         self.assertTrue(os.path.exists(self.path("gate.csv")))
+
+
+class Ranks(Runs):
+    """Jobs of several ranks."""
+
+    job, lib = test_collective.Collectives.job, None
+
+    def jobs(self, nr, **how):
+        return [self.job(rounds=20, seed=70 + i, **how) for i in range(nr)]
+
+    def test_collectives_are_compared(self):
+        name = "ncclAllReduce, communicator 0"
+        a, b, shorter = self.jobs(6), self.jobs(6, late=2), self.jobs(6, late=2, varies=5000)
+        rows = {(m, n): r for (what, m, n), r in self.all_rows(*a, "vs", *b, "--by", "collective").items()}
+        self.assertEqual({key: r["verdict"] for key, r in rows.items() if key[0] != "late"},
+                         {("median", name): "slower", ("total", name): "slower", ("count", name): "equal", ("skew", name): "slower",
+                          ("transfer", name): "equal" if rows["transfer", name]["verdict"] == "equal" else "noise", ("wait", name): "slower"})
+        late = rows["late", f"{name}, rank 2"]
+        self.assertEqual((late["verdict"], late["b_values"], late["b_count"]), ("only in B", 6, None))
+        self.assertEqual((rows["count", name]["a_median_count"], rows["transfer", name]["b_median_ns"]), (20, 40_000))
+        self.assertAlmostEqual(rows["skew", name]["b_median_ns"], 300_000, delta=10_000)
+        self.assertEqual({r["verdict"] for (m, n), r in {(m, n): r for (what, m, n), r in self.all_rows(*b, "vs", *shorter, "--by", "collective").items()}.items() if m == "late"}, {"noise"})
+        for condition, status in ((f"collective.late:{name}, rank 2 > 5%", 1), ("collective.skew:ncclAllReduce.* > 50%", 1), ("collective:.* > 50%", 1), ("collective.wait:.* > 50%", 1),
+                                  ("collective.transfer:.* > 5%; collective.count:.* > 0%", 0), ("kernel.skew:.* > 5%", 2), ("late > 5%", 2)):
+            p = self.rtl("diff", *a, "vs", *b, "--fail-if", condition, status=status)
+            self.assertEqual("fails" in p.stderr, status == 1, condition)
+        # one run on a side: single collectives are compared
+        rows = {(m, n): r for (what, m, n), r in self.all_rows(a[0], b[0], "--by", "collective").items()}
+        self.assertEqual((rows["skew", name]["verdict"], rows["skew", name]["a_values"], rows["wait", name]["verdict"]), ("slower", 20, "too few"))
+        self.assertIn("| collective | skew | ncclAllReduce, communicator 0 |", self.rtl("diff", *a, "vs", *b, "-f", "markdown").stdout)
+
+    def test_page_has_collectives(self):
+        if not browser.find():
+            self.skipTest("chromium is not installed")
+        if not browser.find():
+            self.skipTest("Chromium is not installed here")
+        a, b = self.jobs(1), [self.job(rounds=20, seed=80, late=2)]
+        self.rtl("diff", *a, *b, "-f", "html", "-o", "diff.html")
+        with browser.Browser(self.dir) as chromium:
+            page = chromium.open(self.path("diff.html"), dark=False)
+            page.wait("document.querySelector('#collective tbody')")
+            shown = page.evaluate("""[...document.querySelectorAll('#collective tbody tr')].map(tr => [tr.querySelector('td.measure').textContent,
+                tr.querySelector('th').textContent, tr.querySelector('span.verdict').textContent])""")
+            self.assertIn(["late", "ncclAllReduce, communicator 0, rank 2", "only in B"], shown)
+            self.assertIn(["skew", "ncclAllReduce, communicator 0", "slower"], shown)
+            page.evaluate("[...document.querySelectorAll('#collective tbody tr')].find(tr => tr.querySelector('td.measure').textContent === 'skew').querySelector('button').click()")
+            self.assertEqual(page.evaluate("document.querySelectorAll('#collective-picked circle').length"), 40)
+            self.assertIn("Each dot is a duration", page.evaluate("document.querySelector('#collective-picked figcaption').textContent"))
+            self.assertEqual(page.errors, [])
+
+    def test_runs_without_collectives_have_no_rows_of_them(self):
+        a = self.run_of("a.rtl", 1, nr=5)
+        self.assertEqual({what for what, _, _ in self.all_rows(a, a)}, {"kernel", "range", "run"})
 
 
 class Page(Runs):

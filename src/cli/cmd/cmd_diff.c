@@ -43,9 +43,10 @@ static const struct opt options[] = {
 	[O_FAIL_IF] = { 0, "fail-if", OPT_TEXT, .arg = "CONDITIONS",
 			.help = "exit status 1 if one holds: 'kernel:gemm.* > +5%'",
 			.more = "Conditions are separated by semicolons. Each is WHAT:NAME > CHANGE or WHAT:NAME < CHANGE: "
-				"WHAT is kernel, call, copy or range, NAME an extended regular expression for the whole "
+				"WHAT is kernel, call, copy, range or collective, NAME an extended regular expression for the whole "
 				"name, CHANGE in percent. That is of the median duration; kernel.total:NAME is of the sum of the "
-				"durations in a run, kernel.count:NAME of their number. wall, busy, total and count without a "
+				"durations in a run, kernel.count:NAME of their number; collective.skew:NAME, .transfer, .wait and .late are "
+				"the measures of collectives. wall, busy, total and count without a "
 				"NAME are of whole runs: 'wall > +3%'. A condition holds where the change is beyond its limit "
 				"and can be distinguished from noise, among what conditions name: few names need few runs. If "
 				"there are too few runs for any difference, the status is 4, and the message says how many "
@@ -140,6 +141,8 @@ static void read_run(struct diff *d, int side, const char *path, int only)
 			continue;
 		if (kind == DIFF_RUN)
 			read_whole(d, side, &t);
+		else if (kind == DIFF_COLLECTIVE)
+			db_check(q, diff_add_collectives(d, side, q));
 		else
 			read_names(d, side, (enum diff_kind)kind, &t);
 		tables_fini(&t);
@@ -213,7 +216,8 @@ static void add_data_row(struct sheet *table, const struct diff_row *row)
 	const struct diff_side *a = &row->sides[0], *b = &row->sides[1];
 	const struct compare_result *r = &row->result;
 	bool both = diff_is_compared(row), interval = diff_has_interval(row);
-	bool is_count = row->measure == DIFF_COUNT, is_named = row->kind != DIFF_RUN;
+	bool is_count = row->measure == DIFF_COUNT;
+	bool is_named = row->kind != DIFF_RUN && row->measure != DIFF_LATE;
 	const struct sheet_cell cells[DATA_COLUMNS] = {
 		{ .real = r->change, .none = !both || !isfinite(r->change) },
 		{ .real = r->low, .none = !interval || !isfinite(r->low) },
@@ -544,7 +548,7 @@ const struct command cmd_diff = {
 	.reads = true,
 	.statuses = statuses,
 	.about =
-		"Compares the durations of kernels, calls, kinds of copies, and ranges of the same name on two sides, each of one "
+		"Compares the durations of kernels, calls, kinds of copies, ranges, and collectives of several GPUs of the same name on two sides, each of one "
 		"trace or several; how often they occur; and the runs as a whole.\n\n"
 		"  change     from A to B; from and to: in this range it is with 95 %\n"
 		"  a, b       the median of what is measured\n"
@@ -553,9 +557,12 @@ const struct command cmd_diff = {
 		"             from noise; equal; too few: with so few values no difference could be; only in A, only in B\n"
 		"  measure    median: the median duration; total: the sum of the durations in a run; count: how many\n"
 		"             in a run; of runs: wall, the wall time, and busy, the time in which a GPU works, as in the\n"
-		"             overview of rtl summary; total and count of what ran on GPUs\n"
+		"             overview of rtl summary; total and count of what ran on GPUs; of collectives (rtl summary --by\n"
+		"             collective) also skew, from the first arrival to the last, transfer, from there to the end, wait,\n"
+		"             what all ranks waited in a run, and late, by how much the rank in the name was late in a run, of\n"
+		"             ranks that are called late\n"
 		"  p          chance of at least such a difference without a cause (csv, json)\n\n"
-		"Rows of totals and counts without a difference are in csv and json alone.\n\n"
+		"Rows of totals, counts and waits without a difference are in csv and json alone.\n\n"
 		"With two or more runs on each side the medians of the runs are compared, which is the honest way: runs differ by "
 		"clocks, temperature and neighbours. With one run on a side all durations are compared, and a difference between "
 		"the two runs may have any cause; totals, wall and busy can't be decided then. Counts that are the same in all "
