@@ -663,14 +663,14 @@ static int finish(struct reader *r)
 			r->out->nr_incomplete += set->nr_arrived[n % set->cap] < set->nr;
 	}
 	for (size_t i = 0; i < r->out->nr_groups && !ret; i++)
-		ret = collective_judge(&r->out->groups[i], &r->samples[i]);
-	return ret ? query_fail_memory(r->q) : 0;
+		ret = collective_judge(r->q, r->out->lanes, &r->out->groups[i], &r->samples[i]);
+	return ret;
 }
 
 static void free_reader(struct reader *r)
 {
 	for (size_t i = 0; i < r->out->nr_groups; i++)
-		alloc_free(r->samples[i].values);
+		alloc_free(r->samples[i].points);
 	alloc_free(r->samples);
 	for (size_t i = 0; i < r->nr_sets; i++) {
 		alloc_free(r->sets[i].channels);

@@ -52,8 +52,8 @@ extern const char *const collective_causes[COLLECTIVE_NR_CAUSES];
 enum collective_verdict {
 	COLLECTIVE_IN_TIME,
 	COLLECTIVE_LATE,
-	/* it does, by its host, but by no more than a few times what that or the waits of the
-	 * others vary by: inconclusive, as on processors that are shared */
+	/* it does, by its host, but within calls, and by no more than a few times what that or the
+	 * waits of the others vary by: inconclusive, as on processors that are shared */
 	COLLECTIVE_UNSTEADY,
 	COLLECTIVE_NR_VERDICTS
 };

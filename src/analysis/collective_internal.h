@@ -26,6 +26,7 @@ struct collective_event {
 	/* The times above are by the reference clock: raw ones have this more. error: how far they
 	 * may be off. */
 	int64_t ahead, error;
+	int32_t tid;					   /* of the launch; 0: unknown */
 	uint32_t name;					   /* of collective_ops.names */
 	uint32_t channel;				   /* of collective_ops.channels */
 	bool has_launch, has_before, is_untimed, is_graph; /* has_launch: its call is known */
@@ -49,10 +50,14 @@ struct collective_ops {
 	struct collective_calls *calls; /* of RCCL, with the sizes of communicators */
 };
 
-/* Collectives of a group, evenly over the run: of each lane when it came and how long it was
- * idle. */
+/* Collectives of a group, evenly over the run, and what each lane did before. */
+struct collective_point {
+	int64_t from, to;   /* as recorded: since all had the one before, until it came */
+	float offset, idle; /* when it came, behind the first member; without an operation */
+	int32_t tid;	    /* of its launch; 0: unknown */
+};
 struct collective_sample {
-	float *values;
+	struct collective_point *points;
 	size_t nr, max;
 	uint64_t seen, every; /* every: how many of those seen it has one of */
 };
@@ -69,8 +74,14 @@ static inline double collective_idle(const struct collective_event *e, int64_t d
 /* A collective with times that can be compared, by member. 0 or -ENOMEM. */
 int collective_judge_note(struct collective_sample *s, size_t nr_members,
 			  const struct collective_event *events, int64_t done);
-/* Sets the verdicts, when all collectives have come. 0 or -ENOMEM. */
-int collective_judge(struct collective_group *g, const struct collective_sample *s);
+/* Sets the verdicts, when all collectives have come. 0 or -errno with q->res->error. */
+int collective_judge(struct query *q, const struct collective_lane *lanes,
+		     struct collective_group *g, const struct collective_sample *s);
+/* Of each member of each sample: how long its thread was in no call; negative: unknown. 0 or -errno
+ * with q->res->error. */
+int collective_host_read(struct query *q, const struct collective_lane *lanes,
+			 const struct collective_group *g, const struct collective_sample *s,
+			 float *own);
 
 /* Reads all operations; `lanes` is an array to be freed. 0 or -errno with q->res->error;
  * collective_ops_fini() in both cases. */

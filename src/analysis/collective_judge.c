@@ -5,14 +5,17 @@
  * of counts, and not enough: hosts that share too few processors keep their order for hundreds of
  * collectives, since each is scheduled a slice behind the other. Their lateness is of the size of a
  * slice, and varies by as much. Where a rank is late by its host, it therefore has to stand out:
- * its lateness is several times what it varies by, or what the waits of the other ranks vary by.
- * Kernels and copies are measured by the GPU, and need no such proof.
+ * its lateness is several times what it varies by, or what the waits of the other ranks vary by. It
+ * need not by as much if it was spent in the program's own code: who waits for a processor when a
+ * collective is done waits within a call. Kernels and copies are measured by the GPU, and need no
+ * such proof.
  *
  * What that is computed from is a sample of the collectives, evenly over the run.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/collective_internal.h"
 #include "base/alloc.h"
@@ -22,39 +25,45 @@
 /* Small, because collectives are not independent of each other: a rank that has lost its processor
  * is late for a few. */
 #define LATE_CHANCE 0.001
-/* Of 150 runs without a late rank on two busy processors one exceeds this; of 48 with a rank that
- * sleeps for 50 ms 47 do. */
-#define STANDS_OUT 5.5
-
-enum { OFFSET, IDLE, NR_VALUES }; /* of a lane in a sample */
+/* Of 218 runs without a late rank on two busy processors none exceeds 6, and in none is the time in
+ * the program's own code longer than that of the others; of 78 with a rank that sleeps for 50 ms
+ * all exceed 3. */
+#define STANDS_OUT 8.0
+#define STANDS_OUT_OWN 2.0
 
 int collective_judge_note(struct collective_sample *s, size_t nr_members,
 			  const struct collective_event *events, int64_t done)
 {
-	float *values;
+	struct collective_point *points;
 
 	for (size_t i = 0; i < nr_members; i++)
 		if (!events[i].has_before)
 			return 0;
 	if (s->nr == SAMPLE_MAX_NR) {
 		for (size_t i = 1; i < SAMPLE_MAX_NR / 2; i++)
-			for (size_t k = 0; k < nr_members * NR_VALUES; k++)
-				s->values[i * nr_members * NR_VALUES + k] =
-					s->values[2 * i * nr_members * NR_VALUES + k];
+			memcpy(s->points + i * nr_members, s->points + 2 * i * nr_members,
+			       nr_members * sizeof(*s->points));
 		s->nr = SAMPLE_MAX_NR / 2;
 		s->every *= 2;
 	}
 	s->every = s->every ? s->every : 1;
 	if (s->seen++ % s->every)
 		return 0;
-	values = alloc_grow(s->values, s->nr, &s->max, 8, nr_members * NR_VALUES * sizeof(*values));
-	if (!values)
+	points = alloc_grow(s->points, s->nr, &s->max, 8, nr_members * sizeof(*points));
+	if (!points)
 		return -ENOMEM;
-	s->values = values;
-	values += s->nr++ * nr_members * NR_VALUES;
+	s->points = points;
+	points += s->nr++ * nr_members;
 	for (size_t i = 0; i < nr_members; i++) {
-		values[i * NR_VALUES + OFFSET] = (float)(events[i].begin - events[0].begin);
-		values[i * NR_VALUES + IDLE] = (float)collective_idle(&events[i], done);
+		const struct collective_event *e = &events[i];
+
+		points[i] = (struct collective_point){
+			.from = (e->since > done ? e->since : done) + e->ahead,
+			.to = e->begin + e->ahead,
+			.offset = (float)(e->begin - events[0].begin),
+			.idle = (float)collective_idle(e, done),
+			.tid = e->tid,
+		};
 	}
 	return 0;
 }
@@ -80,13 +89,13 @@ static double lateness_of(const struct collective_sample *s, size_t nr_members, 
 	double median;
 
 	for (size_t i = 0; i < s->nr; i++) {
-		const float *at = s->values + i * nr_members * NR_VALUES;
+		const struct collective_point *at = s->points + i * nr_members;
 		size_t n = 0;
 
 		for (size_t k = 0; k < nr_members; k++)
 			if (k != member)
-				others[n++] = at[k * NR_VALUES + OFFSET];
-		late[i] = at[member * NR_VALUES + OFFSET] - (float)quantile(others, n, 0.5);
+				others[n++] = at[k].offset;
+		late[i] = at[member].offset - (float)quantile(others, n, 0.5);
 	}
 	median = quantile(late, s->nr, 0.5);
 	for (size_t i = 0; i < s->nr; i++)
@@ -103,30 +112,59 @@ static double spread_of_others(const struct collective_sample *s, size_t nr_memb
 
 	for (size_t i = 0; i < s->nr * nr_members; i++)
 		if (i % nr_members != member)
-			idle[n++] = s->values[i * NR_VALUES + IDLE];
+			idle[n++] = s->points[i].idle;
 	return (quantile(idle, n, 0.75) - quantile(idle, n, 0.25)) / 2;
 }
 
-/* 0 or -ENOMEM. */
-static int check_stands_out(struct collective_member *m, size_t member, size_t nr_members,
+/* By how much longer than the others, at the median, the host was in the program's own code; 0:
+ * unknown. `scratch`: two values for each point. */
+static int own_excess(struct query *q, const struct collective_lane *lanes,
+		      const struct collective_group *g, size_t member,
+		      const struct collective_sample *s, float *scratch, double *excess)
+{
+	float *own = scratch, *others = scratch + s->nr * g->nr_members, *its;
+	size_t nr = 0, nr_its = 0;
+	int ret = collective_host_read(q, lanes, g, s, own);
+
+	for (size_t i = 0; i < s->nr * g->nr_members; i++)
+		if (i % g->nr_members != member && own[i] >= 0)
+			others[nr++] = own[i];
+	its = others + nr;
+	for (size_t i = 0; i < s->nr; i++)
+		if (own[i * g->nr_members + member] >= 0)
+			its[nr_its++] = own[i * g->nr_members + member];
+	*excess = nr && nr_its ? quantile(its, nr_its, 0.5) - quantile(others, nr, 0.5) : 0;
+	return ret;
+}
+
+static int check_stands_out(struct query *q, const struct collective_lane *lanes,
+			    struct collective_group *g, size_t member,
 			    const struct collective_sample *s)
 {
+	struct collective_member *m = &g->members[member];
+	double late, varies, others, least, own;
 	float *scratch;
-	double late, varies, others;
+	int ret = 0;
 
 	m->verdict = COLLECTIVE_UNSTEADY;
 	if (!s->nr)
 		return 0;
-	scratch = alloc_zero(s->nr * nr_members + nr_members, sizeof(*scratch));
+	scratch = alloc_zero((2 * s->nr + 1) * g->nr_members, sizeof(*scratch));
 	if (!scratch)
-		return -ENOMEM;
-	late = lateness_of(s, nr_members, member, scratch, scratch + s->nr, &varies);
-	others = spread_of_others(s, nr_members, member, scratch);
-	alloc_free(scratch);
+		return query_fail_memory(q);
+	late = lateness_of(s, g->nr_members, member, scratch, scratch + s->nr, &varies);
+	others = spread_of_others(s, g->nr_members, member, scratch);
+	least = varies < others ? varies : others;
 	m->varies_ns = (uint64_t)varies;
-	if (late > 0 && (late >= STANDS_OUT * varies || late >= STANDS_OUT * others))
+	if (late > 0 && late >= STANDS_OUT * least) {
 		m->verdict = COLLECTIVE_LATE;
-	return 0;
+	} else if (late > 0 && late >= STANDS_OUT_OWN * least) {
+		ret = own_excess(q, lanes, g, member, s, scratch, &own);
+		if (!ret && own >= late / 2)
+			m->verdict = COLLECTIVE_LATE;
+	}
+	alloc_free(scratch);
+	return ret;
 }
 
 /* The chance that one of `nr` lanes comes last at least `last` times of `of`, were each as
@@ -157,7 +195,8 @@ enum collective_cause collective_main_cause(const struct collective_member *m)
 	return (enum collective_cause)best;
 }
 
-int collective_judge(struct collective_group *g, const struct collective_sample *s)
+int collective_judge(struct query *q, const struct collective_lane *lanes,
+		     struct collective_group *g, const struct collective_sample *s)
 {
 	uint64_t skewed = g->nr_class[COLLECTIVE_SKEW];
 	int ret = 0;
@@ -173,7 +212,7 @@ int collective_judge(struct collective_group *g, const struct collective_sample 
 		if (cause == COLLECTIVE_KERNEL || cause == COLLECTIVE_COPY)
 			m->verdict = COLLECTIVE_LATE;
 		else
-			ret = check_stands_out(m, i, g->nr_members, s);
+			ret = check_stands_out(q, lanes, g, i, s);
 	}
 	return ret;
 }

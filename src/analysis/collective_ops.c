@@ -282,6 +282,7 @@ static int take_collective(struct reader *r, size_t lane, const int64_t *row, in
 				      .has_launch = launch_ns != 0,
 				      .longest = l->longest,
 				      .marker = row[MARKER],
+				      .tid = launch_ns ? (int32_t)row[TID] : 0,
 				      .has_before = l->since != INT64_MIN,
 				      .is_untimed = !rows_timed(row[BEGIN], row[END], row[FLAGS]) };
 	size_t channel = 0;

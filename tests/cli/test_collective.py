@@ -35,6 +35,7 @@ class Rank:
         self.work = s.kernel("_Z4gemmPfS_i")
         self.reduce = s.kernel("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)")
         s.op(1, "hipLaunchKernel", LAUNCH)
+        s.op(2, "hipDeviceSynchronize", "")
         for number, name, args in ((REDUCE, "ncclAllReduce", "sendbuff:p,recvbuff:p,count:z,datatype:i,op:i,comm:h,stream:h:stream"),
                                    (GROUP_START, "ncclGroupStart", ""), (GROUP_END, "ncclGroupEnd", ""),
                                    (INIT, "ncclCommInitRank", "newcomm:p,nranks:i,commId:h,myrank:i,handle:h"),
@@ -55,8 +56,10 @@ class Rank:
     def launch(self, at, gpu):
         return self.s.api(1, at, at + 3000, (0x5001, 1 | 1 << 32, 1, 64 | 1 << 32, 1, 0, 0, 0x700 + gpu))
 
-    def compute(self, gpu, ns, delay=0):
+    def compute(self, gpu, ns, delay=0, is_in_call=False):
         at = self.now[gpu] + delay
+        if is_in_call:
+            self.s.api(2, self.now[gpu], at - 600)
         self.s.dispatch(self.work, self.queues[gpu], at, at + ns, correlation=self.launch(at - 10_000 if not delay else at - 500, gpu))
         return at + ns + 2000
 
@@ -89,8 +92,8 @@ def other_clock(s, offset, drift):
 
 
 class Collectives(Case):
-    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1, clock=None, plain=0, namespace=False, varies=0):
-        """A job of `ranks`; its trace, merged if it is of several processes. `late` comes 300 us later than the others; hosts launch late by up to `varies`."""
+    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1, clock=None, plain=0, namespace=False, varies=0, is_in_call=False):
+        """A job of `ranks`; its trace, merged if it is of several processes. `late` comes 300 us later than the others; hosts launch late by up to `varies`, in which they are within a call or not."""
         rng = random.Random(seed)
         if in_one:
             processes = [Rank(500, ranks, ranks, calls=calls)]
@@ -108,7 +111,7 @@ class Collectives(Case):
             for p in processes:
                 begins.append([p.compute(g, int(rng.gauss(200_000, 2000)) + (300_000 if (p.s.pid - 500 + g) == late and by == "kernel" else 0) +
                                          (plain if p.s.pid % 2 else 0),
-                                         (300_000 if (p.s.pid - 500 + g) == late and by == "host" else 0) + (int(rng.uniform(0, varies)) if varies else 0)) for g in range(p.gpus)])
+                                         (300_000 if (p.s.pid - 500 + g) == late and by == "host" else 0) + (int(rng.uniform(0, varies)) if varies else 0), is_in_call) for g in range(p.gpus)])
             end = max(max(b) for b in begins) + 40_000
             for p, b in zip(processes, begins):
                 p.collective(b, end, 1 << 20)
@@ -208,8 +211,8 @@ class Collectives(Case):
             self.assertEqual({(r["verdict"], r["class"]) for r in rows}, {("", "transfer")})
 
     def test_hosts_that_wait_for_processors_are_inconclusive(self):
-        for varies, verdict in ((400_000, "inconclusive"), (20_000, "late")):
-            db = self.job(late=2, by="host", varies=varies, seed=5)
+        for varies, is_in_call, verdict in ((400_000, True, "inconclusive"), (20_000, True, "late"), (400_000, False, "late")):
+            db = self.job(late=2, by="host", varies=varies, is_in_call=is_in_call, seed=5)
             rows = self.rows(db)
             self.assertEqual([(r["rank"], r["verdict"], r["cause"]) for r in rows if r["verdict"]], [("rank 2", verdict, "launched late")])
             said = self.rtl("summary", db, "--by", "collective").stderr
