@@ -7,7 +7,7 @@ const FLAG_TEXTS = [
 	[FLAG.shared, "its completion signal is shared with others"], [FLAG.placed, "its times are a position, not measured"],
 ];
 const KIND_TEXTS = { kernels: "kernel", copies: "copy or fill", runtime: "kernel of the runtime", barriers: "barrier packet",
-	calls: "call", ranges: "range", counter: "value of a counter" };
+	calls: "call", ranges: "range", counter: "value of a counter", collectives: "collective" };
 
 const SPAN_ROWS = 100;
 
@@ -62,6 +62,7 @@ class Details {
 		this.addRelated(slice, list);
 		this.element.replaceChildren(h("h2", {}, nameElement(trace.names[slice.name])), list);
 		this.addArguments(slice, list);
+		this.addRanks(slice, list);
 		announce(`${KIND_TEXTS[slice.lane.kind]} ${visible(trace.names[slice.name])}, ${formatTime(slice.duration)}`);
 	}
 
@@ -97,6 +98,24 @@ class Details {
 			list.append(...this.line("Arguments", "are in the database alone: the trace has too many calls for a page"));
 	}
 
+	// Who came last to a collective, and how long the others waited.
+	async addRanks(slice, list) {
+		const one = await this.trace.collectiveOf(slice);
+		if (!one || this.slice !== slice)
+			return;
+		const isKernel = slice.lane.kind === "kernels", last = one.ranks[0];
+		list.append(...this.line("Collective", isKernel ? this.link(one.slice) : "", ` number ${formatCount(one.number)}, ${one.type}`));
+		if (!last) {
+			list.append(...this.line("Ranks", "are in the database alone: the trace has too many collectives for a page"));
+			return;
+		}
+		list.append(...this.line("Last to come", visible(last.name), one.cause ? ` (${one.cause})` : ""));
+		list.append(...this.line(`Waits (${formatCount(one.ranks.length - 1)})`, h("ul", {}, one.ranks.slice(1, 21).map(rank => {
+			const kernel = this.trace.find(["kernels"], "id", rank.id);
+			return h("li", {}, visible(rank.name), ` ${formatTime(rank.wait)} `, kernel ? this.link(kernel) : "");
+		}))));
+	}
+
 	// What happened within a span of time: operations and calls by name, with the parts of them that are in it.
 	showSpan(span) {
 		if (!span) {
@@ -106,7 +125,7 @@ class Details {
 		const sums = new Map(), trace = this.trace;
 		for (const row of trace.rows()) {
 			const kind = row.lane.kind;
-			if (kind === "counter" || kind === "barriers")
+			if (kind === "counter" || kind === "barriers" || kind === "collectives")
 				continue;
 			trace.each(row, span.begin, span.end, (data, at) => {
 				const inside = Math.min(span.end, data.begin[at] + data.duration[at]) - Math.max(span.begin, data.begin[at]);

@@ -325,17 +325,17 @@ class Picture {
 		c.fillRect(x1, AXIS_HEIGHT, 1, this.height);
 	}
 
-	// From a call to its operations.
+	// From a call to its operations; from the last rank of a collective to the others, at the time `at`.
 	drawArrows() {
 		const c = this.context;
 		c.strokeStyle = c.fillStyle = this.theme.accent;
 		c.lineWidth = 1.5;
-		for (const { from, to } of this.view.arrows) {
+		for (const { from, to, at } of this.view.arrows) {
 			const a = this.view.layout.positionOf(from.row), b = this.view.layout.positionOf(to.row);
 			if (!a || !b)
 				continue;
 			const x0 = this.x(from.begin), y0 = a.y + a.height / 2 - this.view.scroll + AXIS_HEIGHT;
-			const x1 = this.x(to.begin), y1 = b.y + b.height / 2 - this.view.scroll + AXIS_HEIGHT;
+			const x1 = this.x(at ?? to.begin), y1 = b.y + b.height / 2 - this.view.scroll + AXIS_HEIGHT;
 			if (Math.max(x0, x1) < this.view.labelWidth || Math.min(x0, x1) > this.width)
 				continue;
 			const bend = Math.max(20, Math.abs(x1 - x0) / 3);

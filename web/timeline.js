@@ -164,6 +164,7 @@ class Timeline {
 			if (slice.lane.kind === "calls")
 				for (const operation of this.trace.operationsOf(slice, 100))
 					this.arrows.push({ from: slice, to: this.shown(operation) });
+			this.joinRanks(slice);
 			if (isRevealed) {
 				if (slice.end < this.begin || slice.begin > this.end || slice.duration < (this.end - this.begin) / 2000)
 					this.fit(slice.begin - slice.duration * 3, slice.end + slice.duration * 3);
@@ -172,6 +173,17 @@ class Timeline {
 			}
 		}
 		this.details.show(slice);
+		this.redraw();
+	}
+
+	// From the kernel of the rank that came last to those that waited for it.
+	async joinRanks(slice) {
+		const arrows = this.arrows, one = await this.trace.collectiveOf(slice);
+		if (!one || arrows !== this.arrows)
+			return;
+		const [last, ...others] = one.ranks.slice(0, 101).map(rank => this.trace.find(["kernels"], "id", rank.id));
+		for (const kernel of last ? others.filter(Boolean) : [])
+			this.arrows.push({ from: this.shown(last), to: this.shown(kernel), at: last.begin });
 		this.redraw();
 	}
 

@@ -153,6 +153,24 @@ class Trace {
 		return call.id ? this.findAll(["kernels", "copies", "runtime"], "call", call.id, most) : [];
 	}
 
+	// The collective that a kernel is of, or that a slice of the lane of collectives shows: { slice, number, type, cause, ranks }, with
+	// { id, wait, name } of each rank, the last one to come first; null: none.
+	async collectiveOf(slice) {
+		if (!["kernels", "collectives"].includes(slice.lane.kind))
+			return null;
+		const found = [];
+		for (const row of this.rows())
+			if (row.lane.kind === "collectives" && (slice.lane.kind === "kernels" || row === slice.row))
+				this.each(row, slice.begin, slice.end, (data, at, block) => found.push(row.slice(block.first + at)));
+		for (const one of slice.lane.kind === "collectives" ? [slice] : found) {
+			const [head, ...lines] = (await this.argumentsOf(one)).split("\n").map(line => line.split("\t"));
+			const ranks = lines.map(([id, wait, name]) => ({ id: Number(id), wait: Number(wait), name }));
+			if (slice.lane.kind === "collectives" || ranks.some(rank => rank.id === slice.id))
+				return { slice: one, number: Number(head[0]), type: head[1], cause: head[2], ranks };
+		}
+		return null;
+	}
+
 	// Visits slices of a row that are, in part, between two times: visit(data, at, block) for each.
 	each(row, begin, end, visit) {
 		for (const block of row.blocks) {

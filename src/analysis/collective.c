@@ -531,6 +531,7 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 			(struct collective_arrival){ .lane = r->ops.channels[set->channels[i]].lane,
 						     .begin = e->begin + e->ahead,
 						     .end = e->end + e->ahead,
+						     .op = e->op,
 						     .error = e->error,
 						     .bytes = e->bytes };
 	}
@@ -567,6 +568,7 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 	set->done = done;
 	one.name = g->name;
 	one.by_calls = set->by_calls;
+	one.set = (size_t)(set - r->sets);
 	one.skew_ns = skew;
 	one.transfer_ns = transfer;
 	one.arrivals = r->arrivals;

@@ -121,6 +121,7 @@ struct collectives {
 /* One collective, when its last lane has it. */
 struct collective_arrival {
 	size_t lane;
+	int64_t op;	    /* id of the kernel */
 	int64_t begin, end; /* ns, as in the trace */
 	/* ns, of the lane's clock against that of the first host; 0: it is that one */
 	int64_t error;
@@ -130,6 +131,7 @@ struct collective_one {
 	const char *name;
 	size_t channel;
 	bool by_calls;	 /* channel is a communicator, else a queue */
+	size_t set;	 /* number of the lanes that share it: several sets may have one channel */
 	uint64_t number; /* in the channel, from 0 */
 	/* from the first arrival to the last, and from there to the end; not of class
 	 * inconclusive */

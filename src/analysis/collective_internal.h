@@ -21,7 +21,7 @@ struct collective_event {
 	int64_t kernel_ns, copy_ns;
 	int64_t host_ns; /* without an operation until the host launched the next one */
 	int64_t since;	 /* end of the lane's collective before */
-	int64_t longest, marker;
+	int64_t op, longest, marker;
 	uint64_t bytes;
 	/* The times above are by the reference clock: raw ones have this more. error: how far they
 	 * may be off. */

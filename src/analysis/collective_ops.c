@@ -274,7 +274,8 @@ static int take_collective(struct reader *r, size_t lane, const int64_t *row, in
 	const struct collective_call call = { launch_ns ? row[CALL] : 0, row[PID], row[TID],
 					      row[LAUNCH], row[FUNCTION] };
 	struct collective_launch launch = { 0 };
-	struct collective_event e = { .begin = row[BEGIN],
+	struct collective_event e = { .op = row[ID],
+				      .begin = row[BEGIN],
 				      .end = row[END],
 				      .kernel_ns = l->kernel_ns,
 				      .copy_ns = l->copy_ns,

@@ -12,6 +12,7 @@ import zlib
 
 from support import browser, spool
 from support.cli import *
+import test_collective
 from test_pictures import training
 
 UNTIMED = 2 | 4 | 8 | 65536
@@ -262,6 +263,63 @@ def add_counters(path):
             ident = db.execute("insert into rocpd_string(string) values (?)", (name,)).lastrowid
             db.executemany("insert into rocpd_counter(value, op_id, name_id) values (?, ?, ?)",
                            [((k + 1) * 100 + i / 4, op, ident) for i, op in enumerate(ops)])
+
+
+class Ranks(Case):
+    """The lanes of collectives, in the file and in headless Chromium."""
+
+    job = test_collective.Collectives.job
+
+    def report(self, **how):
+        name = self.job(**how)
+        self.rtl("report", "-q", name)
+        return name, Report(self.path(name.replace(".db", ".html")))
+
+    def test_collectives_are_slices_with_their_ranks(self):
+        for in_one in (False, True):
+            db, report = self.report(late=2, by="host", seed=3, in_one=in_one)
+            lanes = [lane for lane in report.main["lanes"] if lane["kind"] == "collectives"]
+            self.assertEqual([(lane["group"], lane["name"]) for lane in lanes], [("collectives", f"communicator 0 of {'GPU' if in_one else 'rank'} 0 and 3 more")])
+            rows = fetch(self.path(db), "SELECT min(begin_ns), max(begin_ns), max(end_ns) FROM rtl_collective GROUP BY number ORDER BY 1")
+            late, t0 = "GPU 2" if in_one else "rank 2", report.main["t0"]
+            shown = [(t0 + s["begin"], t0 + s["begin"] + s["duration"], report.names[s["name"]]) for lane, slices in report.rows() if lane["kind"] == "collectives" for s in slices]
+            self.assertEqual([(b, e) for b, e, name in shown if name == "ncclAllReduce"], [(last, end) for _, last, end in rows])
+            self.assertEqual([(b, e, name) for b, e, name in shown if name != "ncclAllReduce"][1:], [(first, last, f"wait for {late} (launched late)") for first, last, _ in rows[1:]])
+
+    def test_hosts_with_different_clocks_have_no_lane(self):
+        report = self.report(late=1, hosts=2, rounds=15, clock=(5_000_000_000, 0))[1]
+        self.assertEqual({lane["kind"] for lane in report.main["lanes"]}, {"calls", "kernels"})
+
+    def test_arrows_lead_from_the_last_rank_to_those_that_waited(self):
+        if not browser.find():
+            self.skipTest("chromium is not installed")
+        db, _ = self.report(late=2, by="host", seed=3)
+        ops = fetch(self.path(db), "SELECT rank, op_id FROM rtl_collective WHERE number = 8 ORDER BY begin_ns DESC")
+        self.assertEqual(ops[0][0], 2)
+        waits = fetch(self.path(db), "SELECT max(begin_ns) OVER () - begin_ns FROM rtl_collective WHERE number = 8 ORDER BY begin_ns DESC")
+        with browser.Browser(self.dir) as chromium:
+            page = chromium.open(self.path(db.replace(".db", ".html")))
+            page.wait("document.body && document.body.dataset.loaded")
+            page.click_on("#tab-timeline")
+            # the collective, then the kernel of each rank
+            for chosen in ["trace.find(['collectives'], 'id', 7)"] + [f"trace.find(['kernels'], 'id', {op})" for _, op in ops]:
+                page.evaluate(f"rtlReport.page.timeline.select(rtlReport.{chosen}, true)")
+                page.wait("rtlReport.page.timeline.arrows.filter(a => a.at !== undefined).length === 3")
+                arrows = page.evaluate("rtlReport.page.timeline.arrows.filter(a => a.at !== undefined).map(a => [a.from.id, a.to.id, a.at === a.from.begin])")
+                self.assertEqual(sorted(arrows), sorted([ops[0][1], op, True] for _, op in ops[1:]))
+                page.wait("document.querySelectorAll('#details li').length === 3")
+                text = page.evaluate("document.querySelector('#details').innerText")
+                self.assertIn("number 7, skew", text)
+                self.assertIn("rank 2 (launched late)", text)
+                shown = page.evaluate("[...document.querySelectorAll('#details li')].map(e => e.firstChild.textContent)")
+                self.assertEqual(sorted(shown), sorted(f"rank {rank}" for rank, _ in ops[1:]))
+            self.assertEqual(page.evaluate("rtlReport.trace.collectiveOf(rtlReport.trace.find(['collectives'], 'id', 7)).then(one => one.ranks.map(r => r.wait))", ),
+                             sorted(w for w, in waits))
+            page.evaluate("rtlReport.page.timeline.drawNow()")
+            # a kernel that is no collective has none
+            page.evaluate("rtlReport.page.timeline.select(rtlReport.trace.find(['kernels'], 'id', 1), true)")
+            self.assertIsNone(page.evaluate("rtlReport.trace.collectiveOf(rtlReport.page.timeline.selected)"))
+            self.assertEqual(page.errors, [])
 
 
 class Page(Case):

@@ -233,6 +233,8 @@ static int fill_page(void *arg, struct json *out)
 	if (ret == 0)
 		ret = page_ops_write(page);
 	if (ret == 0)
+		ret = page_collectives_write(page);
+	if (ret == 0)
 		ret = page_counters_write(page);
 	if (ret == 0)
 		ret = page_lane_write_levels(page);

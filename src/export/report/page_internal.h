@@ -5,7 +5,8 @@
  *	element <script type="text/plain" id="bN">BASE64</script>
  * with deflated bytes. So no byte of the trace is text of the page. There are four kinds of blocks:
  *	slices	 of one row: columns of varints, one after another, in the order of PAGE_COLUMNS
- *	texts	 (id tN) the arguments of the calls of block bN, each with a 0 behind it
+ *	texts	 (id tN) the arguments of the calls, or ranks of the collectives, of block bN, each
+ *		 with a 0 behind it
  *	levels	 the groups of all rows, for pictures of long times
  *	main	 (id "main", the last) JSON: what the trace is, tables, lanes, rows, names
  * A lane is what the page shows under one name: a queue, the calls of a thread. A row is a part of
@@ -96,7 +97,8 @@ struct page_slice {
 	int64_t duration; /* ns */
 	int64_t name;	  /* number of a text */
 	int64_t flags;	  /* enum rec_flags and QUERY_F_PLACED; of a marker its kind */
-	int64_t id;	  /* of the operation, call or marker in the database */
+	/* of the operation, call or marker in the database; of a collective its number */
+	int64_t id;
 	int64_t call; /* id of the call that caused the operation; of a call: the call around it */
 	int64_t marker; /* id of the range around an operation */
 	/* of an operation: number of the text of its stream; of a call: its status */
@@ -117,6 +119,7 @@ enum page_kind {
 	PAGE_CALLS,
 	PAGE_RANGES,
 	PAGE_COUNTER,
+	PAGE_COLLECTIVES,
 	PAGE_KINDS
 };
 
@@ -128,8 +131,8 @@ struct page;
 /* Begins a lane: `group` is the process or GPU above it. NULL: out of memory. */
 struct page_lane *page_lane_begin(struct page *page, enum page_kind kind, const char *group,
 				  const char *name, int64_t pid);
-/* Adds a slice, which does not begin before the last one. `args`: the arguments of a call, or
- * NULL. */
+/* Adds a slice, which does not begin before the last one. `args`: the arguments of a call, the
+ * ranks of a collective, or NULL. */
 int page_lane_add(struct page_lane *lane, const struct page_slice *slice, const char *args);
 /* Writes the rest of its blocks. NULL: nothing. */
 int page_lane_end(struct page_lane *lane);
@@ -188,5 +191,6 @@ int page_tables_write(struct page *page, struct json *j);
 int page_ops_write(struct page *page);
 int page_counters_write(struct page *page);
 int page_calls_write(struct page *page);
+int page_collectives_write(struct page *page);
 
 #endif

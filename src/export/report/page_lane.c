@@ -56,7 +56,7 @@ struct page_lane {
 };
 
 static const char *const kinds[PAGE_KINDS] = { "kernels", "copies", "runtime", "barriers",
-					       "calls",	  "ranges", "counter" };
+					       "calls",	  "ranges", "counter", "collectives" };
 
 struct page_lane *page_lane_begin(struct page *page, enum page_kind kind, const char *group,
 				  const char *name, int64_t pid)
