@@ -160,19 +160,22 @@ _rtl()
 		;;
 	fleet)
 		case $prev in
-		-b|--by) COMPREPLY=($(compgen -W "overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers" -- "$cur")); return ;;
+		-o|--output) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers busy rank-kernels timeline" -- "$cur")); return ;;
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
+		-f|--format) COMPREPLY=($(compgen -W "table csv json html" -- "$cur")); return ;;
+		--job) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
+		--ranks) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		-u|--units) COMPREPLY=($(compgen -W "auto scaled raw" -- "$cur")); return ;;
 		--sort) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--names) COMPREPLY=($(compgen -W "auto short medium full mangled" -- "$cur")); return ;;
 		--engine) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		--sql) COMPREPLY=($(compgen -W "overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers" -- "$cur")); return ;;
+		--sql) COMPREPLY=($(compgen -W "overview ranks kernels ranges slow-ranks slow-hosts slow-gpus slow-ranges imbalance collectives outliers busy rank-kernels timeline" -- "$cur")); return ;;
 		--keep) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		--max-size) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--by --rows --format --units --wide --sort --names --engine --sql --keep --max-size --dry-run --quiet --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --by --rows --format --job --ranks --units --wide --sort --names --engine --sql --keep --max-size --dry-run --force --quiet --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

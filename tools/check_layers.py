@@ -52,7 +52,7 @@ TABLE = [
     ("src/export/", EXPORT),
     *((folder, EXPORT) for folder in FORMATS),
     (FORMAT_TABLE, EXPORT + FORMATS),
-    ("src/fleet/", EXPORT + ("src/export/parquet/",)),
+    ("src/fleet/", EXPORT + ("src/export/parquet/", "src/export/report/page.h")),
     ("src/counter/", ("src/base/",)),
     ("src/selftest/", ()),
     ("src/cli/", cli()),

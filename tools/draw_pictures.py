@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""draw_pictures.py - makes the pictures of the documents: pages of `rtl report`, in headless Chromium
+"""draw_pictures.py - makes the pictures of the documents: pages of `rtl report` and `rtl fleet`, in headless Chromium
 
 Usage: tools/draw_pictures.py [BUILD]		build/dev by default; writes docs/pictures/*.png
 
-Each picture is of a program of the examples on the virtual GPU, as README.md and docs/tutorial.md run it.
+Each picture is of a program of the examples on the virtual GPU, as README.md and docs/tutorial.md run it; that of `rtl fleet` of a made job.
 """
 import contextlib
 import os
@@ -50,6 +50,18 @@ def draw(pages, picture, traced_as, name, first, last, height, selected=None):
     shown.screenshot(picture)
 
 
+def draw_fleet(pages, picture, rtl, build, folder):
+    """The heat maps of the made job of docs/fleet.md."""
+    subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "tests/support/job.py"), "run1"], check=True, cwd=folder,
+                   env={**os.environ, "RTL_BUILD": build, "RTL_SOURCE": SOURCE})
+    subprocess.run([rtl, "fleet", "-q", "-f", "html", "--engine", "sqlite", "-o", "run1.html", "run1"], check=True, cwd=folder)
+    shown = pages.open(os.path.join(folder, "run1.html"), 1240, 560)
+    shown.wait("document.body && document.body.dataset.loaded")
+    shown.evaluate("document.querySelector('main').scrollTop = document.getElementById('busy-box').closest('section').offsetTop - 60")
+    shown.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    shown.screenshot(picture)
+
+
 def main():
     build = sys.argv[1] if len(sys.argv) > 1 else os.path.join(SOURCE, "build/dev")
     rtl = os.path.join(build, "bin/rtl")
@@ -60,6 +72,7 @@ def main():
             program[0] = os.path.join(build, "examples", program[0])
             draw(pages, os.path.join(out, name + ".png"), traced(rtl, folder, name, program, kernel_ns), *what)
 
+        draw_fleet(pages, os.path.join(out, "fleet.png"), rtl, build, folder)
         picture("timeline", ["network"], 2000000, "step", 20, 21, 560, 1)
         picture("tutorial-before", ["frames"], 4000000, "frame", 20, 23, 400)
         picture("tutorial-after", ["frames", "48", "mended"], 4000000, "frame", 20, 27, 420)

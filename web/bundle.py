@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bundle.py - makes the pages of rtl report and rtl diff of their sources: two C arrays for each, before and behind the data
+"""bundle.py - makes the pages of rtl report, rtl diff and rtl fleet of their sources: two C arrays for each, before and behind the data
 
 The scripts are put one behind another, in the order of SCRIPTS, into one function, without their comments. The page's security policy has
 the hashes of the script and of the style: nothing else runs, and nothing is loaded. No tool but Python is needed.
@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "quantiles.js", "colours.js", "table.js", "layout.js", "strip.js",
            "marks.js", "ranges.js", "picture.js", "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "address.js", "page.js")
 DIFF_SCRIPTS = ("format.js", "dom.js", "table.js", "diff.js")
+FLEET_SCRIPTS = ("format.js", "dom.js", "colours.js", "table.js", "heatmap.js", "lanes.js", "fleet.js")
 DATA = "<!-- DATA -->"
 
 
@@ -34,10 +35,10 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def bundle(page_name, scripts):
+def bundle(page_name, scripts, styles=("page.css",)):
     """A page's text before and behind the data."""
     script = '\n(() => {\n"use strict";\n' + bare("\n".join(read(name) for name in scripts)) + "})();\n"
-    style = "\n" + bare(read("page.css"))
+    style = "\n" + bare("\n".join(read(name) for name in styles))
     for text in (script, style):
         assert "</" not in text, "an element may not be closed within the page's script or style"
     policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"
@@ -58,10 +59,12 @@ def c_array(name, text):
 def main():
     head, tail = bundle("page.html", SCRIPTS)
     diff_head, diff_tail = bundle("diff.html", DIFF_SCRIPTS)
+    fleet_head, fleet_tail = bundle("fleet.html", FLEET_SCRIPTS, ("page.css", "fleet.css"))
     with open(sys.argv[1], "w", encoding="ascii") as file:
         file.write("/* Made by web/bundle.py of web/; do not edit. */\n#include \"export/report/page_internal.h\"\n#include \"export/report/page.h\"\n\n"
                    + "\n".join(c_array(name, text) for name, text in (("page_head", head), ("page_tail", tail),
-                                                                      ("page_diff_head", diff_head), ("page_diff_tail", diff_tail))))
+                                                                      ("page_diff_head", diff_head), ("page_diff_tail", diff_tail),
+                                                                      ("page_fleet_head", fleet_head), ("page_fleet_tail", fleet_tail))))
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w", encoding="utf-8") as file:
             file.write(head + tail)

@@ -99,7 +99,10 @@ class DataTable {
 			const text = texts.map(c => c.value(row)).join(" ").toLowerCase();
 			return words.every(word => text.includes(word));
 		});
-		const column = this.columns.find(c => c.key === this.sort), sign = this.downwards ? -1 : 1;
+		const column = this.columns.find(c => c.key === this.sort);
+		if (!column) // as they were given
+			return rows;
+		const sign = this.downwards ? -1 : 1;
 		const order = (a, b) => typeof a === "string" ? a.localeCompare(b) : a - b;
 		// values that are not known come last, whatever the direction
 		const known = v => v !== undefined && v !== null && v === v;

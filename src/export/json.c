@@ -431,6 +431,22 @@ int json_write_memory(void *arg, const char *bytes, size_t size)
 	return 0;
 }
 
+int json_write_page(void *file, const char *bytes, size_t size)
+{
+	const char *end = bytes + size;
+	int ret = 0;
+
+	while (bytes < end && ret == 0) {
+		const char *mark = memchr(bytes, '<', (size_t)(end - bytes));
+
+		ret = json_write_file(file, bytes, (size_t)((mark ? mark : end) - bytes));
+		if (mark && ret == 0)
+			ret = json_write_file(file, "\\u003c", 6);
+		bytes = mark ? mark + 1 : end;
+	}
+	return ret;
+}
+
 int json_write_file(void *file, const char *bytes, size_t size)
 {
 	if (fwrite(bytes, 1, size, file) != size)

@@ -85,6 +85,8 @@ struct json_memory {
 };
 int json_write_memory(void *memory, const char *bytes, size_t size);
 int json_write_file(void *file, const char *bytes, size_t size);
+/* To a FILE of HTML, within an element: every '<', which in JSON is only in texts, is escaped. */
+int json_write_page(void *file, const char *bytes, size_t size);
 
 /* For other writers of text: a number in decimals, at most JSON_DIGITS bytes without an end; their
  * number. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fleet_duckdb.c - DuckDB as an engine: its command, or its library, which is loaded when used
  *
- * Both get the same text: views of the tables, and COPY of the question's rows to a temporary file,
- * since the formats of the command and the functions of the library differ between releases.
+ * Both get the same text: views of the tables of some ranks after the other, what the question
+ * wants of them, and COPY of its rows to a temporary file, since the formats of the command and the
+ * functions of the library differ between releases.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,6 +19,7 @@
 
 #define COMMAND "duckdb"
 #define LIBRARY "libduckdb.so"
+#define BATCH_ROWS UINT64_C(8000000)
 
 /* ---- the text ---- */
 
@@ -36,16 +38,24 @@ static bool is_plain(const char *path)
 	return !strpbrk(path, "*?[{\\");
 }
 
-static void put_view(FILE *out, const struct fleet_set *set, const char *table)
+/* Some ranks of a set, from the first up to `end`. */
+struct batch {
+	size_t first, end;
+	const char *types; /* of the columns that folders' names are; "": as DuckDB finds them */
+};
+
+static void put_view(FILE *out, const struct fleet_set *set, const char *table,
+		     const struct batch *b)
 {
-	bool listed = set->nr_bad > 0 || !is_plain(set->dir);
+	bool listed = b->end - b->first < set->nr || set->nr_asked < set->nr || !is_plain(set->dir);
 	const char *comma = "";
 
-	fprintf(out, "CREATE TEMP VIEW %s AS SELECT * FROM read_parquet(", table);
+	fprintf(out, "CREATE %sTEMP VIEW %s AS SELECT * FROM read_parquet(",
+		*b->types ? "OR REPLACE " : "", table);
 	if (listed) {
 		fputc('[', out);
-		for (size_t i = 0; i < set->nr; i++) {
-			if (set->ranks[i].bad)
+		for (size_t i = b->first; i < b->end; i++) {
+			if (!fleet_set_asks(&set->ranks[i]))
 				continue;
 			fprintf(out, "%s'", comma);
 			put_quoted(out, set->dir);
@@ -58,8 +68,16 @@ static void put_view(FILE *out, const struct fleet_set *set, const char *table)
 		put_quoted(out, set->dir);
 		fprintf(out, "/job=*/rank=*/%s.parquet'", table);
 	}
-	fprintf(out, ", hive_partitioning = true%s);\n",
+	fprintf(out, ", hive_partitioning = true%s%s);\n", b->types,
 		set->is_mixed ? ", union_by_name = true" : "");
+}
+
+static void put_views(FILE *out, const struct fleet_set *set, const struct fleet_question *q,
+		      const struct batch *b)
+{
+	for (size_t i = 0; i < FLEET_TABLES; i++)
+		if (!q || fleet_question_uses(q, fleet_tables[i]))
+			put_view(out, set, fleet_tables[i], b);
 }
 
 char *fleet_duckdb_views(const struct fleet_set *set, const struct fleet_question *q)
@@ -68,33 +86,92 @@ char *fleet_duckdb_views(const struct fleet_set *set, const struct fleet_questio
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
+	const struct batch all = { .end = set->nr, .types = "" };
+
 	if (!out)
 		return NULL;
-	for (size_t i = 0; i < FLEET_TABLES; i++)
-		if (!q || fleet_question_uses(q, fleet_tables[i]))
-			put_view(out, set, fleet_tables[i]);
+	put_views(out, set, q, &all);
 	fclose(out);
 	return text;
+}
+
+/* ---- batches ---- */
+
+/* Rows that a question reads of a rank. */
+static uint64_t rows_of(const struct fleet_rank *r, const struct fleet_question *q)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < FLEET_TABLES && fleet_set_asks(r); i++)
+		if (fleet_question_uses(q, fleet_tables[i]))
+			rows += r->rows[i];
+	return rows;
+}
+
+static uint64_t batch_rows(void)
+{
+#ifdef RTL_DEBUG_CHECKS
+	const char *text = getenv("RTL_TEST_BATCH");
+
+	if (text)
+		return strtoull(text, NULL, 10);
+#endif
+	return BATCH_ROWS;
+}
+
+/* The next ranks, at least one, which have at most so many rows together; false: there are no
+ * more. */
+static bool next_batch(const struct fleet_set *set, const struct fleet_question *q, struct batch *b)
+{
+	uint64_t rows = 0, most = batch_rows();
+
+	b->first = b->end;
+	while (b->first < set->nr && !fleet_set_asks(&set->ranks[b->first]))
+		b->first++;
+	for (b->end = b->first; b->end < set->nr; b->end++) {
+		rows += rows_of(&set->ranks[b->end], q);
+		if (b->end > b->first && rows > most)
+			break;
+	}
+	return b->first < set->nr;
+}
+
+/* What a question wants of each rank, as the table `part`: sorts of all ranks at once would be as
+ * large as the data set. */
+static void put_part(FILE *out, const struct fleet_set *set, const struct fleet_question *q)
+{
+	struct batch b = { .types = ", hive_types = {'job': BIGINT, 'rank': BIGINT}" };
+	const char *into = "CREATE TEMP TABLE part AS";
+	int64_t number;
+
+	for (size_t i = 0; i < set->nr; i++)
+		if (fleet_set_asks(&set->ranks[i]) && !fleet_set_number(set->ranks[i].job, &number))
+			b.types = ", hive_types = {'job': VARCHAR, 'rank': BIGINT}";
+	while (next_batch(set, q, &b)) {
+		put_views(out, set, q, &b);
+		fprintf(out, "%s %s;\n", into, q->part);
+		into = "INSERT INTO part";
+	}
 }
 
 /* The whole script, whose rows go to the file `to`. `tmp`: where large sorts are put. */
 static char *make_script(const struct fleet_set *set, const struct fleet_question *q,
 			 const char *tmp, const char *to)
 {
-	char *views = fleet_duckdb_views(set, q), *sql = fleet_question_sql(q), *text = NULL;
+	char *text = NULL;
 	size_t size;
-	FILE *out = views && sql ? open_memstream(&text, &size) : NULL;
+	FILE *out = open_memstream(&text, &size);
 
 	if (out) {
 		fputs("SET temp_directory = '", out);
 		put_quoted(out, tmp);
-		fprintf(out, "';\n%sCOPY (\n%s\n) TO '", views, sql);
+		fputs("';\n", out);
+		put_part(out, set, q);
+		fprintf(out, "COPY (\n%s\n) TO '", q->rest);
 		put_quoted(out, to);
 		fputs("' (FORMAT csv, HEADER false, FORCE_QUOTE *, NULLSTR '');\n", out);
 		fclose(out);
 	}
-	free(views);
-	free(sql);
 	return text;
 }
 

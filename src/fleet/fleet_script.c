@@ -28,18 +28,19 @@ static bool is_plain(const char *path)
 /* The table function that reads a table. */
 static void put_file(FILE *out, const struct fleet_set *set, const char *table)
 {
+	bool listed = set->nr_asked < set->nr;
 	const char *comma = "";
 
 	fputs("SELECT * FROM file('", out);
 	put_escaped(out, set->dir);
-	fputs(set->nr_bad ? "/{" : "/job=*/rank=*", out);
-	for (size_t r = 0; r < set->nr && set->nr_bad; r++) {
-		if (set->ranks[r].bad)
+	fputs(listed ? "/{" : "/job=*/rank=*", out);
+	for (size_t r = 0; r < set->nr && listed; r++) {
+		if (!fleet_set_asks(&set->ranks[r]))
 			continue;
 		fprintf(out, "%s%s", comma, set->ranks[r].folder);
 		comma = ",";
 	}
-	fprintf(out, "%s/%s.parquet', Parquet)", set->nr_bad ? "}" : "", table);
+	fprintf(out, "%s/%s.parquet', Parquet)", listed ? "}" : "", table);
 }
 
 static void put_clickhouse(FILE *out, const struct fleet_set *set, const struct fleet_question *q)
@@ -93,7 +94,11 @@ static int put_script(FILE *out, const char *script, const struct fleet_set *set
 	fwrite(t->sql, 1, (size_t)(main_at + 1 - t->sql), out);
 	fputs("DIR = '", out);
 	put_escaped(out, set->dir);
-	fputs("'\n", out);
+	fputs("'\nFOLDERS = [", out);
+	for (size_t i = 0; i < set->nr; i++)
+		if (fleet_set_asks(&set->ranks[i]))
+			fprintf(out, "'%s', ", set->ranks[i].folder);
+	fputs("]\n", out);
 	put_python(out, "PART", q->part);
 	put_python(out, "REST", q->rest);
 	fputs(main_at + 1, out);

@@ -84,6 +84,19 @@ void fleet_set_problem(struct fleet_set *s, const char *fmt, ...)
 		s->problems[s->nr_problems++] = text;
 }
 
+static void count_asked(struct fleet_set *s)
+{
+	s->nr_asked = 0;
+	memset(s->rows, 0, sizeof(s->rows));
+	for (size_t i = 0; i < s->nr; i++) {
+		if (!fleet_set_asks(&s->ranks[i]))
+			continue;
+		s->nr_asked++;
+		for (size_t t = 0; t < FLEET_TABLES; t++)
+			s->rows[t] += s->ranks[i].rows[t];
+	}
+}
+
 void fleet_set_leave_out(struct fleet_set *s, struct fleet_rank *r, const char *what)
 {
 	fleet_set_problem(
@@ -92,8 +105,20 @@ void fleet_set_leave_out(struct fleet_set *s, struct fleet_rank *r, const char *
 		s->dir, r->folder, what);
 	r->bad = true;
 	s->nr_bad++;
-	for (size_t i = 0; i < FLEET_TABLES; i++)
-		s->rows[i] -= r->rows[i];
+	count_asked(s);
+}
+
+void fleet_set_ask(struct fleet_set *s, const char *job, const int64_t *ranks, size_t nr_ranks)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct fleet_rank *r = &s->ranks[i];
+		bool named = !ranks;
+
+		for (size_t k = 0; k < nr_ranks && !named; k++)
+			named = ranks[k] == r->rank;
+		r->is_hidden = !named || (job && strcmp(job, r->job) != 0);
+	}
+	count_asked(s);
 }
 
 /* ---- folders ---- */
@@ -191,7 +216,6 @@ static int look_at(struct fleet_set *s, struct fleet_rank *r, int *schema)
 			s->is_mixed = true;
 		*schema = f->schema;
 		r->rows[i] = f->nr_rows;
-		s->rows[i] += f->nr_rows;
 		fleet_file_close(f);
 	}
 	return 0;
@@ -220,6 +244,7 @@ int fleet_set_open(struct fleet_set *s, const char *path)
 		qsort(s->ranks, s->nr, sizeof(*s->ranks), compare_ranks);
 	for (size_t i = 0; i < s->nr && !err; i++)
 		err = look_at(s, &s->ranks[i], &schema);
+	count_asked(s);
 	return err;
 }
 
@@ -246,7 +271,7 @@ size_t fleet_set_verify(struct fleet_set *s)
 	for (size_t i = 0; i < s->nr; i++) {
 		struct fleet_rank *r = &s->ranks[i];
 
-		for (size_t t = 0; t < FLEET_TABLES && !r->bad; t++) {
+		for (size_t t = 0; t < FLEET_TABLES && fleet_set_asks(r); t++) {
 			snprintf(path, sizeof(path), "%s/%s/%s" ENDING, s->dir, r->folder,
 				 fleet_tables[t]);
 			if (verify_file(path, error) == 0)

@@ -28,15 +28,17 @@ struct fleet_rank {
 	char *job;    /* decoded */
 	int64_t rank;
 	uint64_t rows[FLEET_TABLES];
-	bool bad; /* left out */
+	bool bad;	/* left out */
+	bool is_hidden; /* not asked: fleet_set_ask() */
 };
 
 struct fleet_set {
 	char dir[PATH_MAX]; /* absolute */
 	struct fleet_rank *ranks;
 	size_t nr, nr_bad;
-	uint64_t rows[FLEET_TABLES]; /* of the ranks that are whole */
+	uint64_t rows[FLEET_TABLES]; /* of the ranks that are asked */
 	bool is_mixed;		     /* files of several versions of the tables */
+	size_t nr_asked;	     /* ranks that engines are asked of */
 	/* what is wrong, as lines for a user: "FILE: what; what to do" */
 	char **problems;
 	size_t nr_problems;
@@ -48,6 +50,13 @@ int fleet_set_open(struct fleet_set *s, const char *dir);
 /* Decodes every column of every file of the ranks that seem whole, and leaves out those that are
  * not. How many were found. */
 size_t fleet_set_verify(struct fleet_set *s);
+/* Whether engines are asked of a rank. */
+static inline bool fleet_set_asks(const struct fleet_rank *r)
+{
+	return !r->bad && !r->is_hidden;
+}
+/* Only these ranks of a job are asked from now on; NULL: of any job, each rank. */
+void fleet_set_ask(struct fleet_set *s, const char *job, const int64_t *ranks, size_t nr_ranks);
 /* Leaves a rank out. `what`: a line. */
 void fleet_set_leave_out(struct fleet_set *s, struct fleet_rank *r, const char *what);
 /* A line of problems. */

@@ -92,7 +92,7 @@ static int add_ranks(sqlite3 *db, struct fleet_scan *scan, const struct fleet_qu
 		err = -ENOMEM;
 	for (size_t i = 0; i < scan->set->nr && !err; i++) {
 		scan->rank = &scan->set->ranks[i];
-		if (scan->rank->bad)
+		if (!fleet_set_asks(scan->rank))
 			continue;
 		err = run(db, scan, made ? more : first, error);
 		made = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_fleet.c - rtl fleet: questions about a data set of many ranks, answered by an engine of SQL
  *
- * Not here: the questions (src/fleet/sql/), engines and the reader of files (src/fleet/).
+ * Not here: the page (cli/read/job_page.c), the questions (src/fleet/sql/), engines and the reader
+ * of files (src/fleet/).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,10 +10,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/capture.h"
 #include "base/rank.h"
 #include "cli/checks.h"
 #include "cli/cmd/commands.h"
 #include "cli/grid.h"
+#include "cli/read/exporter.h"
+#include "cli/read/job_page.h"
 #include "cli/trace/dataset.h"
 #include "cli/ui.h"
 #include "fleet/fleet_ask.h"
@@ -20,14 +24,19 @@
 
 #define QUESTIONS                                                                                  \
 	"overview|ranks|kernels|ranges|slow-ranks|slow-hosts|slow-gpus|slow-ranges|imbalance|"     \
-	"collectives|outliers"
+	"collectives|outliers|busy|rank-kernels|timeline"
 #define SMALL UINT64_C(30000000) /* rows that SQLite reads unasked: in a minute or two */
 #define TABLE_ROWS 20
 
+enum { HTML = GRID_JSON + 1 };
+
 enum {
+	O_OUTPUT,
 	O_BY,
 	O_ROWS,
 	O_FORMAT,
+	O_JOB,
+	O_RANKS,
 	O_UNITS,
 	O_WIDE,
 	O_SORT,
@@ -37,6 +46,7 @@ enum {
 	O_KEEP,
 	O_MAX_SIZE,
 	O_DRY_RUN,
+	O_FORCE,
 	O_QUIET
 };
 enum engine {
@@ -62,6 +72,8 @@ static const char *check_age(const char *text);
 static const char *check_bytes(const char *text);
 
 static const struct opt options[] = {
+	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
+		       .help = "write a file; - is stdout (default)" },
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = QUESTIONS,
 		   .help = "question: overview (default), slow-ranks, kernels, ...",
 		   .more = "overview: each job. ranks: each rank, its host and whether it is complete. kernels, ranges: over all ranks. slow-ranks, slow-hosts, slow-gpus: "
@@ -69,8 +81,15 @@ static const struct opt options[] = {
 			   "outliers: seconds that took longer than others." },
 	[O_ROWS] = { 'n', "rows", OPT_UINT, .arg = "N", .choices = "0..1000000000",
 		     .help = "at most N rows; 0: all (20 in a table, else all)" },
-	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
-		       .help = "form of the output: table (default), csv, json" },
+	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS "|html",
+		       .help = "form of the output: table (default), csv, json, html",
+		       .more = "html is one page for a browser, which loads nothing, about a job: heat maps of ranks over time and over kernels, the tables, and timelines "
+			       "of a few ranks. It asks most of the questions." },
+	[O_JOB] = { 0, "job", OPT_TEXT, .arg = "JOB", .help = "only this job" },
+	[O_RANKS] = { 0, "ranks", OPT_TEXT, .arg = "LIST", .why_not = checks_list,
+		      .help = "only these ranks; with -f html those with a timeline",
+		      .more = "As 0,2-3. The page has timelines of up to 16 ranks; without it of the one whose kernels took most time beyond the medians of all, and of one in the "
+			      "middle." },
 	[O_UNITS] = { 'u', "units", OPT_CHOICE, .arg = "HOW", .choices = GRID_UNITS,
 		      .help = "numbers: scaled (with units), raw, or auto (default)",
 		      .in_manual = true },
@@ -98,6 +117,7 @@ static const struct opt options[] = {
 			 .help = "delete the oldest ranks until it is no larger: 1T",
 			 .more = "On the disk, by all ranks; K, M, G and T are powers of 1024. With --keep both hold." },
 	[O_DRY_RUN] = { 0, "dry-run", .help = "with these: list what would be deleted" },
+	[O_FORCE] = OPTS_FORCE,
 	[O_QUIET] = OPTS_QUIET,
 };
 
@@ -107,6 +127,8 @@ struct fleet {
 	struct fleet_question question;
 	const char *shown; /* the data set, as the user wrote it */
 	size_t nr_said;	   /* problems that were printed */
+	struct dataset_mark *marks;
+	ssize_t nr_marks;
 };
 
 /* The engine of an option; NULL: auto. */
@@ -132,10 +154,10 @@ static const char *check_engine(const char *text)
 
 /* ---- what is not there ---- */
 
-static void say_marks(const struct fleet *f)
+static void say_marks(struct fleet *f)
 {
-	struct dataset_mark *marks;
-	ssize_t nr = dataset_marks(f->set.dir, &marks);
+	ssize_t nr = f->nr_marks = dataset_marks(f->set.dir, &f->marks);
+	const struct dataset_mark *marks = f->marks;
 	char list[400] = "";
 	size_t used = 0;
 
@@ -150,7 +172,6 @@ static void say_marks(const struct fleet *f)
 		       "'rtl recover %s' on their hosts finishes them",
 		       nr, nr > 1 ? "s are" : " is", list, used + 100 < sizeof(list) ? "" : ", ...",
 		       f->shown);
-	free(marks);
 }
 
 static void say_problems(struct fleet *f)
@@ -254,20 +275,20 @@ static int keep(struct fleet *f)
 
 /* ---- the answer ---- */
 
-static uint64_t rows_of(const struct fleet *f)
+static uint64_t rows_of(const struct fleet *f, const struct fleet_question *q)
 {
 	uint64_t rows = 0;
 
 	for (size_t i = 0; i < FLEET_TABLES; i++)
-		if (fleet_question_uses(&f->question, fleet_tables[i]))
+		if (fleet_question_uses(q, fleet_tables[i]))
 			rows += f->set.rows[i];
 	return rows;
 }
 
-static fleet_engine choose_engine(const struct fleet *f)
+static fleet_engine choose_engine(const struct fleet *f, const struct fleet_question *q)
 {
 	enum engine given = engine_of(f->parsed->values[O_ENGINE].text);
-	uint64_t rows = rows_of(f);
+	uint64_t rows = rows_of(f, q);
 	char number[UI_NUMBER_SIZE];
 	const char *how;
 
@@ -276,7 +297,7 @@ static fleet_engine choose_engine(const struct fleet *f)
 	if (given >= ENGINE_CLICKHOUSE)
 		ui_die(STATUS_USAGE,
 		       "rtl runs DuckDB and SQLite alone; for clickhouse, spark and dask --sql %s prints what to run there",
-		       f->question.name);
+		       q->name);
 	if (given != ENGINE_SQLITE && fleet_duckdb_is_there(&how))
 		return fleet_duckdb;
 	if (given == ENGINE_DUCKDB)
@@ -292,32 +313,41 @@ static fleet_engine choose_engine(const struct fleet *f)
 }
 
 /* NULL: a server. */
-static int run_engine(const struct fleet *f, fleet_engine engine, struct sheet *t, char *error)
+static int run_engine(const struct fleet *f, const struct fleet_question *q, fleet_engine engine,
+		      struct sheet *t, char *error)
 {
 	if (engine)
-		return engine(&f->set, &f->question, t, error);
-	return fleet_clickhouse(&f->set, &f->question, f->parsed->values[O_ENGINE].text, t, error);
+		return engine(&f->set, q, t, error);
+	return fleet_clickhouse(&f->set, q, f->parsed->values[O_ENGINE].text, t, error);
 }
 
-static void ask(struct fleet *f, struct sheet *t)
+static void check_some(const struct fleet *f)
 {
-	fleet_engine engine = choose_engine(f);
+	if (!f->set.nr_asked)
+		ui_die(STATUS_FAILED, "%s: no rank%s can be read", f->shown,
+		       f->parsed->values[O_JOB].count || f->parsed->values[O_RANKS].count ?
+			       " that was asked for" :
+			       "");
+}
+
+static void ask(struct fleet *f, const struct fleet_question *q, struct sheet *t)
+{
+	fleet_engine engine = choose_engine(f, q);
 	char error[FLEET_MESSAGE] = "";
 	int err;
 
-	fleet_question_columns(&f->question, t);
-	err = run_engine(f, engine, t, error);
+	fleet_question_columns(q, t);
+	err = run_engine(f, q, engine, t, error);
 	/* engines don't say which file it is in a way that could be read: look for it */
 	if (err && err != -ENOMEM && fleet_set_verify(&f->set)) {
 		say_problems(f);
-		if (f->set.nr_bad == f->set.nr)
-			ui_die(STATUS_FAILED, "%s: no rank can be read", f->shown);
+		check_some(f);
 		sheet_fini(t);
 		memset(t, 0, sizeof(*t));
-		fleet_question_columns(&f->question, t);
-		err = run_engine(f, engine, t, error);
+		fleet_question_columns(q, t);
+		err = run_engine(f, q, engine, t, error);
 	}
-	if (err == -ENOMEM)
+	if (err == -ENOMEM || sheet_check(t))
 		ui_die_memory();
 	if (err)
 		ui_die(STATUS_FAILED, "%s: %s", f->shown, *error ? error : strerror(-err));
@@ -330,6 +360,11 @@ static void print(const struct fleet *f, struct sheet *t)
 	struct grid_style style = grid_style(format);
 	char number[UI_NUMBER_SIZE];
 	size_t nr = t->nr;
+
+	if (ui_output_file() != stdout) {
+		style.width = 0;
+		style.colour = false;
+	}
 
 	style.units = (enum grid_units)v[O_UNITS].num;
 	style.names = (enum names_form)v[O_NAMES].num;
@@ -346,13 +381,96 @@ static void print(const struct fleet *f, struct sheet *t)
 		ui_say("%zu of %s rows; -n 0 shows all", t->nr_rows, ui_count(number, nr));
 }
 
-static int answer(struct fleet *f)
+static void print_answer(struct fleet *f)
 {
 	struct sheet t = { 0 };
 
-	ask(f, &t);
+	ask(f, &f->question, &t);
 	print(f, &t);
 	sheet_fini(&t);
+}
+
+/* ---- all of it ---- */
+
+static void ask_for_page(void *f, const struct fleet_question *q, struct sheet *t)
+{
+	ask(f, q, t);
+}
+
+static void print_page(struct fleet *f)
+{
+	const struct opt_value *v = f->parsed->values;
+	const struct job_page page = { .set = &f->set,
+				       .shown = f->shown,
+				       .job = v[O_JOB].text,
+				       .ranks = v[O_RANKS].text,
+				       .marks = f->marks,
+				       .nr_marks = f->nr_marks,
+				       .ask = ask_for_page,
+				       .arg = f };
+
+	job_page_print(&page);
+}
+
+static void print_any(struct fleet *f)
+{
+	if (f->parsed->values[O_FORMAT].num == HTML)
+		print_page(f);
+	else
+		print_answer(f);
+}
+
+static void write_file(struct fleet *f, const char *output)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	int err;
+
+	if (!file)
+		ui_die_memory();
+	ui_output(file);
+	print_any(f);
+	ui_output(stdout);
+	if (fclose(file) || !text)
+		ui_die_memory();
+	err = exporter_write(output, text);
+	if (err)
+		ui_die(STATUS_FAILED, "%s: can't be written: %s; choose another with -o", output,
+		       strerror(-err));
+	ui_say("%s: written", output);
+	free(text);
+}
+
+/* Which ranks are asked. */
+static void choose_ranks(struct fleet *f)
+{
+	const struct opt_value *v = f->parsed->values;
+	int64_t *ranks = calloc(f->set.nr + 1, sizeof(*ranks));
+	size_t nr = 0;
+
+	if (!ranks)
+		ui_die_memory();
+	for (size_t i = 0; i < f->set.nr && v[O_RANKS].count; i++)
+		if (f->set.ranks[i].rank >= 0 &&
+		    capture_list_has(v[O_RANKS].text, (uint64_t)f->set.ranks[i].rank))
+			ranks[nr++] = f->set.ranks[i].rank;
+	fleet_set_ask(&f->set, v[O_JOB].text, v[O_RANKS].count ? ranks : NULL, nr);
+	free(ranks);
+	check_some(f);
+}
+
+static int answer(struct fleet *f)
+{
+	const struct opt_value *v = f->parsed->values;
+	const char *output = v[O_OUTPUT].count ? exporter_output(v[O_OUTPUT].text, NULL) : "-";
+
+	if (strcmp(output, "-") != 0) {
+		exporter_check(output, v[O_FORCE].count > 0, STATUS_FAILED);
+		write_file(f, output);
+	} else {
+		print_any(f);
+	}
 	return f->set.nr_bad || f->set.nr_problems ? STATUS_LEFT_OUT : 0;
 }
 
@@ -416,6 +534,7 @@ static int run_fleet(const struct opt_parsed *p)
 	const struct opt_value *v = p->values;
 	struct fleet f = { .parsed = p };
 	const char *name = name_of(v[O_SQL].count ? v[O_SQL].num : v[O_BY].count ? v[O_BY].num : 0);
+	bool is_page = v[O_FORMAT].num == HTML, is_bound = v[O_KEEP].count || v[O_MAX_SIZE].count;
 	int status;
 
 	ui_quiet(v[O_QUIET].count > 0);
@@ -426,14 +545,20 @@ static int run_fleet(const struct opt_parsed *p)
 		ui_die(STATUS_USAGE, "which data set? rtl fleet DIR");
 	if (v[O_DRY_RUN].count && !v[O_KEEP].count && !v[O_MAX_SIZE].count)
 		ui_die(STATUS_USAGE, "--dry-run is of --keep and --max-size");
+	if (is_page && (v[O_BY].count || v[O_SQL].count || v[O_ROWS].count || v[O_SORT].count))
+		ui_die(STATUS_USAGE,
+		       "the page has all tables: leave out --by, --sql, --rows and --sort");
 	if (p->nr_operands)
 		open_set(&f, p->operands[0]);
-	if (v[O_KEEP].count || v[O_MAX_SIZE].count)
+	if (p->nr_operands && !is_bound && !is_page)
+		choose_ranks(&f);
+	if (is_bound)
 		status = keep(&f);
 	else
 		status = v[O_SQL].count ? print_sql(&f) : answer(&f);
 	fleet_question_close(&f.question);
 	fleet_set_close(&f.set);
+	free(f.marks);
 	return status;
 }
 
@@ -468,6 +593,7 @@ const struct command cmd_fleet = {
 		"Ranks that still run, or whose rtl trace was killed, are named.",
 	.examples =
 		"rtl fleet run1/\nrtl fleet --by slow-ranks run1/\nrtl fleet --by kernels -f csv run1/ > kernels.csv\n"
+		"rtl fleet -f html -o run1.html run1/\n"
 		"rtl fleet --sql imbalance run1/ | duckdb\nrtl fleet --keep 30d --max-size 1T --dry-run /data/traces/\n",
 	.run = run_fleet,
 };

@@ -16,23 +16,6 @@
 
 #define SAMPLE 200 /* values of a side that are drawn */
 
-/* In JSON a '<' is only within texts. */
-static int write_escaped(void *file, const char *bytes, size_t size)
-{
-	const char *end = bytes + size;
-	int ret = 0;
-
-	while (bytes < end && ret == 0) {
-		const char *mark = memchr(bytes, '<', (size_t)(end - bytes));
-
-		ret = json_write_file(file, bytes, (size_t)((mark ? mark : end) - bytes));
-		if (mark && ret == 0)
-			ret = json_write_file(file, "\\u003c", 6);
-		bytes = mark ? mark + 1 : end;
-	}
-	return ret;
-}
-
 static void number(struct json *j, const char *key, double value, bool is_known)
 {
 	json_key(j, key);
@@ -148,7 +131,7 @@ void diff_html_print(const struct diff *d, const struct diff_html_sides *sides,
 		ui_die_memory();
 	fwrite(page_diff_head, 1, page_diff_head_size, ui_output_file());
 	ui_put("<script type=\"application/json\" id=\"data\">");
-	json_init(j, write_escaped, ui_output_file());
+	json_init(j, json_write_page, ui_output_file());
 	json_object(j);
 	put_sides(j, d, sides);
 	json_key(j, "pooled");

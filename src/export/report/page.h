@@ -11,5 +11,8 @@ extern const struct export_format page_format;
 /* The page of rtl diff, before and behind its data; made by web/bundle.py. */
 extern const unsigned char page_diff_head[], page_diff_tail[];
 extern const size_t page_diff_head_size, page_diff_tail_size;
+/* The same of rtl fleet. */
+extern const unsigned char page_fleet_head[], page_fleet_tail[];
+extern const size_t page_fleet_head_size, page_fleet_tail_size;
 
 #endif

@@ -16,7 +16,7 @@ def main():
     spark = SparkSession.builder.appName("rtl fleet").getOrCreate()
     for table in TABLES:
         files = spark.read.option("basePath", DIR).option("mergeSchema", "true")
-        files.parquet(f"{DIR}/job=*/rank=*/{table}.parquet").createOrReplaceTempView(table)
+        files.parquet(*[f"{DIR}/{folder}/{table}.parquet" for folder in FOLDERS]).createOrReplaceTempView(table)
     rows = spark.sql("WITH part AS (\n" + PART + "\n)" + (", " + REST[5:] if REST.startswith("WITH ") else "\n" + REST))
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(rows.columns)
