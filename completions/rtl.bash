@@ -218,9 +218,10 @@ _rtl()
 		;;
 	status)
 		case $prev in
+		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--format --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;;
 		esac
 		;;

@@ -51,7 +51,7 @@ class FleetPage {
 	}
 
 	problems() {
-		const lines = this.data.ranks.filter(line => line.state === "unfinished").map(line => `${this.labelOf(line)}: ${this.noteOf(line)}`);
+		const lines = this.data.ranks.filter(line => line.state === "unfinished").map(line => `${this.labelOf(line)}: ${this.noteOf(line)}; rtl status ${visible(this.data.set)} says more`);
 		const texts = [...lines, ...this.data.problems.map(visible)];
 		return texts.length ? [h("section", {}, h("h2", {}, "What is left out"), h("ul", { id: "ranks-out" }, texts.slice(0, 50).map(text => h("li", {}, text)),
 			texts.length > 50 ? h("li", {}, `and ${formatCount(texts.length - 50)} more`) : null))] : [];

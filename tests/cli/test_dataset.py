@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rtl trace -o DIR/ and rtl recover DIR: each rank adds its folder to a data set, whole or visibly not"""
 import glob
+import json
 import signal
 import stat
 import sys
@@ -154,6 +155,28 @@ class Recover(Set):
         self.assertIn("rank 2 of job 77: is not finished; on elsewhere: rtl recover", p.stderr)
         self.rtl("recover", "--force", "set")
         self.assertEqual(self.kernels("job=77/rank=2"), 6)
+
+    def test_status_of_a_set(self):
+        """Each unfinished rank, whether its rtl trace runs, and what finishes it."""
+        self.trace("-q", "-o", "set/", "--no-convert", PY, SPOOL, "6", env=rank(2))
+        with open(self.path("set/.unfinished-n7.x-12"), "w", encoding="ascii") as f:
+            f.write("host n7.x\npid 12\nrank 3\njob 77\nspool /x\n")
+        p = self.start("trace", "-q", "-o", "set/", PY, SPOOL, "7", env={**rank(1), "RTL_TEST_STALL": "output_begun:60000"})
+        wait_until("it converts", lambda: glob.glob(self.path("set/job=77/.rank=1.tmp-*")) or p.poll() is not None)
+        host = os.uname().nodename
+        rows = {r["rank"]: r for r in json.loads(self.rtl("status", "-f", "json", "set/").stdout)}
+        self.assertEqual({n: (r["job"], r["host"], r["state"], r["command"]) for n, r in rows.items()},
+                         {1: ("77", host, "running", "the end of the program"), 2: ("77", host, "killed", "rtl recover set/"), 3: ("77", "n7.x", "not known here", "on n7.x: rtl recover set/")})
+        self.assertEqual((rows[1]["pid"], rows[3]["pid"]), (p.pid, 12))
+        p.send_signal(signal.SIGKILL)
+        p.wait(20)
+        said = self.rtl("status", "set")
+        self.assertRegex(said.stdout.splitlines()[0], r"^JOB +RANK +HOST +PID +STATE +FOR +FINISHED BY$")
+        self.assertIn("2 of 3 unfinished were killed on this host: rtl recover set finishes them", said.stderr)
+        os.unlink(self.path("set/.unfinished-n7.x-12"))
+        wait_until("both are finished", lambda: self.rtl("recover", "--force", "set", status=None).returncode == 0, 60)
+        self.assertIn("set: no rank is unfinished", self.rtl("status", "set").stderr)
+        self.assertIn("--format is of a data set", self.rtl("status", "-f", "json", "1", status=2).stderr)
 
     def test_marks_of_others_lead_nowhere(self):
         """A mark is text: no directory that rtl trace would not have made for it is read or deleted."""

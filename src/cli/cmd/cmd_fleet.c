@@ -169,9 +169,9 @@ static void say_marks(struct fleet *f)
 					 *marks[i].host ? marks[i].host : "?");
 	if (nr > 0)
 		ui_say("%zd rank%s not finished, which the answer is without: %s%s; they still run, or were killed: then "
-		       "'rtl recover %s' on their hosts finishes them",
+		       "'rtl recover %s' on their hosts finishes them; 'rtl status %s' lists them",
 		       nr, nr > 1 ? "s are" : " is", list, used + 100 < sizeof(list) ? "" : ", ...",
-		       f->shown);
+		       f->shown, f->shown);
 }
 
 static void say_problems(struct fleet *f)

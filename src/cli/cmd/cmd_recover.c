@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +26,6 @@
 #include "cli/trace/converter.h"
 #include "cli/trace/dataset.h"
 #include "cli/trace/session.h"
-#include "cli/trace/watch.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 #include "store/load.h"
@@ -229,19 +227,9 @@ static void find_location(const struct recover *r, const char *spool, struct con
 }
 
 /* Whether `rtl trace` is at work in the directory. */
-static bool is_locked(const char *dir)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-
-	if (fd >= 0)
-		close(fd);
-	return locked;
-}
-
 static bool is_in_use(const char *dir)
 {
-	bool in_use = is_locked(dir);
+	bool in_use = session_is_locked(dir);
 
 	if (in_use)
 		ui_say("rtl trace is at work in %s: what it has converted is not in this database",
@@ -509,7 +497,6 @@ static int recover_mark(const struct opt_parsed *p, const struct dataset_mark *m
 	struct recover r = { .parsed = p, .set = set, .job = m->job, .rank = m->rank };
 	char rank[128];
 	int status = 0;
-	uint32_t pid;
 	pid_t child;
 
 	say_rank(rank, m);
@@ -518,7 +505,7 @@ static int recover_mark(const struct opt_parsed *p, const struct dataset_mark *m
 		       rank, m->host, set);
 		return STATUS_FAILED;
 	}
-	if (*m->spool && (is_locked(m->spool) || watch_wait(m->spool, &pid, 1, 0))) {
+	if (dataset_mark_runs(m)) {
 		ui_say("%s: still runs; it is not in the data set yet", rank);
 		return STATUS_FAILED;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_start.c - rtl start, rtl stop, rtl status: switches the recording of a running process, and
- * shows it */
+ * shows it, or the ranks of a data set that are not finished */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -10,11 +10,13 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/db.h"
+#include "cli/grid.h"
 #include "cli/paths.h"
 #include "cli/read/exporter.h"
 #include "cli/read/result.h"
 #include "cli/trace/control.h"
 #include "cli/trace/session.h"
+#include "cli/trace/unfinished.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
 
@@ -49,10 +51,28 @@ static void put_status(const struct control_target *t, const struct control_repl
 	put_count("losses", reply->losses);
 }
 
+enum { O_STATUS_FORMAT };
+
+static const struct opt status_options[] = {
+	[O_STATUS_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = GRID_FORMATS,
+			      .help = "of a data set: table (default), csv or json" },
+};
+
 static int run_status(const struct opt_parsed *p)
 {
+	const struct opt_value *format = &p->values[O_STATUS_FORMAT];
 	struct control_target target;
 	struct control_reply reply;
+	struct stat st;
+
+	/* a number is a process, whatever files there are */
+	if (p->operands[0][strspn(p->operands[0], "0123456789")] &&
+	    stat(p->operands[0], &st) == 0 && S_ISDIR(st.st_mode)) {
+		unfinished_print(p->operands[0], (enum grid_format)format->num);
+		return 0;
+	}
+	if (format->count)
+		ui_die(STATUS_USAGE, "--format is of a data set: rtl status DIR");
 
 	control_must_ask(control_pid(p->operands[0]), CONTROL_STATUS, &target, &reply);
 	put_status(&target, &reply);
@@ -240,7 +260,7 @@ static int run_stop(const struct opt_parsed *p)
 
 static const struct opt_status statuses[] = {
 	{ "0", "done" },
-	{ "1", "PID can't be reached, or has refused" },
+	{ "1", "PID can't be reached, or has refused; DIR can't be read" },
 	{ "2", "the command line is wrong" },
 	{ "128+N", "signal N ended it" },
 	{ NULL, NULL },
@@ -297,16 +317,21 @@ const struct command cmd_stop = {
 
 const struct command cmd_status = {
 	.name = "status",
-	.summary = "shows what is recorded of a process",
-	.usage = "PID",
-	.operands = "PID",
+	.summary = "shows what is recorded of a process, or ranks that are not finished",
+	.usage = "PID, or [options] DIR",
+	.operands = "PID or DIR",
+	.opts = status_options,
+	.nr_opts = sizeof(status_options) / sizeof(status_options[0]),
 	.min_operands = 1,
 	.max_operands = 1,
 	.usage_status = STATUS_USAGE,
 	.statuses = statuses,
 	.about =
 		"Prints the state, what holds recording back, the raw trace, and the numbers of records, of what was left "
-		"out, and of losses so far. rtl ps prints a line for each process.",
-	.examples = "rtl status 4711\n",
+		"out, and of losses so far. rtl ps prints a line for each process.\n"
+		"\n"
+		"Of a data set (rtl trace -o DIR/): a line for each rank that is not in it yet, with its host, the pid of its rtl trace, whether that still runs, which only its host knows, and what finishes "
+		"it.",
+	.examples = "rtl status 4711\nrtl status run1/\n",
 	.run = run_status,
 };

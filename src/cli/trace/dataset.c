@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/rank.h"
 #include "base/testpoint.h"
 #include "cli/paths.h"
+#include "cli/trace/session.h"
+#include "cli/trace/watch.h"
 #include "cli/ui.h"
 #include "export/export.h"
 #include "export/parquet/parquet.h"
@@ -161,6 +164,17 @@ static bool take_line(const char *text, const char *key, char *out, size_t size)
 	return false;
 }
 
+static int64_t age_of(const struct stat *st)
+{
+	struct timespec now;
+	int64_t ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ns = ((int64_t)now.tv_sec - (int64_t)st->st_mtim.tv_sec) * 1000000000 + now.tv_nsec -
+	     st->st_mtim.tv_nsec;
+	return ns > 0 ? ns : 0;
+}
+
 /* A file of this user, or of the folder's owner, that has the lines of a mark. */
 static bool read_mark(int dir_fd, const char *set, const char *name, struct dataset_mark *m)
 {
@@ -178,6 +192,7 @@ static bool read_mark(int dir_fd, const char *set, const char *name, struct data
 		return false;
 	text[n] = '\0';
 	memset(m, 0, sizeof(*m));
+	m->age_ns = age_of(&st);
 	m->rank = RANK_NONE;
 	if (snprintf(m->output, sizeof(m->output), "%s/%s" ENDING, set, name) >=
 	    (int)sizeof(m->output))
@@ -238,4 +253,11 @@ ssize_t dataset_marks(const char *set, struct dataset_mark **out)
 	if (nr)
 		qsort(*out, nr, sizeof(**out), compare_marks);
 	return (ssize_t)nr;
+}
+
+bool dataset_mark_runs(const struct dataset_mark *m)
+{
+	uint32_t pid;
+
+	return *m->spool && (session_is_locked(m->spool) || watch_wait(m->spool, &pid, 1, 0));
 }

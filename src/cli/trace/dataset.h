@@ -43,12 +43,15 @@ struct dataset_mark {
 	char output[PATH_MAX]; /* the database, whether it exists or not */
 	char host[256], job[64], spool[PATH_MAX];
 	int64_t rank;
-	uint32_t pid;
-	bool is_here; /* its host is this one */
+	uint32_t pid;	/* of rtl trace */
+	int64_t age_ns; /* since it was written */
+	bool is_here;	/* its host is this one */
 };
 
 /* The marks of a folder, malloc'd, in the order of their names; what no `rtl trace` can have
  * written is left out. Their number or -errno. */
 ssize_t dataset_marks(const char *set, struct dataset_mark **out);
+/* Of a mark of this host: whether its `rtl trace`, or a process of the program, still runs. */
+bool dataset_mark_runs(const struct dataset_mark *m);
 
 #endif

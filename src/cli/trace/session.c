@@ -346,6 +346,16 @@ static void delete_matching(const char *path, const char *pattern)
 		closedir(dir);
 }
 
+bool session_is_locked(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+
+	if (fd >= 0)
+		close(fd);
+	return locked;
+}
+
 void session_remove_dir(const char *dir)
 {
 	delete_matching(dir, "log.[0-9]*");

@@ -59,6 +59,8 @@ int session_check_spool(const char *path, char error[SESSION_ERROR_SIZE]);
 /* Drains the memory half of an ended process to disk, so that it survives a reboot. */
 void session_drain(const char *path);
 void session_free_spools(char **spools, size_t nr);
+/* Whether `rtl trace` is at work in a spool directory. */
+bool session_is_locked(const char *dir);
 /* Deletes both halves of a spool. */
 void session_delete_spool(const char *disk_path);
 /* Deletes the logs in a converted spool directory, and the directory if it is empty then. */
