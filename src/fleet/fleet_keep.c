@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fleet_keep.c - bounds a data set: deletes its oldest ranks as whole folders */
+/* fleet_keep.c - bounds a data set: deletes its oldest jobs as whole folders */
 #include "fleet/fleet_keep.h"
 
 #include <dirent.h>
@@ -13,15 +13,11 @@
 
 #include "base/fd.h"
 #include "base/owned.h"
+#include "base/testpoint.h"
 
 #define ENDING ".parquet"
 #define MARK "PAR1"
-
-struct item {
-	struct fleet_rank *rank;
-	int64_t last_ns;
-	uint64_t bytes;
-};
+#define HIDDEN ".deleted-" /* and the pid, and the name that it had */
 
 /* ---- how old, how large ---- */
 
@@ -59,29 +55,60 @@ static int64_t last_event(const struct fleet_set *set, const struct fleet_rank *
 	return most;
 }
 
-static void measure(const struct fleet_set *set, struct item *i)
+/* Adds a rank to its job. */
+static void measure(const struct fleet_set *set, const struct fleet_rank *r,
+		    struct fleet_keep_job *job)
 {
+	int64_t last_ns = last_event(set, r);
 	char path[PATH_MAX * 2];
 	struct stat st;
 
-	i->last_ns = last_event(set, i->rank);
-	snprintf(path, sizeof(path), "%s/%s", set->dir, i->rank->folder);
-	if (!i->last_ns && lstat(path, &st) == 0)
-		i->last_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	snprintf(path, sizeof(path), "%s/%s", set->dir, r->folder);
+	if (!last_ns && lstat(path, &st) == 0)
+		last_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	if (!job->nr_ranks || last_ns > job->last_ns)
+		job->last_ns = last_ns;
+	job->nr_ranks++;
 	for (size_t t = 0; t < FLEET_TABLES; t++) {
-		snprintf(path, sizeof(path), "%s/%s/%s" ENDING, set->dir, i->rank->folder,
+		snprintf(path, sizeof(path), "%s/%s/%s" ENDING, set->dir, r->folder,
 			 fleet_tables[t]);
 		if (lstat(path, &st) == 0)
-			i->bytes += (uint64_t)st.st_blocks * 512;
+			job->bytes += (uint64_t)st.st_blocks * 512;
 	}
 }
 
-static int compare_items(const void *a, const void *b)
+static int compare_jobs(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct fleet_keep_job *x = a, *y = b;
 
 	return x->last_ns != y->last_ns ? (x->last_ns < y->last_ns ? -1 : 1) :
-					  strcmp(x->rank->folder, y->rank->folder);
+					  strcmp(x->folder, y->folder);
+}
+
+/* The jobs of the set, whose ranks are in the order of jobs. The oldest first; their folders'
+ * names are of the caller. NULL: out of memory. */
+static struct fleet_keep_job *list_jobs(const struct fleet_set *set, size_t *nr)
+{
+	struct fleet_keep_job *jobs = calloc(set->nr + 1, sizeof(*jobs));
+
+	*nr = 0;
+	for (size_t i = 0; i < set->nr && jobs; i++) {
+		const struct fleet_rank *r = &set->ranks[i];
+
+		if (!*nr || strcmp(jobs[*nr - 1].job, r->job) != 0) {
+			jobs[*nr].job = r->job;
+			jobs[*nr].folder =
+				strndup(r->folder, (size_t)(strchr(r->folder, '/') - r->folder));
+			if (!jobs[(*nr)++].folder) {
+				free(jobs);
+				return NULL;
+			}
+		}
+		measure(set, r, &jobs[*nr - 1]);
+	}
+	if (jobs && *nr)
+		qsort(jobs, *nr, sizeof(*jobs), compare_jobs);
+	return jobs;
 }
 
 /* ---- deleting ---- */
@@ -113,114 +140,170 @@ static bool begins_as_ours(int dir, const char *name)
 	return ours;
 }
 
-/* Whether all that is in the folder is ours; one that can't be read has others. */
-static bool has_ours_alone(int fd)
+/* Calls `each` for the names in a directory until it answers something; -errno where it can't be
+ * read. */
+static int for_each(int fd, int (*each)(int fd, const char *name))
 {
-	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = own < 0 ? -errno : 0;
 	DIR *dir = own < 0 ? NULL : fdopendir(own);
 	struct dirent *entry;
-	bool ours = dir != NULL;
 
-	while (ours && (entry = readdir(dir)) != NULL)
-		ours = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		       (is_file_of_ours(entry->d_name) && begins_as_ours(own, entry->d_name));
+	if (own >= 0 && !dir) {
+		err = -errno;
+		close(own);
+	}
+	while (dir && !err && (entry = readdir(dir)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			err = each(fd, entry->d_name);
 	if (dir)
 		closedir(dir);
-	else if (own >= 0)
-		close(own);
-	return ours;
+	return err;
 }
 
-/* 0 or -errno; -EMEDIUMTYPE: it has other files. */
-static int delete_in(int job, const char *name)
+/* A directory, not a link to one; the descriptor, -errno or -EMEDIUMTYPE. */
+static int open_folder(int dir, const char *name)
 {
-	int fd = openat(job, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
-	struct stat st, now;
-	char hidden[64], file[64];
+	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0)
-		return errno == ELOOP || errno == ENOTDIR ? -EMEDIUMTYPE : -errno;
-	snprintf(hidden, sizeof(hidden), ".%s.deleted-%ld", name, (long)getpid());
-	if (!has_ours_alone(fd))
-		err = -EMEDIUMTYPE;
-	else if (fstat(fd, &st) || renameat(job, name, job, hidden))
+	return fd >= 0 ? fd : errno == ELOOP || errno == ENOTDIR ? -EMEDIUMTYPE : -errno;
+}
+
+static int check_file(int rank, const char *name)
+{
+	return is_file_of_ours(name) && begins_as_ours(rank, name) ? 0 : -EMEDIUMTYPE;
+}
+
+/* -EBUSY: a rank that is being written. */
+static int check_rank(int job, const char *name)
+{
+	const char *value = fleet_set_value(name, "rank");
+	int64_t number;
+	int fd, err;
+
+	if (strncmp(name, ".rank=", 6) == 0)
+		return -EBUSY;
+	if (!value || !fleet_set_number(value, &number))
+		return -EMEDIUMTYPE;
+	fd = open_folder(job, name);
+	err = fd < 0 ? fd : for_each(fd, check_file);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int delete_file(int rank, const char *name)
+{
+	int err = is_file_of_ours(name) ? owned_remove(rank, name, MARK, strlen(MARK)) :
+					  -EMEDIUMTYPE;
+
+	return err == -ENOENT ? 0 : err;
+}
+
+static int delete_rank(int job, const char *name)
+{
+	int fd = open_folder(job, name), err = fd < 0 ? fd : for_each(fd, delete_file);
+
+	if (fd >= 0)
+		close(fd);
+	return err || unlinkat(job, name, AT_REMOVEDIR) == 0 ? err : -errno;
+}
+
+/* The ranks and the folder, which has its hidden name. */
+static int delete_hidden(int top, int job, const char *hidden)
+{
+	int err = for_each(job, delete_rank);
+
+	return err || unlinkat(top, hidden, AT_REMOVEDIR) == 0 ? err : -errno;
+}
+
+/* 0 or -errno; -EMEDIUMTYPE: it has other files, or is a link. */
+static int delete_job(int top, const char *name)
+{
+	int job = open_folder(top, name), err = job < 0 ? job : for_each(job, check_rank);
+	char hidden[NAME_MAX + 64];
+	struct stat st, now;
+
+	snprintf(hidden, sizeof(hidden), HIDDEN "%ld.%.200s", (long)getpid(), name);
+	if (!err && (fstat(job, &st) || renameat(top, name, top, hidden)))
 		err = -errno;
 	/* the name may have been another folder's meanwhile */
-	else if (fstatat(job, hidden, &now, AT_SYMLINK_NOFOLLOW) || now.st_ino != st.st_ino ||
-		 now.st_dev != st.st_dev) {
-		renameat(job, hidden, job, name);
+	else if (!err && (fstatat(top, hidden, &now, AT_SYMLINK_NOFOLLOW) ||
+			  now.st_ino != st.st_ino || now.st_dev != st.st_dev)) {
+		renameat(top, hidden, top, name);
 		err = -EMEDIUMTYPE;
 	}
-	for (size_t i = 0; i < FLEET_TABLES && !err; i++) {
-		int one;
-
-		snprintf(file, sizeof(file), "%s" ENDING, fleet_tables[i]);
-		one = owned_remove(fd, file, MARK, strlen(MARK));
-		err = one == -ENOENT ? 0 : one;
-	}
-	if (!err && unlinkat(job, hidden, AT_REMOVEDIR))
-		err = -errno;
-	close(fd);
+	RTL_TESTPOINT("job_hidden");
+	if (!err)
+		err = delete_hidden(top, job, hidden);
+	if (job >= 0)
+		close(job);
 	return err;
 }
 
-static int delete_rank(const struct fleet_set *set, const struct fleet_rank *r)
+/* What a deletion that was killed has left. */
+static int finish_deletion(int top, const char *name)
 {
-	const char *slash = strchr(r->folder, '/');
-	char job_name[NAME_MAX + 1];
-	int top, job, err;
+	int job = strncmp(name, HIDDEN, strlen(HIDDEN)) == 0 ? open_folder(top, name) : -ENOENT;
 
-	snprintf(job_name, sizeof(job_name), "%.*s", (int)(slash - r->folder), r->folder);
-	top = open(set->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (top < 0)
-		return -errno;
-	job = openat(top, job_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	err = job < 0 ? (errno == ELOOP || errno == ENOTDIR ? -EMEDIUMTYPE : -errno) :
-			delete_in(job, slash + 1);
-	/* the folder of a job that has no rank any more; refused while it has one */
-	if (!err)
-		unlinkat(top, job_name, AT_REMOVEDIR);
-	if (job >= 0)
+	if (job >= 0) {
+		delete_hidden(top, job, name);
 		close(job);
-	close(top);
-	return err;
+	}
+	return 0;
+}
+
+static void say_kept(struct fleet_set *set, const char *folder, int err)
+{
+	fleet_set_problem(
+		set, "%s/%s: is not deleted: %s", set->dir, folder,
+		err == -EMEDIUMTYPE ?
+			"it has other files than a data set's, or is a link; move them away" :
+		err == -EBUSY ?
+			"it has a rank that is being written, or whose writer was killed (.rank=...)" :
+			strerror(-err));
 }
 
 int fleet_keep(struct fleet_set *set, struct fleet_keep *k)
 {
-	struct item *items = calloc(set->nr + 1, sizeof(*items));
+	int top = open(set->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	struct fleet_keep_job *jobs;
+	size_t nr;
 
-	if (!items)
-		return -ENOMEM;
+	jobs = list_jobs(set, &nr);
 	k->bytes_left = 0;
-	for (size_t i = 0; i < set->nr; i++) {
-		items[i].rank = &set->ranks[i];
-		measure(set, &items[i]);
-		k->bytes_left += items[i].bytes;
-	}
-	qsort(items, set->nr, sizeof(*items), compare_items);
-	for (size_t i = 0; i < set->nr; i++) {
-		const struct item *it = &items[i];
-		bool old = k->max_age_ns && it->last_ns < k->now_ns &&
-			   (uint64_t)(k->now_ns - it->last_ns) > k->max_age_ns;
-		int err;
+	for (size_t i = 0; i < nr && jobs; i++)
+		k->bytes_left += jobs[i].bytes;
+	if (top >= 0 && !k->dry_run)
+		for_each(top, finish_deletion);
+	for (size_t i = 0; i < nr && jobs; i++) {
+		const struct fleet_keep_job *j = &jobs[i];
+		bool old = k->max_age_ns && j->last_ns < k->now_ns &&
+			   (uint64_t)(k->now_ns - j->last_ns) > k->max_age_ns;
+		const char *why;
 
 		if (!old && !(k->max_bytes && k->bytes_left > k->max_bytes))
 			continue;
-		err = k->dry_run ? 0 : delete_rank(set, it->rank);
+		why = k->why_kept(k->arg, j->job);
+		if (why) {
+			fleet_set_problem(set, "%s/%s: is not deleted: %s", set->dir, j->folder,
+					  why);
+			continue;
+		}
+		err = k->dry_run ? 0 : top < 0 ? -EBADF : delete_job(top, j->folder);
 		if (err) {
-			fleet_set_problem(
-				set, "%s/%s: is not deleted: %s", set->dir, it->rank->folder,
-				err == -EMEDIUMTYPE ?
-					"it has other files than a data set's, or is a link; move them away" :
-					strerror(-err));
+			say_kept(set, j->folder, err);
 			continue;
 		}
 		k->nr_deleted++;
-		k->bytes_deleted += it->bytes;
-		k->bytes_left -= it->bytes;
-		k->deleted(k->arg, it->rank, it->last_ns, it->bytes);
+		k->bytes_deleted += j->bytes;
+		k->bytes_left -= j->bytes;
+		k->deleted(k->arg, j);
 	}
-	free(items);
-	return 0;
+	if (top >= 0)
+		close(top);
+	for (size_t i = 0; i < nr && jobs; i++)
+		free((void *)(uintptr_t)jobs[i].folder);
+	err = jobs ? 0 : -ENOMEM;
+	free(jobs);
+	return err;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* fleet_keep.h - bounds a data set: deletes its oldest ranks as whole folders
+/* fleet_keep.h - bounds a data set: deletes its oldest jobs as whole folders
  *
- * A rank is as old as its last event, by its host's clock, or, where that is not known, as its
- * folder. Only folders that hold nothing but the files of a data set are deleted, in directories
- * that are open, and never what a link leads to. A folder gets a name that no engine finds before
- * the first of its files goes.
+ * A job is as old as the last event of all of its ranks, by their hosts' clocks, or, where a rank's
+ * is not known, as its folder. It is kept or deleted as a whole: what is left of a job would answer
+ * questions as if it were all of it. Only folders that hold nothing but ranks with the files of a
+ * data set are deleted, in directories that are open, and never what a link leads to. A job's
+ * folder gets a name that no engine finds before the first of its files goes; what a deletion that
+ * was killed has left under such a name goes with the next one.
  *
  * Threads:  one.
  */
@@ -13,13 +15,22 @@
 
 #include "fleet/fleet_set.h"
 
+struct fleet_keep_job {
+	const char *job, *folder; /* its name, and job=JOB in the data set */
+	size_t nr_ranks;
+	int64_t last_ns; /* since 1970 */
+	uint64_t bytes;	 /* on the disk */
+};
+
 struct fleet_keep {
 	uint64_t max_age_ns; /* 0: any */
-	uint64_t max_bytes;  /* of all ranks together; 0: any */
+	uint64_t max_bytes;  /* of all jobs together; 0: any */
 	int64_t now_ns;	     /* since 1970 */
 	bool dry_run;	     /* nothing is deleted */
-	/* Called for each rank that is, or would be, deleted. */
-	void (*deleted)(void *arg, const struct fleet_rank *rank, int64_t last_ns, uint64_t bytes);
+	/* Why a job that should go is kept nevertheless; NULL: it is not. */
+	const char *(*why_kept)(void *arg, const char *job);
+	/* Called for each job that is, or would be, deleted. */
+	void (*deleted)(void *arg, const struct fleet_keep_job *job);
 	void *arg;
 	/* results */
 	size_t nr_deleted;

@@ -498,76 +498,100 @@ class Damage(Fleet):
 
 
 class Keep(Fleet):
-    """Ranks 0 to 3, the last event of each a day after that of the one before."""
+    """Jobs 0 to 3 of two ranks each, the last event of each job a day after that of the one before; its first rank ends ten days earlier."""
 
     def setUp(self):
         super().setUp()
         spools = []
         self.now = int(time.time())
-        for n in range(4):
-            s = spool.sample(10, 5000 + n, rank=n)
-            s.clock((self.now - (4 - n) * 86400 + 3600) * SECOND)
+        for n in range(8):
+            s = spool.sample(10, 5000 + n, rank=n % 2)
+            s.info("job", f"j{n // 2}")
+            s.clock((self.now - (4 - n // 2) * 86400 + 3600 - (n % 2 == 0) * 864000) * SECOND)
             spools.append(s)
         self.make(spools)
 
-    def ranks(self):
-        return sorted(os.path.basename(f) for f in glob.glob(self.path("set/job=0/rank=*")))
+    def jobs(self):
+        return sorted(os.path.basename(f) for f in glob.glob(self.path("set/job=*")))
 
-    def test_old_ranks_are_deleted(self):
+    def test_old_jobs_are_deleted_as_a_whole(self):
         p = self.rtl("fleet", "--keep", "50h", "--dry-run", "set")
-        self.assertEqual([line.split()[-1] for line in p.stdout.splitlines()], ["job=0/rank=0", "job=0/rank=1"])
-        self.assertIn("2 ranks would be deleted", p.stderr)
-        self.assertEqual(len(self.ranks()), 4)
+        self.assertEqual([line.split(" ", 3)[-1] for line in p.stdout.splitlines()], ["job=j0, 2 ranks", "job=j1, 2 ranks"])
+        self.assertIn("2 jobs would be deleted", p.stderr)
+        self.assertEqual(len(self.jobs()), 4)
         q = self.rtl("fleet", "--keep", "50h", "set")
-        self.assertEqual((q.stdout, self.ranks()), (p.stdout, ["rank=2", "rank=3"]))
-        self.assertIn("2 ranks deleted", q.stderr)
-        self.assertEqual(self.ask("overview", "--engine", "sqlite")[0]["ranks"], "2")
+        self.assertEqual((q.stdout, self.jobs()), (p.stdout, ["job=j2", "job=j3"]))
+        self.assertIn("2 jobs deleted", q.stderr)
+        self.assertEqual([r["ranks"] for r in self.ask("overview", "--engine", "sqlite")], ["2", "2"])
         self.rtl("fleet", "--keep", "1s", "set")
         self.assertEqual(os.listdir(self.path("set")), [])
 
     def test_oldest_are_deleted_until_the_size_is_kept(self):
-        size = sum(os.stat(f).st_blocks * 512 for f in glob.glob(self.path("set/job=0/rank=0/*")))
-        self.rtl("fleet", "--max-size", str(2 * size), "set")
-        self.assertEqual(self.ranks(), ["rank=2", "rank=3"])
+        size = sum(os.stat(f).st_blocks * 512 for f in glob.glob(self.path("set/job=j0/*/*")))
+        self.rtl("fleet", "--max-size", str(2 * size + size // 2), "set")
+        self.assertEqual(self.jobs(), ["job=j2", "job=j3"])
         self.rtl("fleet", "--max-size", "1G", "--keep", "10w", "set")
-        self.assertEqual(self.ranks(), ["rank=2", "rank=3"])
+        self.assertEqual(self.jobs(), ["job=j2", "job=j3"])
 
     def test_damaged_ranks_are_as_old_as_their_folder(self):
-        for f in ("processes", "calls"):
-            with open(self.path(f"set/job=0/rank=3/{f}.parquet"), "r+b") as file:
-                file.truncate(20)
-        os.utime(self.path("set/job=0/rank=3"), (1000, 1000))
+        for rank in (0, 1):
+            for f in ("processes", "calls"):
+                os.truncate(self.path(f"set/job=j3/rank={rank}/{f}.parquet"), 20)
+            os.utime(self.path(f"set/job=j3/rank={rank}"), (1000, 1000))
         self.rtl("fleet", "--keep", "10w", "set", status=4)
-        self.assertEqual(self.ranks(), ["rank=0", "rank=1", "rank=2"])
+        self.assertEqual(self.jobs(), ["job=j0", "job=j1", "job=j2"])
+
+    def test_unfinished_jobs_stay(self):
+        with open(self.path("set/.unfinished-n7-12"), "w", encoding="ascii") as f:
+            f.write("host n7\npid 12\nrank 8\njob j0\nspool /x\n")
+        os.mkdir(self.path("set/job=j1/.rank=7.tmp-12"))
+        p = self.rtl("fleet", "--keep", "50h", "set", status=4)
+        self.assertIn("job=j0: is not deleted: it has a rank that is not finished", p.stderr)
+        self.assertIn("job=j1: is not deleted: it has a rank that is being written", p.stderr)
+        self.assertEqual(len(self.jobs()), 4)
+
+    def test_deletion_that_was_killed_is_finished(self):
+        """A job is there or not, never half of it."""
+        p = self.start("fleet", "--keep", "50h", "set", env={"RTL_TEST_STALL": "job_hidden:60000"})
+        wait_until("its name is another one", lambda: "job=j0" not in self.jobs() or p.poll() is not None)
+        p.kill()
+        p.wait(20)
+        self.assertEqual(self.jobs(), ["job=j1", "job=j2", "job=j3"])
+        self.assertEqual(len(os.listdir(self.path("set"))), 4)
+        self.assertEqual(self.ask("kernels", "--engine", "sqlite")[0]["ranks"], "6")
+        self.rtl("fleet", "--max-size", "1G", "--dry-run", "set")
+        self.assertEqual(len(os.listdir(self.path("set"))), 4)
+        self.rtl("fleet", "--max-size", "1G", "set")
+        self.assertEqual(sorted(os.listdir(self.path("set"))), ["job=j1", "job=j2", "job=j3"])
 
     def test_folders_of_others_and_links_stay(self):
-        with open(self.path("set/job=0/rank=0/notes.txt"), "w", encoding="ascii") as f:
+        with open(self.path("set/job=j0/rank=0/notes.txt"), "w", encoding="ascii") as f:
             f.write("mine")
-        os.rename(self.path("set/job=0/rank=1"), self.path("away"))
-        os.symlink(self.path("away"), self.path("set/job=0/rank=1"))
-        os.makedirs(self.path("other"))
-        os.rename(self.path("set/job=0/rank=3"), self.path("other/rank=3"))
-        os.symlink(self.path("other"), self.path("set/job=7"))
+        os.rename(self.path("set/job=j1/rank=1"), self.path("away"))
+        os.symlink(self.path("away"), self.path("set/job=j1/rank=1"))
+        os.rename(self.path("set/job=j3"), self.path("other"))
+        os.symlink(self.path("other"), self.path("set/job=j3"))
+        os.mkdir(self.path("set/job=j2/mine"))
         p = self.rtl("fleet", "--keep", "1s", "set", status=4)
-        self.assertEqual(p.stderr.count("is not deleted: it has other files than a data set's, or is a link"), 3)
-        self.assertEqual(self.ranks(), ["rank=0", "rank=1"])
-        self.assertEqual(len(os.listdir(self.path("away"))), 9)
-        self.assertEqual(len(os.listdir(self.path("other/rank=3"))), 9)
-        self.assertEqual(len(os.listdir(self.path("set/job=0/rank=0"))), 10)
+        self.assertEqual(p.stderr.count("is not deleted: it has other files than a data set's, or is a link"), 4)
+        self.assertEqual(self.jobs(), ["job=j0", "job=j1", "job=j2", "job=j3"])
+        self.assertEqual([len(os.listdir(self.path(d))) for d in ("away", "other/rank=0", "set/job=j0/rank=0", "set/job=j0/rank=1")], [9, 9, 10, 9])
 
     def test_file_that_is_no_parquet_stays(self):
-        with open(self.path("set/job=0/rank=0/calls.parquet"), "w", encoding="ascii") as f:
+        with open(self.path("set/job=j0/rank=0/calls.parquet"), "w", encoding="ascii") as f:
             f.write("precious")
-        os.utime(self.path("set/job=0/rank=0"), (1000, 1000))
+        for rank in (0, 1):
+            os.utime(self.path(f"set/job=j0/rank={rank}"), (1000, 1000))
         p = self.rtl("fleet", "--keep", "50h", "set", status=4)
-        self.assertIn("rank=0: is not deleted", p.stderr)
-        self.assertEqual(self.ranks(), ["rank=0", "rank=2", "rank=3"])
-        self.assertEqual(len(os.listdir(self.path("set/job=0/rank=0"))), 9)
+        self.assertIn("job=j0: is not deleted", p.stderr)
+        self.assertEqual(self.jobs(), ["job=j0", "job=j2", "job=j3"])
+        self.assertEqual([len(os.listdir(self.path(f"set/job=j0/rank={rank}"))) for rank in (0, 1)], [9, 9])
 
     def test_wrong_values(self):
         for options in (("--keep", "30"), ("--keep", "x"), ("--keep", "0d"), ("--keep", "99999w"), ("--max-size", "x"), ("--dry-run",)):
             self.rtl("fleet", *options, "set", status=2)
-        self.assertEqual(len(self.ranks()), 4)
+        self.assertEqual(len(self.jobs()), 4)
+        self.assertIn("leave out --job", self.rtl("fleet", "--keep", "1s", "--job", "j0", "set", status=2).stderr)
 
 
 if __name__ == "__main__":

@@ -110,12 +110,12 @@ static const struct opt options[] = {
 		    .more = "The tables in it are views of the data set's files; with DIR the statements that make them in DuckDB are printed, too. With --engine clickhouse they are "
 			    "ClickHouse's; with spark or dask a script of Python is printed that asks the question on a cluster." },
 	[O_KEEP] = { 0, "keep", OPT_TEXT, .arg = "TIME", .why_not = check_age,
-		     .help = "delete ranks whose last event is older: 30d",
-		     .more = "A number of seconds (s), minutes (m), hours (h), days (d) or weeks (w), by the clock of the rank's host. Whole folders of ranks, which hold nothing but a data set's "
-			     "files; the oldest first. What is not deleted and why is said, with status 4." },
+		     .help = "delete jobs whose last event is older: 30d",
+		     .more = "A number of seconds (s), minutes (m), hours (h), days (d) or weeks (w), by the clocks of the ranks' hosts. A job goes as a whole, by the last event of all of its ranks: its folder, which "
+			     "holds nothing but ranks with a data set's files; the oldest first. A job with ranks that are not finished stays. What is not deleted and why is said, with status 4." },
 	[O_MAX_SIZE] = { 0, "max-size", OPT_TEXT, .arg = "SIZE", .why_not = check_bytes,
-			 .help = "delete the oldest ranks until it is no larger: 1T",
-			 .more = "On the disk, by all ranks; K, M, G and T are powers of 1024. With --keep both hold." },
+			 .help = "delete the oldest jobs until it is no larger: 1T",
+			 .more = "On the disk, by all jobs; K, M, G and T are powers of 1024. With --keep both hold." },
 	[O_DRY_RUN] = { 0, "dry-run", .help = "with these: list what would be deleted" },
 	[O_FORCE] = OPTS_FORCE,
 	[O_QUIET] = OPTS_QUIET,
@@ -237,25 +237,40 @@ static const char *check_bytes(const char *text)
 	return checks_read_size(text) ? NULL : "is no size; allowed: 500M, 20G, 1T";
 }
 
-static void say_deleted(void *arg, const struct fleet_rank *rank, int64_t last_ns, uint64_t bytes)
+static void say_deleted(void *arg, const struct fleet_keep_job *job)
 {
 	char size[UI_NUMBER_SIZE], day[32] = "?";
-	time_t seconds = (time_t)(last_ns / 1000000000);
+	time_t seconds = (time_t)(job->last_ns / 1000000000);
 	struct tm tm;
 
 	(void)arg;
 	if (gmtime_r(&seconds, &tm))
 		strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	ui_putf("%s %s %s\n", day, ui_bytes(size, bytes), rank->folder);
+	ui_putf("%s %s %s, %zu rank%s\n", day, ui_bytes(size, job->bytes), job->folder,
+		job->nr_ranks, job->nr_ranks == 1 ? "" : "s");
 }
 
-/* Deletes the oldest ranks, and prints them. The exit status. */
+/* A job that still runs, or of which more can be had, is not all there. */
+static const char *why_kept(void *arg, const char *job)
+{
+	const struct fleet *f = arg;
+
+	for (ssize_t i = 0; i < f->nr_marks; i++)
+		if (strcmp(*f->marks[i].job ? f->marks[i].job : "0", job) == 0)
+			return "it has a rank that is not finished: rtl status DIR lists it";
+	return NULL;
+}
+
+/* Deletes the oldest jobs, and prints them. The exit status. */
 static int keep(struct fleet *f)
 {
 	const struct opt_value *v = f->parsed->values;
 	char deleted[UI_NUMBER_SIZE], left[UI_NUMBER_SIZE];
 	struct timespec now;
-	struct fleet_keep k = { .dry_run = v[O_DRY_RUN].count > 0, .deleted = say_deleted };
+	struct fleet_keep k = { .dry_run = v[O_DRY_RUN].count > 0,
+				.why_kept = why_kept,
+				.deleted = say_deleted,
+				.arg = f };
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	k.now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -267,7 +282,7 @@ static int keep(struct fleet *f)
 		ui_die_memory();
 	ui_flush();
 	say_problems(f);
-	ui_say("%s: %zu rank%s %s, %s; %s left", f->shown, k.nr_deleted,
+	ui_say("%s: %zu job%s %s, %s; %s left", f->shown, k.nr_deleted,
 	       k.nr_deleted == 1 ? "" : "s", k.dry_run ? "would be deleted" : "deleted",
 	       ui_bytes(deleted, k.bytes_deleted), ui_bytes(left, k.bytes_left));
 	return f->set.nr_problems ? STATUS_LEFT_OUT : 0;
@@ -545,6 +560,9 @@ static int run_fleet(const struct opt_parsed *p)
 		ui_die(STATUS_USAGE, "which data set? rtl fleet DIR");
 	if (v[O_DRY_RUN].count && !v[O_KEEP].count && !v[O_MAX_SIZE].count)
 		ui_die(STATUS_USAGE, "--dry-run is of --keep and --max-size");
+	if (is_bound && (v[O_JOB].count || v[O_RANKS].count || v[O_OUTPUT].count || is_page))
+		ui_die(STATUS_USAGE,
+		       "--keep and --max-size are of all jobs, and answer nothing: leave out --job, --ranks, --output and --format html");
 	if (is_page && (v[O_BY].count || v[O_SQL].count || v[O_ROWS].count || v[O_SORT].count))
 		ui_die(STATUS_USAGE,
 		       "the page has all tables: leave out --by, --sql, --rows and --sort");

@@ -34,7 +34,8 @@ static size_t add_rows(struct sheet *table, const struct dataset_mark *marks, si
 	for (size_t i = 0; i < nr; i++) {
 		const struct dataset_mark *m = &marks[i];
 		bool runs = m->is_here && dataset_mark_runs(m);
-		char *there = ui_format("on %s: rtl recover %s", *m->host ? m->host : "its host", set);
+		char *there =
+			ui_format("on %s: rtl recover %s", *m->host ? m->host : "its host", set);
 		struct sheet_cell cells[NR_COLUMNS] = { 0 };
 
 		cells[C_JOB].text = *m->job ? m->job : "0";
@@ -74,8 +75,9 @@ void unfinished_print(const char *set, enum grid_format format)
 		ui_say("%s: no rank is unfinished", set);
 	ui_flush();
 	if (nr_killed && format == GRID_TEXT)
-		ui_say("%zu of %zd unfinished %s killed on this host: rtl recover %s finishes %s", nr_killed,
-		       nr, nr_killed == 1 ? "was" : "were", set, nr_killed == 1 ? "it" : "them");
+		ui_say("%zu of %zd unfinished %s killed on this host: rtl recover %s finishes %s",
+		       nr_killed, nr, nr_killed == 1 ? "was" : "were", set,
+		       nr_killed == 1 ? "it" : "them");
 	sheet_fini(&table);
 	free(marks);
 }
