@@ -51,8 +51,8 @@ static struct channel *channel_of(struct writer *w, const struct collective_one 
 		snprintf(name, sizeof(name), "%s %zu of %s and %zu more",
 			 one->by_calls ? "communicator" : "queue", one->channel, first,
 			 one->nr - 1);
-		w->channels[one->set].lane = page_lane_begin(w->page, PAGE_COLLECTIVES,
-							     "collectives", name, 0);
+		w->channels[one->set].lane =
+			page_lane_begin(w->page, PAGE_COLLECTIVES, "collectives", name, 0);
 	}
 	return w->channels[one->set].lane ? &w->channels[one->set] : NULL;
 }
@@ -113,9 +113,8 @@ static int put_part(struct writer *w, struct page_lane *lane, const struct colle
 				    .duration = end - begin,
 				    .name = page_names_add(&page->names, name),
 				    .id = (int64_t)one->number,
-				    .bytes = is_transfer ?
-						     (int64_t)one->arrivals[one->last].bytes :
-						     0 };
+				    .bytes = is_transfer ? (int64_t)one->arrivals[one->last].bytes :
+							   0 };
 
 	if (begin >= end)
 		return 0;
