@@ -348,30 +348,37 @@ static enum collective_cause cause_of(const struct collective_event *events, siz
 	return e->is_graph ? COLLECTIVE_GRAPH : COLLECTIVE_HOST;
 }
 
+/* Of those of a set the first one is kept; they complete in any order. */
 static int note_order(struct reader *r, struct set *set, const struct collective_event *events,
 		      uint64_t number, size_t other)
 {
-	struct collective_order *orders, *o;
+	struct collective_order *orders = r->out->orders, *o;
+	char *names[2];
 
-	if (set->order != SIZE_MAX) {
-		r->out->orders[set->order].count++;
+	if (set->order != SIZE_MAX && number > orders[set->order].number) {
+		orders[set->order].count++;
 		return 0;
 	}
-	orders = alloc_grow(r->out->orders, r->out->nr_orders, &r->max_orders, 4, sizeof(*orders));
-	if (!orders)
-		return query_fail_memory(r->q);
-	r->out->orders = orders;
-	set->order = r->out->nr_orders++;
+	if (set->order == SIZE_MAX) {
+		orders = alloc_grow(orders, r->out->nr_orders, &r->max_orders, 4, sizeof(*orders));
+		if (!orders)
+			return query_fail_memory(r->q);
+		r->out->orders = orders;
+		set->order = r->out->nr_orders++;
+		orders[set->order] = (struct collective_order){ .channel = set->number,
+								.by_calls = set->by_calls };
+	}
 	o = &orders[set->order];
-	*o = (struct collective_order){
-		.lanes = { r->ops.channels[set->channels[0]].lane,
-			   r->ops.channels[set->channels[other]].lane },
-		.names = { alloc_string(r->ops.names[events[0].name]),
-			   alloc_string(r->ops.names[events[other].name]) },
-		.number = number,
-		.count = 1,
-	};
-	return o->names[0] && o->names[1] ? 0 : query_fail_memory(r->q);
+	names[0] = alloc_string(r->ops.names[events[0].name]);
+	names[1] = alloc_string(r->ops.names[events[other].name]);
+	for (int i = 0; i < 2; i++) {
+		alloc_free(o->names[i]);
+		o->names[i] = names[i];
+		o->lanes[i] = r->ops.channels[set->channels[i ? other : 0]].lane;
+	}
+	o->number = number;
+	o->count++;
+	return names[0] && names[1] ? 0 : query_fail_memory(r->q);
 }
 
 static void note_late(struct collective_member *m, const struct collective_event *e,

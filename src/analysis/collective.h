@@ -99,9 +99,11 @@ struct collective_group {
 
 /* Two lanes whose orders differ. */
 struct collective_order {
+	size_t channel;
+	bool by_calls; /* as of a group */
 	size_t lanes[2];
 	char *names[2];
-	uint64_t number; /* of the collective in the channel, from 0 */
+	uint64_t number; /* of the first such collective in the channel, from 0 */
 	uint64_t count;	 /* of such collectives in the channel */
 };
 

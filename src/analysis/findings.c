@@ -10,18 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/collective.h"
 #include "analysis/critical.h"
 #include "analysis/occupancy.h"
 #include "base/alloc.h"
 #include "query/apart.h"
 #include "query/figure.h"
 #include "query/rows.h"
+#include "query/slice.h"
 
-/* What a finding needs of the recording. */
+/* What a finding needs of the recording, and what it is about. */
 enum {
 	NEEDS_CALLS = 1,   /* all calls of HIP */
 	NEEDS_KERNELS = 2, /* all operations */
 	NEEDS_WHOLE = 4,   /* all of the time */
+	OF_COLLECTIVES = 8 /* nothing; a trace without collectives can't have it */
 };
 
 struct search {
@@ -31,6 +34,7 @@ struct search {
 	const struct finder *finder; /* whose turn it is */
 	uint64_t active;	     /* the time after the start-up, of which all shares are */
 	struct apart apart;
+	struct collectives collectives;
 	int error;
 };
 
@@ -530,6 +534,77 @@ static void find_path(struct search *f)
 	critical_fini(&c);
 }
 
+/* ---- ranks and collectives ---- */
+
+/* Another finder may have read them. */
+static bool read_collectives(struct search *f)
+{
+	if (slice_is_set(f->d->filter) || !collective_may_be(f->q))
+		return false;
+	if (!f->collectives.nr_lanes)
+		f->error = collective_read(f->q, NULL, NULL, NULL, &f->collectives);
+	return !f->error;
+}
+
+/* The one that holds up the others for longest. */
+static void find_late_rank(struct search *f)
+{
+	char mean[FIGURE_SIZE], last[FIGURE_SIZE], all[FIGURE_SIZE], share[FIGURE_SIZE];
+	const struct collective_member *late = NULL;
+	const struct collective_group *in = NULL;
+	struct finding *found;
+
+	if (!read_collectives(f))
+		return;
+	for (size_t i = 0; i < f->collectives.nr_groups; i++)
+		for (size_t k = 0; k < f->collectives.groups[i].nr_members; k++) {
+			const struct collective_member *m = &f->collectives.groups[i].members[k];
+
+			if (m->verdict != COLLECTIVE_LATE || (late && m->late_ns <= late->late_ns))
+				continue;
+			late = m;
+			in = &f->collectives.groups[i];
+		}
+	if (!late || share_of(late->late_ns, f->active) < 0.05)
+		return;
+	found = add_finding(
+		f, severity_of(f, late->late_ns),
+		"The other ranks wait for %s: it comes last to %s of %s %s, by %s on average, which is %s of the time; "
+		"cause: %s.",
+		f->collectives.lanes[late->lane].name, figure_count(last, late->nr_last),
+		figure_count(all, in->nr), in->name,
+		figure_time(mean, late->late_ns / late->nr_last),
+		figure_share(share, late->late_ns, f->active),
+		collective_causes[collective_main_cause(late)]);
+	add_number(found, "late_ns", "ns", (double)late->late_ns);
+	add_number(found, "share", "1", share_of(late->late_ns, f->active));
+	add_number(found, "last", "1", (double)late->nr_last);
+	add_number(found, "collectives", "1", (double)in->nr);
+	if (!in->by_calls)
+		add_symbol(f, found, in->name);
+}
+
+static void find_order(struct search *f)
+{
+	char number[FIGURE_SIZE], count[FIGURE_SIZE];
+	const struct collective_order *o;
+	struct finding *found;
+
+	if (!read_collectives(f) || !f->collectives.nr_orders)
+		return;
+	o = &f->collectives.orders[0];
+	found = add_finding(
+		f, FINDINGS_HIGH,
+		"Ranks call collectives in different orders: number %s of %s %zu is %s on %s and %s on %s; %s differ in all.",
+		figure_count(number, o->number + 1), o->by_calls ? "communicator" : "queue",
+		o->channel, o->names[0], f->collectives.lanes[o->lanes[0]].name, o->names[1],
+		f->collectives.lanes[o->lanes[1]].name, figure_count(count, o->count));
+	add_number(found, "number", "1", (double)o->number + 1);
+	add_number(found, "count", "1", (double)o->count);
+	for (int i = 0; i < 2 && !o->by_calls; i++)
+		add_symbol(f, found, o->names[i]);
+}
+
 /* ---- all ---- */
 
 static const struct finder finders[] = {
@@ -542,6 +617,10 @@ static const struct finder finders[] = {
 	{ "copies-apart", "--by gpu", NEEDS_KERNELS | NEEDS_WHOLE, find_no_overlap },
 	{ "low-occupancy", "--by kernel", 0, find_occupancy },
 	{ "idle-gpu", "--by gap", NEEDS_CALLS | NEEDS_KERNELS | NEEDS_WHOLE, find_idle },
+	{ "collective-order", "--by collective", NEEDS_KERNELS | NEEDS_WHOLE | OF_COLLECTIVES,
+	  find_order },
+	{ "late-rank", "--by collective", NEEDS_KERNELS | NEEDS_WHOLE | OF_COLLECTIVES,
+	  find_late_rank },
 	{ "critical-path", "--by path", NEEDS_CALLS | NEEDS_KERNELS | NEEDS_WHOLE, find_path },
 };
 
@@ -584,7 +663,8 @@ static void say_missing(struct search *f, unsigned int lacking)
 	char *text = NULL;
 
 	for (size_t i = 0; i < sizeof(finders) / sizeof(finders[0]); i++) {
-		if (!(finders[i].needs & lacking))
+		if (!(finders[i].needs & lacking) ||
+		    (finders[i].needs & OF_COLLECTIVES && !collective_may_be(f->q)))
 			continue;
 		append(f, &text, "%s%s", text ? ", " : "Not looked for: ", finders[i].id);
 		needed |= finders[i].needs & lacking;
@@ -614,6 +694,7 @@ int findings_read(struct query *q, struct digest *d, struct findings *out)
 	if (!f.error)
 		say_missing(&f, lacking);
 	apart_fini(&f.apart);
+	collective_fini(&f.collectives);
 	return f.error == -ENOMEM ? query_fail_memory(q) : f.error;
 }
 

@@ -13,7 +13,7 @@ from support.cli import *
 from test_viewers import PerfettoReader
 
 RCCL = 3
-REDUCE, GROUP_START, GROUP_END, INIT, SPLIT = 1, 2, 3, 4, 5
+REDUCE, GROUP_START, GROUP_END, INIT, SPLIT, GATHER = 1, 2, 3, 4, 5, 6
 LAUNCH = "function_address:p:kernel,numBlocks:d:grid,dimBlocks:d:block,args:p,sharedMemBytes:z:shared,stream:h:stream"
 
 
@@ -37,6 +37,7 @@ class Rank:
         s.op(1, "hipLaunchKernel", LAUNCH)
         s.op(2, "hipDeviceSynchronize", "")
         for number, name, args in ((REDUCE, "ncclAllReduce", "sendbuff:p,recvbuff:p,count:z,datatype:i,op:i,comm:h,stream:h:stream"),
+                                   (GATHER, "ncclAllGather", "sendbuff:p,recvbuff:p,sendcount:z,datatype:i,comm:h,stream:h:stream"),
                                    (GROUP_START, "ncclGroupStart", ""), (GROUP_END, "ncclGroupEnd", ""),
                                    (INIT, "ncclCommInitRank", "newcomm:p,nranks:i,commId:h,myrank:i,handle:h"),
                                    (SPLIT, "ncclCommSplit", "comm:h,color:i,key:i,newcomm:p,config:p,handle:h")):
@@ -63,13 +64,14 @@ class Rank:
         self.s.dispatch(self.work, self.queues[gpu], at, at + ns, correlation=self.launch(at - 10_000 if not delay else at - 500, gpu))
         return at + ns + 2000
 
-    def collective(self, begins, end, count, comm=0xC0):
+    def collective(self, begins, end, count, comm=0xC0, function=REDUCE):
         """On all GPUs of the process, in a group of RCCL's."""
         at, s = min(begins) - 9000, self.s
         if self.calls:
             s.api(GROUP_START, at, at + 10, domain=RCCL)
             for gpu in range(self.gpus):
-                s.api(REDUCE, at + 20 + gpu, at + 21 + gpu, (1, 2, count, 7, 0, comm + gpu, 0x700 + gpu), domain=RCCL)
+                args = (1, 2, count, 7, 0) if function == REDUCE else (1, 2, count, 7)
+                s.api(function, at + 20 + gpu, at + 21 + gpu, (*args, comm + gpu, 0x700 + gpu), domain=RCCL)
         for gpu, begin in enumerate(begins):
             s.dispatch(self.reduce, self.queues[gpu], begin, end, correlation=self.launch(at + 100 + gpu, gpu))
             self.now[gpu] = end + 30_000
@@ -209,6 +211,39 @@ class Collectives(Case):
         for seed in range(6):
             rows = self.rows(self.job(seed=seed, in_one=seed % 2 == 1))
             self.assertEqual({(r["verdict"], r["class"]) for r in rows}, {("", "transfer")})
+
+    def findings(self, db, *args):
+        return {f["id"]: f for f in json.loads(self.rtl("summary", db, "--by", "overview", "-f", "json", *args).stdout)["findings"]}
+
+    def test_late_rank_is_a_finding(self):
+        db = self.job(late=2, by="host", seed=3)
+        found, row = self.findings(db)["late-rank"], self.rows(db)[0]
+        numbers = {n["key"]: n["value"] for n in found["numbers"]}
+        self.assertEqual((numbers["late_ns"], numbers["last"], numbers["collectives"]), (row["late_ns"], 30, 30))
+        self.assertRegex(found["text"], r"^The other ranks wait for rank 2: it comes last to 30 of 30 ncclAllReduce, by 299.6 us on average, "
+                                        r"which is \d+\.?\d*% of the time; cause: launched late\.$")
+        self.assertEqual((found["query"], found["severity"]), ("--by collective", "high" if numbers["share"] >= 0.5 else "medium" if numbers["share"] >= 0.2 else "low"))
+        self.assertIn(found["text"], " ".join(self.rtl("summary", db, env={"COLUMNS": "500"}).stdout.split()))
+        self.assertNotIn("late-rank", self.findings(self.job(seed=4)))
+        self.assertNotIn("late-rank", self.findings(self.job(late=2, by="host", varies=400_000, is_in_call=True, seed=5)))
+        # of a part of the time nothing is said
+        self.assertNotIn("late-rank", self.findings(db, "--time", "0:3ms"))
+
+    def test_another_order_of_two_ranks_is_a_finding(self):
+        processes = [Rank(500 + r, 1, 2, r) for r in range(2)]
+        for n in range(10):
+            begins = [p.compute(0, 200_000) for p in processes]
+            for r, (p, begin) in enumerate(zip(processes, begins)):
+                is_gather = n % 2 if not (r == 1 and n in (4, 5)) else 1 - n % 2
+                p.collective([begin], max(begins) + 40_000, 1 << 20, function=GATHER if is_gather else REDUCE)
+        for p in processes:
+            p.s.write(self.path(f"{p.s.pid}.rtl"))
+        self.rtl("merge", "-q", "500.rtl", "501.rtl", "-o", "order.db")
+        found = self.findings("order.db")["collective-order"]
+        self.assertEqual(found["text"], "Ranks call collectives in different orders: number 5 of communicator 0 is ncclAllReduce on rank 0 and ncclAllGather on rank 1; 2 differ in all.")
+        self.assertEqual((found["severity"], [n["value"] for n in found["numbers"]]), ("high", [5, 2]))
+        self.assertEqual({r["inconclusive"] for r in self.rows("order.db") if r["name"] == "ncclAllReduce"}, {1})
+        self.assertNotIn("collective-order", self.findings(self.job(seed=4)))
 
     def test_hosts_that_wait_for_processors_are_inconclusive(self):
         for varies, is_in_call, verdict in ((400_000, True, "inconclusive"), (20_000, True, "late"), (400_000, False, "late")):

@@ -293,6 +293,8 @@ TEST(another_order_on_a_rank_is_found)
 	CHECK_EQ_UINT(found.nr_orders, 1);
 	CHECK_EQ_UINT(found.orders[0].number, 6);
 	CHECK_EQ_UINT(found.orders[0].count, 2);
+	CHECK_EQ_UINT(found.orders[0].channel, 0);
+	CHECK(!found.orders[0].by_calls);
 	CHECK_EQ_UINT(found.lanes[found.orders[0].lanes[1]].gpu, 1);
 	CHECK_STR_HAS(found.orders[0].names[0], "AllReduce");
 	CHECK_STR_HAS(found.orders[0].names[1], "cross_device_reduce");
