@@ -31,6 +31,7 @@ const char *const collective_causes[COLLECTIVE_NR_CAUSES] = {
 	[COLLECTIVE_HOST] = "launched late",
 	[COLLECTIVE_GRAPH] = "graph launched late",
 	[COLLECTIVE_IDLE] = "idle",
+	[COLLECTIVE_CALL] = "called late",
 };
 
 const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS] = { "", "late", "inconclusive" };
@@ -341,6 +342,8 @@ static enum collective_cause cause_of(const struct collective_event *events, siz
 		return COLLECTIVE_COPY;
 	if (idle < half)
 		return COLLECTIVE_UNKNOWN;
+	if (e->is_call)
+		return COLLECTIVE_CALL;
 	if (!e->has_launch)
 		return COLLECTIVE_IDLE;
 	if ((double)e->host_ns < half)
@@ -644,12 +647,17 @@ static void name_lanes(struct collectives *c)
 		bool is_one = true, is_one_process = true;
 
 		for (size_t k = 0; k < c->nr_lanes; k++) {
+			bool is_host = c->lanes[k].gpu < 0 || lane->gpu < 0;
+
 			is_one_process &= c->lanes[k].process == process;
-			is_one &= k == i || c->lanes[k].process != process;
+			is_one &= k == i || is_host || c->lanes[k].process != process;
 		}
 		if (process && process->rank >= 0 && is_one)
 			snprintf(lane->name, sizeof(lane->name), "rank %lld",
 				 (long long)process->rank);
+		else if (process && lane->gpu < 0)
+			snprintf(lane->name, sizeof(lane->name), "pid %lld",
+				 (long long)process->pid);
 		else if (process && process->rank >= 0 && !is_one_process)
 			snprintf(lane->name, sizeof(lane->name), "rank %lld GPU %lld",
 				 (long long)process->rank, (long long)lane->gpu);
@@ -767,6 +775,7 @@ bool collective_may_be(struct query *q)
 		       q->db,
 		       q->ours ?
 			       "SELECT EXISTS (SELECT 1 FROM rtl_kernel_symbol WHERE " COLLECTIVES_IN_SYMBOLS
+			       ") OR EXISTS (SELECT 1 FROM rocpd_string WHERE " COLLECTIVES_MPI_IN_STRINGS
 			       ")" :
 			       "SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " COLLECTIVES_IN_STRINGS
 			       ")",

@@ -2,7 +2,9 @@
 /* collective.h - collectives of several GPUs: the same one is found on all ranks, with who came
  * last, by how much and why
  *
- * A lane is a GPU of a process: a rank of a job, or one of the GPUs of one process. A collective is
+ * A lane is a GPU of a process: a rank of a job, or one of the GPUs of one process; or the host of
+ * a process, whose calls of MPI are collectives by MPI's communicator and their order in it. Else a
+ * collective is
  * a kernel whose name is in a table (query/collectives.h), or matches a pattern of the user's. Its
  * channel on the lane is the communicator of RCCL's call that launched it, if RCCL's calls are in
  * the trace, else its queue. Communicators of several processes that have the same id, by the calls
@@ -44,6 +46,7 @@ enum collective_cause {
 	COLLECTIVE_GRAPH, /* the same; what it launched after the longest wait was a graph */
 	/* the GPU had nothing to do; whether the host was late is not known without calls */
 	COLLECTIVE_IDLE,
+	COLLECTIVE_CALL, /* of MPI: the host came to the call late */
 	COLLECTIVE_NR_CAUSES
 };
 extern const char *const collective_causes[COLLECTIVE_NR_CAUSES];
@@ -61,8 +64,8 @@ extern const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS]; /* the fir
 
 struct collective_lane {
 	const struct query_process *process; /* NULL: unknown (RPD) */
-	int64_t gpu;
-	char name[48]; /* "rank 3", "GPU 3", "rank 3 GPU 0" */
+	int64_t gpu;			     /* -1: the host, whose calls of MPI are collectives */
+	char name[64];			     /* "rank 3", "GPU 3", "rank 3 GPU 0" */
 };
 
 /* A lane in a group. */
@@ -123,7 +126,7 @@ struct collectives {
 /* One collective, when its last lane has it. */
 struct collective_arrival {
 	size_t lane;
-	int64_t op;	    /* id of the kernel */
+	int64_t op;	    /* id of the kernel, or of the call of MPI */
 	int64_t begin, end; /* ns, as in the trace */
 	/* ns, of the lane's clock against that of the first host; 0: it is that one */
 	int64_t error;
@@ -146,7 +149,8 @@ struct collective_one {
 };
 typedef int (*collective_fn)(void *arg, const struct collective_one *one);
 
-/* Whether the trace has a kernel with a collective's name: false without reading operations. */
+/* Whether the trace has a kernel or a call of MPI with a collective's name: false without reading
+ * operations. */
 bool collective_may_be(struct query *q);
 /* `more`: names of kernels that are collectives, too, and `each`: gets each one; both may be NULL.
  * 0 or -errno with q->res->error, or what `each` returned. */

@@ -99,8 +99,7 @@ struct collective_calls {
 enum { PID, TID, BEGIN, END, FUNCTION, COMM, STREAM, BYTES, NR_COLUMNS };
 enum { OTHER = 100, ENTRY_START, ENTRY_END, ENTRY_RANK, ENTRY_ALL, ENTRY_SPLIT };
 
-/* The value of an argument, 0 if there is none. */
-static uint64_t argument(const char *args, const char *key)
+uint64_t collective_calls_argument(const char *args, const char *key)
 {
 	size_t n = strlen(key);
 
@@ -153,17 +152,20 @@ static int entry_of(struct collective_calls *c, int64_t name, int *entry)
 
 static uint64_t bytes_of(const struct function *f, const char *args)
 {
-	uint64_t type = argument(args, "datatype=");
+	uint64_t type = collective_calls_argument(args, "datatype=");
 
-	return f->count && type < sizeof(sizes_of) ? argument(args, f->count) * sizes_of[type] : 0;
+	return f->count && type < sizeof(sizes_of) ?
+		       collective_calls_argument(args, f->count) * sizes_of[type] :
+		       0;
 }
 
 /* A call that makes a communicator. Recordings of earlier versions have no handle. */
 static int note_made(struct collective_calls *c, int entry, int64_t pid, int64_t begin,
 		     const char *args)
 {
-	uint64_t size = argument(args, entry == ENTRY_ALL ? "ndev=" : "nranks=");
-	uint64_t handle = argument(args, "handle="), id = argument(args, "commId=");
+	uint64_t size = collective_calls_argument(args, entry == ENTRY_ALL ? "ndev=" : "nranks=");
+	uint64_t handle = collective_calls_argument(args, "handle="),
+		 id = collective_calls_argument(args, "commId=");
 	struct made *made;
 
 	c->has_unknown |= entry == ENTRY_SPLIT;
@@ -180,8 +182,8 @@ static int note_made(struct collective_calls *c, int entry, int64_t pid, int64_t
 		.pid = pid,
 		.begin = begin,
 		.comm = handle,
-		.parent = entry == ENTRY_SPLIT ? argument(args, "comm=") : 0,
-		.id = entry == ENTRY_SPLIT ? argument(args, "color=") : id,
+		.parent = entry == ENTRY_SPLIT ? collective_calls_argument(args, "comm=") : 0,
+		.id = entry == ENTRY_SPLIT ? collective_calls_argument(args, "color=") : id,
 		.before = SIZE_MAX,
 	};
 	return 0;
@@ -204,8 +206,8 @@ static int take_row(void *arg, sqlite3_value **v)
 		return note_made(c, entry, row[PID], row[BEGIN], args);
 	row[FUNCTION] = entry == ENTRY_START ? GROUP_START : entry == ENTRY_END ? GROUP_END : entry;
 	if (entry < NR_FUNCTIONS) {
-		row[COMM] = (int64_t)argument(args, "comm=");
-		row[STREAM] = (int64_t)argument(args, "stream=");
+		row[COMM] = (int64_t)collective_calls_argument(args, "comm=");
+		row[STREAM] = (int64_t)collective_calls_argument(args, "stream=");
 		row[BYTES] = (int64_t)bytes_of(&functions[entry], args);
 	}
 	ret = sorter_add(c->sorter, row);
@@ -662,6 +664,9 @@ double collective_calls_bus_factor(const char *name, size_t nr)
 	int function = function_of(name);
 	double n = (double)nr, each = function >= 0 && functions[function].is_of_each ? n : 1;
 
+	/* links of MPI are not known */
+	if (strncmp(name, "MPI_", 4) == 0)
+		return 0;
 	if (function < 0 || functions[function].bus == '1')
 		return each;
 	return each * (functions[function].bus == 'r' ? 2 : 1) * (n - 1) / n;

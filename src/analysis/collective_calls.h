@@ -52,5 +52,7 @@ bool collective_calls_has_size(const struct collective_calls *c, size_t size);
 double collective_calls_bus_factor(const char *name, size_t nr);
 /* Accepts NULL. */
 void collective_calls_close(struct collective_calls *c);
+/* The value of a call's argument, "key=", 0 if there is none. */
+uint64_t collective_calls_argument(const char *args, const char *key);
 
 #endif

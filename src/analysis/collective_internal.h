@@ -26,10 +26,11 @@ struct collective_event {
 	/* The times above are by the reference clock: raw ones have this more. error: how far they
 	 * may be off. */
 	int64_t ahead, error;
-	int32_t tid;					   /* of the launch; 0: unknown */
-	uint32_t name;					   /* of collective_ops.names */
-	uint32_t channel;				   /* of collective_ops.channels */
-	bool has_launch, has_before, is_untimed, is_graph; /* has_launch: its call is known */
+	int32_t tid;	  /* of the launch; 0: unknown */
+	uint32_t name;	  /* of collective_ops.names */
+	uint32_t channel; /* of collective_ops.channels */
+	/* has_launch: its call is known; is_call: of MPI */
+	bool has_launch, has_before, is_untimed, is_graph, is_call;
 };
 
 struct collective_channel {
@@ -37,6 +38,7 @@ struct collective_channel {
 	uint64_t key, id;    /* id: of its communicator, on all lanes; 0: unknown */
 	bool by_calls;
 	uint64_t nr;
+	int64_t last_end;					    /* of calls of MPI */
 	int64_t begins[COLLECTIVE_SAMPLE], ends[COLLECTIVE_SAMPLE]; /* by the wall clock */
 	size_t set, member; /* of collective.c; SIZE_MAX: in no set */
 };

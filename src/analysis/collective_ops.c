@@ -2,8 +2,8 @@
 /* collective_ops.c - the collectives of each lane, and what the lane did before each: one pass over
  * the operations
  *
- * RCCL's calls are read before, by the thread and the time in which they launch
- * (collective_calls.c).
+ * Calls of MPI follow, by process and time. RCCL's calls are read before, by the thread and the
+ * time in which they launch (collective_calls.c).
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -15,6 +15,7 @@
 #include "query/collectives.h"
 #include "query/kinds.h"
 #include "query/rows.h"
+#include "query/sorter.h"
 #include "query/timeline.h"
 #include "store/map.h"
 
@@ -44,7 +45,11 @@ struct reader {
 	struct lane *lanes;
 	size_t nr_lanes, max_lanes, max_channels, max_names;
 	sqlite3_stmt *text, *launch;
+	struct map mpi; /* ids of names: 1 + enum mpi_kind */
+	struct sorter *calls;
 };
+
+enum mpi_kind { MPI_OTHER, MPI_ALL, MPI_ROOTED };
 
 /* Columns of an operation. */
 enum {
@@ -365,6 +370,121 @@ static int read_ops(struct reader *r)
 	return timeline_read(r->q, r->q->ours ? &ours : &rpd, TIMELINE_HERE, take_op, restart, r);
 }
 
+/* ---- calls of MPI ---- */
+
+enum { M_PROCESS, M_BEGIN, M_END, M_ID, M_TID, M_COMM, M_BYTES, M_NAME, M_IS_ROOTED, M_COLUMNS };
+
+static int mpi_kind_of(struct reader *r, int64_t name, enum mpi_kind *kind)
+{
+	static const char *const all[] = { COLLECTIVES_MPI_ALL(LIST_NAME) };
+	static const char *const rooted[] = { COLLECTIVES_MPI_ROOTED(LIST_NAME) };
+	uint64_t known = MPI_OTHER;
+	const char *text;
+	size_t size;
+
+	if (!map_get(&r->mpi, (uint64_t)name, &known)) {
+		text = query_look_up(r->text, name);
+		size = strlen(text);
+		size -= size > 2 && strcmp(text + size - 2, "_c") == 0 ? 2 : 0;
+		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+			if (strlen(all[i]) == size && memcmp(all[i], text, size) == 0)
+				known = MPI_ALL;
+		for (size_t i = 0; i < sizeof(rooted) / sizeof(rooted[0]); i++)
+			if (strlen(rooted[i]) == size && memcmp(rooted[i], text, size) == 0)
+				known = MPI_ROOTED;
+		if (map_put(&r->mpi, (uint64_t)name, known))
+			return query_fail_memory(r->q);
+	}
+	*kind = (enum mpi_kind)known;
+	return 0;
+}
+
+static int take_mpi_row(void *arg, sqlite3_value **v)
+{
+	struct reader *r = arg;
+	const struct query_process *process = query_process_of(r->q, sqlite3_value_int64(v[0]));
+	const char *args = (const char *)sqlite3_value_text(v[5]);
+	int64_t row[M_COLUMNS] = {
+		[M_PROCESS] = process ? process->id : 0, [M_BEGIN] = sqlite3_value_int64(v[2]),
+		[M_END] = sqlite3_value_int64(v[3]),	 [M_ID] = sqlite3_value_int64(v[0]),
+		[M_TID] = sqlite3_value_int64(v[1]),	 [M_NAME] = sqlite3_value_int64(v[4])
+	};
+	enum mpi_kind kind = MPI_OTHER;
+	int ret = mpi_kind_of(r, row[M_NAME], &kind);
+
+	if (ret || kind == MPI_OTHER || !args || collective_calls_argument(args, "ranks=") < 2)
+		return ret;
+	row[M_COMM] = (int64_t)collective_calls_argument(args, "comm=");
+	row[M_BYTES] = (int64_t)collective_calls_argument(args, "bytes=");
+	row[M_IS_ROOTED] = kind == MPI_ROOTED;
+	ret = row[M_COMM] ? sorter_add(r->calls, row) : 0;
+	return ret ? query_fail(r->q, ret, "calls of MPI: %s", strerror(-ret)) : 0;
+}
+
+static int compare_mpi(const int64_t *a, const int64_t *b)
+{
+	for (int i = M_PROCESS; i <= M_BEGIN; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+/* By process and time. A rank may leave a rooted one before the others have come: it has its number
+ * in the order, and no times that say who waits. */
+static int take_mpi(void *arg, const int64_t *row)
+{
+	struct reader *r = arg;
+	const int64_t host[NR_COLUMNS] = { [ID] = row[M_ID], [GPU] = -1 };
+	const uint64_t key[2] = { (uint64_t)row[M_COMM], 0x6d7069 };
+	const struct collective_launch launch = { .comm = (uint64_t)row[M_COMM],
+						  .id = map_hash(key, sizeof(key)) };
+	struct collective_event e = { .op = row[M_ID],
+				      .begin = row[M_BEGIN],
+				      .end = row[M_END],
+				      .tid = (int32_t)row[M_TID],
+				      .bytes = (uint64_t)row[M_BYTES],
+				      .is_call = true,
+				      .is_untimed = row[M_IS_ROOTED] ||
+						    row[M_END] <= row[M_BEGIN] };
+	size_t lane = 0, channel = 0;
+	int ret = lane_of(r, host, &lane);
+
+	if (!ret)
+		ret = channel_of(r, lane, &launch, 0, &channel);
+	if (!ret)
+		ret = name_of(r, NULL, row[M_NAME], &e.name);
+	if (ret)
+		return ret;
+	e.channel = (uint32_t)channel;
+	/* a call on another communicator may come just before: what counts is the one before on
+	 * this one */
+	e.has_before = r->out->channels[channel].nr > 0;
+	e.since = e.has_before ? r->out->channels[channel].last_end : INT64_MIN;
+	r->out->channels[channel].last_end = e.end;
+	return keep(r, &e);
+}
+
+static int read_mpi(struct reader *r)
+{
+	int ret;
+
+	r->calls = sorter_new(M_COLUMNS, compare_mpi, 0);
+	if (!r->calls)
+		return query_fail_memory(r->q);
+	ret = query_scan(
+		r->q, "A.id, A.tid, A.start, A.\"end\", A.apiName_id, U.string",
+		"rocpd_api A CROSS JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.domain_id IN (SELECT id FROM "
+		"rocpd_string WHERE string = 'mpi')",
+		take_mpi_row, r);
+	if (!ret) {
+		ret = sorter_read(r->calls, take_mpi, r);
+		if (ret && !r->q->res->error[0])
+			query_fail(r->q, ret, "calls of MPI: %s", strerror(-ret));
+	}
+	sorter_free(r->calls);
+	return ret;
+}
+
 static int open_reader(struct reader *r)
 {
 	struct collective_ops *out = r->out;
@@ -390,6 +510,8 @@ int collective_ops_read(struct query *q, const regex_t *more, struct collective_
 
 	if (!ret)
 		ret = read_ops(&r);
+	if (!ret && q->ours)
+		ret = read_mpi(&r);
 	*lanes = r.shown;
 	*nr_lanes = r.nr_lanes;
 	kinds_fini(&r.copies);
@@ -397,6 +519,7 @@ int collective_ops_read(struct query *q, const regex_t *more, struct collective_
 	map_fini(&r.texts);
 	map_fini(&r.numbers);
 	map_fini(&r.others);
+	map_fini(&r.mpi);
 	map_fini(&r.lane_index);
 	map_fini(&r.channel_index);
 	alloc_free(r.lanes);

@@ -12,7 +12,7 @@ from support import spool
 from support.cli import *
 from test_viewers import PerfettoReader
 
-RCCL = 3
+RCCL, MPI = 3, 4
 REDUCE, GROUP_START, GROUP_END, INIT, SPLIT, GATHER = 1, 2, 3, 4, 5, 6
 LAUNCH = "function_address:p:kernel,numBlocks:d:grid,dimBlocks:d:block,args:p,sharedMemBytes:z:shared,stream:h:stream"
 
@@ -244,6 +244,52 @@ class Collectives(Case):
         self.assertEqual((found["severity"], [n["value"] for n in found["numbers"]]), ("high", [5, 2]))
         self.assertEqual({r["inconclusive"] for r in self.rows("order.db") if r["name"] == "ncclAllReduce"}, {1})
         self.assertNotIn("collective-order", self.findings(self.job(seed=4)))
+
+    def mpi_job(self, late=None, swapped=False, rounds=30, ranks=3):
+        """Ranks without GPUs that call MPI: a barrier and an all-reduce in turn, and a broadcast of which nobody waits; the late one computes 2 ms longer."""
+        rng = random.Random(7)
+        spools = []
+        for r in range(ranks):
+            s = spool.Spool(pid=700 + r)
+            for key, value in (("command", "./solve"), ("host", "node1"), ("mode", "standard"), ("version", "0.1.0"), ("rank", str(r)), ("world_size", str(ranks))):
+                s.info(key, value)
+            s.thread(s.tid, "solve")
+            for number, name in ((1, "MPI_Barrier"), (2, "MPI_Allreduce"), (3, "MPI_Bcast"), (4, "MPI_Comm_dup")):
+                s.op(number, name, "comm:x,ranks:i,bytes:z", domain=MPI)
+            spools.append(s)
+        now = spools[0].start + 10_000
+        for n in range(rounds):
+            function = [1 + (n + (swapped and r == 1 and n in (6, 7))) % 2 for r in range(ranks)]
+            begins = [now + int(rng.gauss(500_000, 5000)) + (2_000_000 if r == late else 0) for r in range(ranks)]
+            end = max(begins) + 20_000
+            for r, s in enumerate(spools):
+                s.api(3, begins[r] - 3000, begins[r] - 2000, (0x77, ranks, 64), domain=MPI)
+                s.api(1, begins[r] - 1000, begins[r] - 900, (2, 1, 0), domain=MPI)  # MPI_COMM_SELF
+                s.api(function[r], begins[r], end + 100 * r, (1, ranks, 4096), domain=MPI)
+            now = end + 1000
+        for s in spools:
+            s.write(self.path(f"{s.pid}.rtl"))
+        self.rtl("merge", "-q", "--force", *[f"{s.pid}.rtl" for s in spools], "-o", "mpi.db")
+        rows = self.rows("mpi.db")
+        return {(r["name"], r["rank"]): r for r in rows}
+
+    def test_collectives_of_mpi_are_matched_by_communicator_and_order(self):
+        rows = self.mpi_job(late=1)
+        self.assertEqual({(name, r["calls"], r["ranks"], r["inconclusive"]) for (name, _), r in rows.items()},
+                         {("MPI_Barrier", 15, 3, 0), ("MPI_Allreduce", 15, 3, 0), ("MPI_Bcast", 30, 3, 30)})
+        self.assertEqual({key: r["cause"] for key, r in rows.items() if r["verdict"] == "late"},
+                         {("MPI_Barrier", "rank 1"): "called late", ("MPI_Allreduce", "rank 1"): "called late"})
+        self.assertAlmostEqual(rows["MPI_Barrier", "rank 1"]["skew_mean_ns"], 2_000_000, delta=20_000)
+        self.assertAlmostEqual(rows["MPI_Allreduce", "rank 0"]["transfer_mean_ns"], 20_100, delta=100)
+        self.assertIsNone(rows["MPI_Allreduce", "rank 1"]["bus_bandwidth"])
+        self.assertEqual((rows["MPI_Barrier", "rank 1"]["wait_ns"], rows["MPI_Allreduce", "rank 2"]["bytes"]), (0, 15 * 4096))
+        self.assertNotIn("late", {r["verdict"] for r in self.mpi_job().values()})
+
+    def test_another_order_of_calls_of_mpi_is_found(self):
+        rows = self.mpi_job(swapped=True)
+        self.assertEqual(rows["MPI_Barrier", "rank 0"]["inconclusive"], 1)
+        self.assertIn("the order differs: collective 7 is MPI_Barrier on rank 0 and MPI_Allreduce on rank 1; 2 such in all",
+                      self.rtl("summary", "mpi.db", "--by", "collective").stderr)
 
     def test_hosts_that_wait_for_processors_are_inconclusive(self):
         for varies, is_in_call, verdict in ((400_000, True, "inconclusive"), (20_000, True, "late"), (400_000, False, "late")):

@@ -100,7 +100,7 @@ static int put_one(void *arg, const struct collective_one *one)
 		first = a->begin < first ? a->begin : first;
 		end = a->end > end ? a->end : end;
 	}
-	channel = channel_of(w, one->channel);
+	channel = channel_of(w, one->set);
 	if (!channel)
 		return query_fail_memory(w->t->q);
 	begin = first < channel->end_ns ? channel->end_ns : first;
