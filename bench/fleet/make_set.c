@@ -126,6 +126,8 @@ static int64_t put_dispatch(struct parquet_file *f, uint64_t rank, uint64_t i, i
 	parquet_chunk_null(&c[D_CALL]);
 	parquet_chunk_int(&c[D_RANGE], (int64_t)(i / per_step + 1));
 	parquet_chunk_int(&c[D_FLAGS], 0);
+	parquet_chunk_int(&c[D_TID], (int64_t)(1000 + rank));
+	parquet_chunk_null(&c[D_COMMUNICATOR]);
 	end_row(f);
 	return at + ns + 500 + (int64_t)draw(1000);
 }

@@ -48,10 +48,15 @@ static void put_view(FILE *out, const struct fleet_set *set, const char *table,
 		     const struct batch *b)
 {
 	bool listed = b->end - b->first < set->nr || set->nr_asked < set->nr || !is_plain(set->dir);
+	int newest = fleet_set_newest(set, b->first, b->end);
 	const char *comma = "";
 
-	fprintf(out, "CREATE %sTEMP VIEW %s AS SELECT * FROM read_parquet(",
-		*b->types ? "OR REPLACE " : "", table);
+	fprintf(out, "CREATE %sTEMP VIEW %s AS SELECT *", *b->types ? "OR REPLACE " : "", table);
+	for (const struct fleet_added *a = fleet_added; a->table; a++)
+		if (strcmp(a->table, table) == 0 && newest < a->since)
+			fprintf(out, ", CAST(NULL AS %s) AS %s", a->is_text ? "VARCHAR" : "BIGINT",
+				a->name);
+	fputs(" FROM read_parquet(", out);
 	if (listed) {
 		fputc('[', out);
 		for (size_t i = b->first; i < b->end; i++) {

@@ -25,13 +25,21 @@ static bool is_plain(const char *path)
 
 /* ---- ClickHouse ---- */
 
+/* Files of several versions: all columns of all of them. */
+#define UNION "schema_inference_mode = 'union'"
+
 /* The table function that reads a table. */
 static void put_file(FILE *out, const struct fleet_set *set, const char *table)
 {
 	bool listed = set->nr_asked < set->nr;
 	const char *comma = "";
 
-	fputs("SELECT * FROM file('", out);
+	fputs("SELECT *", out);
+	for (const struct fleet_added *a = fleet_added; a->table; a++)
+		if (strcmp(a->table, table) == 0 && set->schema < a->since)
+			fprintf(out, ", CAST(NULL AS Nullable(%s)) AS %s",
+				a->is_text ? "String" : "Int64", a->name);
+	fputs(" FROM file('", out);
 	put_escaped(out, set->dir);
 	fputs(listed ? "/{" : "/job=*/rank=*", out);
 	for (size_t r = 0; r < set->nr && listed; r++) {
@@ -45,7 +53,9 @@ static void put_file(FILE *out, const struct fleet_set *set, const char *table)
 
 static void put_clickhouse(FILE *out, const struct fleet_set *set, const struct fleet_question *q)
 {
-	fputs("SET use_hive_partitioning = 1, cast_keep_nullable = 1, join_use_nulls = 1;\n", out);
+	fprintf(out,
+		"SET use_hive_partitioning = 1, cast_keep_nullable = 1, join_use_nulls = 1%s;\n",
+		set->is_mixed ? ", " UNION : "");
 	for (size_t i = 0; i < FLEET_TABLES; i++) {
 		if (!fleet_question_uses(q, fleet_tables[i]))
 			continue;
@@ -69,7 +79,8 @@ static void put_statement(FILE *out, const struct fleet_set *set, const struct f
 		fputc(')', out);
 		with = ",";
 	}
-	fprintf(out, ",%s\nFORMAT CSV\n", sql + strlen("WITH"));
+	fprintf(out, ",%s\n%sFORMAT CSV\n", sql + strlen("WITH"),
+		set->is_mixed ? "SETTINGS " UNION "\n" : "");
 }
 
 /* ---- Python ---- */
@@ -78,6 +89,16 @@ static void put_statement(FILE *out, const struct fleet_set *set, const struct f
 static void put_python(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, "%s = r\"\"\"%s\"\"\"\n", name, text);
+}
+
+/* What files of older versions lack has to be there as a column. */
+static void put_columns(FILE *out)
+{
+	fputs("ADDED = [", out);
+	for (const struct fleet_added *a = fleet_added; a->table; a++)
+		fprintf(out, "('%s', '%s', '%s'), ", a->table, a->name,
+			a->is_text ? "string" : "bigint");
+	fputs("]\n", out);
 }
 
 static int put_script(FILE *out, const char *script, const struct fleet_set *set,
@@ -99,6 +120,7 @@ static int put_script(FILE *out, const char *script, const struct fleet_set *set
 		if (fleet_set_asks(&set->ranks[i]))
 			fprintf(out, "'%s', ", set->ranks[i].folder);
 	fputs("]\n", out);
+	put_columns(out);
 	put_python(out, "PART", q->part);
 	put_python(out, "REST", q->rest);
 	fputs(main_at + 1, out);

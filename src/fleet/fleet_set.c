@@ -17,6 +17,12 @@ const char *const fleet_tables[FLEET_TABLES] = { "dispatches", "copies",    "cal
 						 "ranges",     "processes", "losses",
 						 "agents",     "counters",  "clocks" };
 
+const struct fleet_added fleet_added[] = {
+	{ "dispatches", "tid", false, 2 },
+	{ "dispatches", "communicator", true, 2 },
+	{ NULL, NULL, false, 0 },
+};
+
 char *fleet_set_columns(size_t table)
 {
 	return parquet_columns(fleet_tables[table]);
@@ -87,14 +93,30 @@ void fleet_set_problem(struct fleet_set *s, const char *fmt, ...)
 static void count_asked(struct fleet_set *s)
 {
 	s->nr_asked = 0;
+	s->is_mixed = false;
+	s->schema = 0;
 	memset(s->rows, 0, sizeof(s->rows));
 	for (size_t i = 0; i < s->nr; i++) {
 		if (!fleet_set_asks(&s->ranks[i]))
 			continue;
 		s->nr_asked++;
+		s->is_mixed |= (s->schema && s->schema != s->ranks[i].newest) ||
+			       s->ranks[i].schema != s->ranks[i].newest;
+		if (s->ranks[i].newest > s->schema)
+			s->schema = s->ranks[i].newest;
 		for (size_t t = 0; t < FLEET_TABLES; t++)
 			s->rows[t] += s->ranks[i].rows[t];
 	}
+}
+
+int fleet_set_newest(const struct fleet_set *s, size_t first, size_t end)
+{
+	int newest = 0;
+
+	for (size_t i = first; i < end; i++)
+		if (fleet_set_asks(&s->ranks[i]) && s->ranks[i].newest > newest)
+			newest = s->ranks[i].newest;
+	return newest;
 }
 
 void fleet_set_leave_out(struct fleet_set *s, struct fleet_rank *r, const char *what)
@@ -190,7 +212,7 @@ static int list_job(struct fleet_set *s, const char *name)
 }
 
 /* The footers of a rank's files. */
-static int look_at(struct fleet_set *s, struct fleet_rank *r, int *schema)
+static int look_at(struct fleet_set *s, struct fleet_rank *r)
 {
 	char path[PATH_MAX + NAME_MAX * 2], error[FLEET_ERROR], what[FLEET_ERROR + 64];
 	struct fleet_file *f;
@@ -212,9 +234,10 @@ static int look_at(struct fleet_set *s, struct fleet_rank *r, int *schema)
 			fleet_set_leave_out(s, r, what);
 			return 0;
 		}
-		if (*schema && *schema != f->schema)
-			s->is_mixed = true;
-		*schema = f->schema;
+		if (!r->schema || f->schema < r->schema)
+			r->schema = f->schema;
+		if (f->schema > r->newest)
+			r->newest = f->schema;
 		r->rows[i] = f->nr_rows;
 		fleet_file_close(f);
 	}
@@ -225,7 +248,7 @@ int fleet_set_open(struct fleet_set *s, const char *path)
 {
 	char *real = realpath(path, NULL);
 	struct dirent *entry;
-	int err = 0, schema = 0;
+	int err = 0;
 	DIR *dir;
 
 	memset(s, 0, sizeof(*s));
@@ -243,7 +266,7 @@ int fleet_set_open(struct fleet_set *s, const char *path)
 	if (s->nr)
 		qsort(s->ranks, s->nr, sizeof(*s->ranks), compare_ranks);
 	for (size_t i = 0; i < s->nr && !err; i++)
-		err = look_at(s, &s->ranks[i], &schema);
+		err = look_at(s, &s->ranks[i]);
 	count_asked(s);
 	return err;
 }

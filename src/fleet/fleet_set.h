@@ -23,13 +23,23 @@
 extern const char *const fleet_tables[FLEET_TABLES];
 char *fleet_set_columns(size_t table);
 
+/* Columns that files of older versions lack; engines get them as NULL. Ends in a row whose table is
+ * NULL. */
+struct fleet_added {
+	const char *table, *name;
+	bool is_text; /* else an integer of 64 bits */
+	int since;
+};
+extern const struct fleet_added fleet_added[];
+
 struct fleet_rank {
 	char *folder; /* job=JOB/rank=RANK, in the data set */
 	char *job;    /* decoded */
 	int64_t rank;
 	uint64_t rows[FLEET_TABLES];
-	bool bad;	/* left out */
-	bool is_hidden; /* not asked: fleet_set_ask() */
+	int schema, newest; /* versions of its tables: the oldest, the newest */
+	bool bad;	    /* left out */
+	bool is_hidden;	    /* not asked: fleet_set_ask() */
 };
 
 struct fleet_set {
@@ -37,7 +47,8 @@ struct fleet_set {
 	struct fleet_rank *ranks;
 	size_t nr, nr_bad;
 	uint64_t rows[FLEET_TABLES]; /* of the ranks that are asked */
-	bool is_mixed;		     /* files of several versions of the tables */
+	bool is_mixed;		     /* files of several versions of the tables are asked */
+	int schema;		     /* the newest of them; 0: none */
 	size_t nr_asked;	     /* ranks that engines are asked of */
 	/* what is wrong, as lines for a user: "FILE: what; what to do" */
 	char **problems;
@@ -59,6 +70,8 @@ static inline bool fleet_set_asks(const struct fleet_rank *r)
 void fleet_set_ask(struct fleet_set *s, const char *job, const int64_t *ranks, size_t nr_ranks);
 /* Leaves a rank out. `what`: a line. */
 void fleet_set_leave_out(struct fleet_set *s, struct fleet_rank *r, const char *what);
+/* The newest version of the tables of ranks from the first up to `end` that are asked; 0: none. */
+int fleet_set_newest(const struct fleet_set *s, size_t first, size_t end);
 /* A line of problems. */
 void fleet_set_problem(struct fleet_set *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -104,7 +104,7 @@ class Sets(Case):
         rows = []
         for name in sorted(glob.glob(self.path(f"{out}/{folder}/{table}.parquet"))):
             file = parquet.read(name)
-            self.assertEqual((file.table, file.metadata), (table, {"rtl.table": table, "rtl.schema": "1"}))
+            self.assertEqual((file.table, file.metadata), (table, {"rtl.table": table, "rtl.schema": "2"}))
             rows += file.dicts()
         return rows
 

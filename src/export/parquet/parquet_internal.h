@@ -67,6 +67,8 @@ enum {
 	D_CALL,
 	D_RANGE,
 	D_FLAGS,
+	D_TID,
+	D_COMMUNICATOR,
 };
 enum {
 	C_ID,
@@ -91,7 +93,7 @@ enum {
 extern const struct parquet_table parquet_tables[];
 #define PARQUET_MAX_TABLES 16
 /* Of the tables: a column is only ever added. In the metadata of each file, key rtl.schema. */
-#define PARQUET_SCHEMA "1"
+#define PARQUET_SCHEMA "2"
 
 /* ---- a column of a row group ---- */
 
@@ -184,6 +186,9 @@ struct parquet_rows {
 	} recent[PARQUET_SHAPES];
 	struct query_texts shape; /* a reader of rows in the order of their ids */
 	sqlite3_stmt *kernel, *text, *copy, *type, *description, *cause;
+	sqlite3_stmt *launch, *thread;
+	struct collective_calls *rccl; /* NULL: of RPD */
+	int64_t thread_id, tid;	       /* the last one that was looked up */
 	struct cause_reader *causes;
 	int64_t cause_op; /* the operation of the row of `cause`; INT64_MAX: there are no more */
 	/* of parquet_rows.c */

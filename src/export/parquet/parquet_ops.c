@@ -7,11 +7,16 @@
  * chunk of the trace has shapes of its own, so that those that were asked for last suffice.
  */
 #include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "analysis/collective_calls.h"
 #include "base/alloc.h"
 #include "export/parquet/parquet_internal.h"
 #include "query/cause.h"
+#include "query/collectives.h"
 #include "query/rows.h"
 #include "query/transfer.h"
 
@@ -28,9 +33,17 @@ struct parquet_name {
 	char *text; /* NULL: it is not known */
 	size_t size;
 	uint64_t hash;
+	bool is_collective;
 };
 
 /* ---- names and shapes ---- */
+
+static bool is_collective(const char *name)
+{
+#define MATCHES(pattern) || fnmatch(pattern, name, 0) == 0
+	return false COLLECTIVES_EACH(MATCHES);
+#undef MATCHES
+}
 
 static void forget_shapes(struct parquet_rows *r)
 {
@@ -74,6 +87,7 @@ static const struct parquet_name *name_of(struct parquet_rows *r, int64_t id, bo
 			return NULL;
 		name->size = strlen(name->text);
 		name->hash = map_hash(name->text, name->size);
+		name->is_collective = is_symbol && is_collective(name->text);
 		r->name_bytes += name->size;
 	}
 	if (map_put(&r->name_index, key, r->nr_names++))
@@ -169,12 +183,55 @@ static int64_t gpu_of(const struct parquet_rows *r, const int64_t *op)
 	return r->q->ours && op[OP_GPU] >= 0 ? op[OP_GPU] % 1000 : op[OP_GPU];
 }
 
-static int put_dispatch(struct parquet_rows *r, const int64_t *op)
+/* ---- threads and communicators ---- */
+
+static void put_thread(struct parquet_rows *r, struct parquet_chunk *c, int64_t thread_id)
+{
+	if (thread_id && thread_id != r->thread_id) {
+		sqlite3_stmt *row = query_row(r->thread, thread_id);
+
+		r->thread_id = row ? thread_id : 0;
+		r->tid = row ? sqlite3_column_int64(row, 0) : 0;
+	}
+	put_known(c, thread_id && thread_id == r->thread_id, r->tid);
+}
+
+/* The communicator of the call of RCCL that launched a kernel of collectives. 0 or -errno. */
+static int put_communicator(struct parquet_rows *r, struct parquet_chunk *c, const int64_t *op)
+{
+	sqlite3_stmt *row = r->rccl && op[OP_CALL] ? query_row(r->launch, op[OP_CALL]) : NULL;
+	struct collective_launch launch = { 0 };
+	char id[20];
+	int ret = 0;
+
+	if (row) {
+		const struct collective_call call = { .id = op[OP_CALL],
+						      .pid = sqlite3_column_int64(row, 0),
+						      .tid = sqlite3_column_int64(row, 1),
+						      .begin = sqlite3_column_int64(row, 2),
+						      .name = sqlite3_column_int64(row, 3) };
+
+		/* a GPU of a process */
+		ret = collective_calls_find(r->rccl, &call,
+					    (size_t)((op[OP_ID] >> 32) * 1000 + gpu_of(r, op)),
+					    &launch);
+	}
+	if (!launch.id) {
+		parquet_chunk_null(c);
+	} else {
+		snprintf(id, sizeof(id), "%016" PRIx64, launch.id);
+		parquet_chunk_string(c, id);
+	}
+	return ret;
+}
+
+static int put_dispatch(struct parquet_rows *r, const int64_t *op, int64_t thread_id)
 {
 	struct parquet_file *f = r->files[PARQUET_DISPATCHES];
 	struct parquet_chunk *c = parquet_file_columns(f);
 	const struct parquet_shape *shape = op[OP_SHAPE] ? shape_of(r, op[OP_SHAPE]) : NULL;
 	const struct parquet_name *name;
+	int ret = 0;
 
 	if (op[OP_SHAPE] && !shape)
 		return -ENOMEM;
@@ -194,7 +251,12 @@ static int put_dispatch(struct parquet_rows *r, const int64_t *op)
 	for (size_t i = 0; i < 6; i++)
 		put_known(&c[D_GRID_X + i], shape && shape->has_sizes, shape ? shape->sizes[i] : 0);
 	put_times(r, &c[D_BEGIN], op);
-	return parquet_file_row(f);
+	put_thread(r, &c[D_TID], thread_id);
+	if (!name->is_collective)
+		parquet_chunk_null(&c[D_COMMUNICATOR]);
+	else
+		ret = put_communicator(r, &c[D_COMMUNICATOR], op);
+	return ret ? ret : parquet_file_row(f);
 }
 
 static int put_copy(struct parquet_rows *r, const int64_t *op)
@@ -218,12 +280,15 @@ static int put_copy(struct parquet_rows *r, const int64_t *op)
 	return parquet_file_row(f);
 }
 
-static int put_operation(void *arg, const int64_t *op)
+static int put_any(struct parquet_rows *r, const int64_t *op, int64_t thread_id)
 {
-	struct parquet_rows *r = arg;
-
 	r->q->res->nr_ops++;
-	return op[OP_COPY] ? put_copy(r, op) : put_dispatch(r, op);
+	return op[OP_COPY] ? put_copy(r, op) : put_dispatch(r, op, thread_id);
+}
+
+static int put_operation(void *rows, const int64_t *op)
+{
+	return put_any(rows, op, 0);
 }
 
 /* ---- of a database of rtl ---- */
@@ -238,10 +303,11 @@ enum {
 	READ_MARKER,
 	READ_CORRELATION,
 	READ_SHAPE,
-	READ_FLAGS
+	READ_FLAGS,
+	READ_THREAD
 };
 static const char read_columns[] =
-	"O.id, O.gpuId, O.queueId, O.start, O.\"end\", O.roctxId, O.correlation_id, K.shape_id, K.flags";
+	"O.id, O.gpuId, O.queueId, O.start, O.\"end\", O.roctxId, O.correlation_id, K.shape_id, K.flags, K.thread_id";
 static const char read_from[] =
 	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id WHERE O.id BETWEEN ?1 AND ?2";
 
@@ -308,7 +374,7 @@ static int take_operation(void *arg, sqlite3_value **values)
 	}
 	ret = find_cause(r, op);
 	if (ret == 0)
-		ret = put_operation(r, op);
+		ret = put_any(r, op, sqlite3_value_int64(values[READ_THREAD]));
 	return ret == -ENOMEM ? query_fail_memory(r->q) : ret;
 }
 
@@ -343,6 +409,8 @@ static int prepare_ours(struct parquet_rows *r)
 		{ &r->copy,
 		  "SELECT kind, bytes, src, dst, means, flags FROM temp.parquet_copy WHERE "
 		  "op_id = ?1" },
+		{ &r->thread, "SELECT tid FROM rtl_thread WHERE id = ?1" },
+		{ &r->launch, "SELECT pid, tid, start, apiName_id FROM rocpd_api WHERE id = ?1" },
 		{ &r->description, "SELECT description_id FROM rocpd_op WHERE id = ?1" },
 		{ &r->cause, "SELECT L.op_id, L.api_id, S.number FROM temp.query_cause L LEFT JOIN "
 			     "temp.query_stream S ON S.block = L.op_id >> 32 AND S.name = L.stream "
@@ -352,6 +420,8 @@ static int prepare_ours(struct parquet_rows *r)
 
 	if (ret == 0)
 		ret = query_run(r->q, copies_sql);
+	if (ret == 0)
+		ret = collective_calls_open(r->q, &r->rccl);
 	return ret ? ret : query_prepare_all(r->q, list, sizeof(list) / sizeof(list[0]));
 }
 
@@ -383,4 +453,7 @@ void parquet_ops_end(struct parquet_rows *r)
 	sqlite3_finalize(r->type);
 	sqlite3_finalize(r->description);
 	sqlite3_finalize(r->cause);
+	sqlite3_finalize(r->thread);
+	sqlite3_finalize(r->launch);
+	collective_calls_close(r->rccl);
 }

@@ -53,6 +53,8 @@ static const struct parquet_column dispatches[] = {
 	C("block_z", INT, DICTIONARY, "work-items of a workgroup", NULLABLE),
 	BEGIN_END(""),
 	CAUSED,
+	C("tid", INT, DICTIONARY, "thread that submitted it", NULLABLE),
+	C("communicator", TEXT, DICTIONARY, "of a kernel of collectives, where RCCL's calls are recorded: id of the communicator, the same on all of its ranks", NULLABLE),
 };
 
 static const struct parquet_column copies[] = {

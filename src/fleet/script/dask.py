@@ -38,23 +38,24 @@ def connect():
     return db
 
 
-def load(db, folder, table):
+def load(db, folder, table, added):
     """The rows of a table of a rank, with job and rank from the folder's name."""
     job, rank = (part.split("=", 1)[1] for part in folder.rstrip("/").split("/")[-2:])
     job = int(job) if job.lstrip("-").isdigit() else job
     file = pyarrow.dataset.dataset(f"{folder}/{table}.parquet", format="parquet", partitioning=None)
     names = file.schema.names
-    db.execute(f"CREATE TABLE {table} (job, rank, " + ", ".join(f'"{n}"' for n in names) + ")")
-    insert = f"INSERT INTO {table} VALUES (" + ", ".join("?" * (len(names) + 2)) + ")"
+    lacks = [name for of, name, _ in added if of == table and name not in names]
+    db.execute(f"CREATE TABLE {table} (job, rank, " + ", ".join(f'"{n}"' for n in names + lacks) + ")")
+    insert = f"INSERT INTO {table} (job, rank, " + ", ".join(f'"{n}"' for n in names) + ") VALUES (" + ", ".join("?" * (len(names) + 2)) + ")"
     for batch in file.to_batches(batch_size=BATCH):
         columns = [c.to_pylist() for c in batch.columns]
         db.executemany(insert, ((job, int(rank), *row) for row in zip(*columns)))
 
 
-def ask_rank(folder, tables, part):
+def ask_rank(folder, tables, part, added):
     db = connect()
     for table in tables:
-        load(db, folder, table)
+        load(db, folder, table, added)
     cursor = db.execute(part)
     return [c[0] for c in cursor.description], cursor.fetchall()
 
@@ -63,7 +64,7 @@ def main():
     client = Client(sys.argv[1]) if len(sys.argv) > 1 else Client(processes=True, dashboard_address=None)
     tables = [t for t in TABLES if t in PART.replace("\n", " ").replace("(", " ").replace(")", " ").split()]
     folders = [f"{DIR}/{folder}" for folder in FOLDERS]
-    answers = client.gather(client.map(ask_rank, folders, tables=tables, part=PART, pure=False, retries=3))
+    answers = client.gather(client.map(ask_rank, folders, tables=tables, part=PART, added=ADDED, pure=False, retries=3))
     db = connect()
     db.execute("CREATE TABLE part (" + ", ".join(f'"{n}"' for n in answers[0][0]) + ")")
     for names, rows in answers:

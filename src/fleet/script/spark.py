@@ -8,6 +8,7 @@ import csv
 import sys
 
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit
 
 TABLES = ("dispatches", "copies", "calls", "ranges", "processes", "losses", "agents", "counters", "clocks")
 
@@ -16,7 +17,11 @@ def main():
     spark = SparkSession.builder.appName("rtl fleet").getOrCreate()
     for table in TABLES:
         files = spark.read.option("basePath", DIR).option("mergeSchema", "true")
-        files.parquet(*[f"{DIR}/{folder}/{table}.parquet" for folder in FOLDERS]).createOrReplaceTempView(table)
+        rows = files.parquet(*[f"{DIR}/{folder}/{table}.parquet" for folder in FOLDERS])
+        for of, name, kind in ADDED:
+            if of == table and name not in rows.columns:
+                rows = rows.withColumn(name, lit(None).cast(kind))
+        rows.createOrReplaceTempView(table)
     rows = spark.sql("WITH part AS (\n" + PART + "\n)" + (", " + REST[5:] if REST.startswith("WITH ") else "\n" + REST))
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(rows.columns)
