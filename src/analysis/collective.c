@@ -358,7 +358,7 @@ static int note_order(struct reader *r, struct set *set, const struct collective
 	struct collective_order *orders = r->out->orders, *o;
 	char *names[2];
 
-	if (set->order != SIZE_MAX && number > orders[set->order].number) {
+	if (set->order != SIZE_MAX && number + 1 > orders[set->order].number) {
 		orders[set->order].count++;
 		return 0;
 	}
@@ -379,7 +379,7 @@ static int note_order(struct reader *r, struct set *set, const struct collective
 		o->names[i] = names[i];
 		o->lanes[i] = r->ops.channels[set->channels[i ? other : 0]].lane;
 	}
-	o->number = number;
+	o->number = number + 1;
 	o->count++;
 	return names[0] && names[1] ? 0 : query_fail_memory(r->q);
 }
@@ -519,7 +519,7 @@ static enum collective_class class_apart(const struct reader *r, const struct se
 static int complete(struct reader *r, struct set *set, uint64_t number)
 {
 	const struct collective_event *events = set->open + number % set->cap * set->nr;
-	struct collective_one one = { .channel = set->number, .number = number, .nr = set->nr };
+	struct collective_one one = { .channel = set->number, .number = number + 1, .nr = set->nr };
 	bool is_clear = true;
 	struct collective_group *g = NULL;
 	int64_t first = INT64_MAX, done = 0, skew, transfer, late;

@@ -106,7 +106,7 @@ struct collective_order {
 	bool by_calls; /* as of a group */
 	size_t lanes[2];
 	char *names[2];
-	uint64_t number; /* of the first such collective in the channel, from 0 */
+	uint64_t number; /* of the first such collective in the channel, from 1 */
 	uint64_t count;	 /* of such collectives in the channel */
 };
 
@@ -137,7 +137,7 @@ struct collective_one {
 	size_t channel;
 	bool by_calls;	 /* channel is a communicator, else a queue */
 	size_t set;	 /* number of the lanes that share it: several sets may have one channel */
-	uint64_t number; /* in the channel, from 0 */
+	uint64_t number; /* in the channel, from 1, as in rtl_collective */
 	/* from the first arrival to the last, and from there to the end; not of class
 	 * inconclusive */
 	int64_t skew_ns, transfer_ns;

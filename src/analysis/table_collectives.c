@@ -197,7 +197,7 @@ static void note_rest(struct sheet *out, const struct collectives *c)
 		sheet_note(
 			out,
 			"the order differs: collective %s is %s on %s and %s on %s; %llu such in all",
-			figure_count(text, o->number + 1), o->names[0], c->lanes[o->lanes[0]].name,
+			figure_count(text, o->number), o->names[0], c->lanes[o->lanes[0]].name,
 			o->names[1], c->lanes[o->lanes[1]].name, (unsigned long long)o->count);
 	}
 	if (c->nr_incomplete)

@@ -374,7 +374,7 @@ class Lane(PerfettoReader):
         self.read(self.convert(db, "pftrace", "t.pftrace"))
         slices = self.of("collective")
         whole = [s for s in slices if s.name == "ncclAllReduce"]
-        self.assertEqual([s.args["number"] for s in whole], list(range(30)))
+        self.assertEqual([s.args["number"] for s in whole], list(range(1, 31)))
         self.assertEqual(len({s.track for s in slices}), 1)
         with sqlite3.connect(self.path(db)) as connection:
             rows = connection.execute("SELECT min(begin_ns), max(begin_ns), max(end_ns) FROM rtl_collective GROUP BY number ORDER BY 1").fetchall()

@@ -302,18 +302,18 @@ class Ranks(Case):
             page.wait("document.body && document.body.dataset.loaded")
             page.click_on("#tab-timeline")
             # the collective, then the kernel of each rank
-            for chosen in ["trace.find(['collectives'], 'id', 7)"] + [f"trace.find(['kernels'], 'id', {op})" for _, op in ops]:
+            for chosen in ["trace.find(['collectives'], 'id', 8)"] + [f"trace.find(['kernels'], 'id', {op})" for _, op in ops]:
                 page.evaluate(f"rtlReport.page.timeline.select(rtlReport.{chosen}, true)")
                 page.wait("rtlReport.page.timeline.arrows.filter(a => a.at !== undefined).length === 3")
                 arrows = page.evaluate("rtlReport.page.timeline.arrows.filter(a => a.at !== undefined).map(a => [a.from.id, a.to.id, a.at === a.from.begin])")
                 self.assertEqual(sorted(arrows), sorted([ops[0][1], op, True] for _, op in ops[1:]))
                 page.wait("document.querySelectorAll('#details li').length === 3")
                 text = page.evaluate("document.querySelector('#details').innerText")
-                self.assertIn("number 7, skew", text)
+                self.assertIn("number 8, skew", text)
                 self.assertIn("rank 2 (launched late)", text)
                 shown = page.evaluate("[...document.querySelectorAll('#details li')].map(e => e.firstChild.textContent)")
                 self.assertEqual(sorted(shown), sorted(f"rank {rank}" for rank, _ in ops[1:]))
-            self.assertEqual(page.evaluate("rtlReport.trace.collectiveOf(rtlReport.trace.find(['collectives'], 'id', 7)).then(one => one.ranks.map(r => r.wait))", ),
+            self.assertEqual(page.evaluate("rtlReport.trace.collectiveOf(rtlReport.trace.find(['collectives'], 'id', 8)).then(one => one.ranks.map(r => r.wait))", ),
                              sorted(w for w, in waits))
             page.evaluate("rtlReport.page.timeline.drawNow()")
             # a kernel that is no collective has none

@@ -291,7 +291,7 @@ TEST(another_order_on_a_rank_is_found)
 
 	read_made(make(&p), NULL, &seen, &found);
 	CHECK_EQ_UINT(found.nr_orders, 1);
-	CHECK_EQ_UINT(found.orders[0].number, 6);
+	CHECK_EQ_UINT(found.orders[0].number, 7);
 	CHECK_EQ_UINT(found.orders[0].count, 2);
 	CHECK_EQ_UINT(found.orders[0].channel, 0);
 	CHECK(!found.orders[0].by_calls);
