@@ -15,46 +15,62 @@
 struct counter {
 	_Alignas(64) int64_t calls; /* of all threads that had it, one after the other */
 	_Atomic int64_t flushed;
-	_Atomic bool is_taken;
 };
 
 /* atomic; of a counter's calls the owner alone writes them */
 static struct counter counters[LEFT_OUT_MAX_THREADS];
-static _Atomic uint32_t nr_used; /* from the first one on */
+static _Atomic uint32_t nr_used;			  /* from the first one on */
+static _Atomic uint64_t taken[LEFT_OUT_MAX_THREADS / 64]; /* a bit for each */
 
 /* Far below 0, however often threads without a counter add to it. */
 _Alignas(64) int64_t left_out_none = INT64_MIN;
 
+/* The number of a free counter, which the caller then has; LEFT_OUT_MAX_THREADS: none is free. */
+static uint32_t take(void)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(taken); i++) {
+		uint64_t old = atomic_load_explicit(&taken[i], memory_order_relaxed);
+
+		while (~old) {
+			uint64_t bit = ~old & (old + 1);
+
+			/* acquire: pairs with the release of the thread that had it */
+			old = atomic_fetch_or_explicit(&taken[i], bit, memory_order_acquire);
+			if (!(old & bit))
+				return i * 64 + (uint32_t)__builtin_ctzll(bit);
+		}
+	}
+	return LEFT_OUT_MAX_THREADS;
+}
+
 void left_out_begin(void)
 {
 	struct thread *t = thread_get();
+	uint32_t used = atomic_load_explicit(&nr_used, memory_order_relaxed), i;
 
 	if (t->left_out != &left_out_none)
 		return;
-	for (uint32_t i = 0; i < LEFT_OUT_MAX_THREADS; i++) {
-		uint32_t used = atomic_load_explicit(&nr_used, memory_order_relaxed);
-
-		/* acquire: pairs with the release of the thread that had it */
-		if (atomic_exchange_explicit(&counters[i].is_taken, true, memory_order_acquire))
-			continue;
-		/* relaxed: a flush that misses a new counter leaves it to the next one */
-		while (used <= i && !atomic_compare_exchange_weak(&nr_used, &used, i + 1))
-			;
-		t->left_out = &counters[i].calls;
-		t->submitter |= THREAD_LEFT_OUT;
+	i = take();
+	if (i == LEFT_OUT_MAX_THREADS)
 		return;
-	}
+	/* a flush that misses a new counter leaves it to the next one */
+	while (used <= i && !atomic_compare_exchange_weak(&nr_used, &used, i + 1))
+		;
+	t->left_out = &counters[i].calls;
+	t->submitter |= THREAD_LEFT_OUT;
 }
 
 static void thread_ends(struct thread *t)
 {
 	struct counter *c = RTL_CONTAINER_OF(t->left_out, struct counter, calls);
+	size_t i;
 
 	if (t->left_out == &left_out_none)
 		return;
+	i = (size_t)(c - counters);
 	t->left_out = &left_out_none;
 	/* release: the next owner adds to what this one has counted */
-	atomic_store_explicit(&c->is_taken, false, memory_order_release);
+	atomic_fetch_and_explicit(&taken[i / 64], ~(UINT64_C(1) << i % 64), memory_order_release);
 }
 
 void left_out_flush(void)

@@ -382,10 +382,10 @@ TEST(left_out_call_is_not_counted_as_missed)
 	pause_set(true);
 	corr_take(t);
 	pause_set(false);
-	t->call_left_out = true; /* and continues */
+	thread_leave_out(t, 1); /* and continues */
 	corr_take(t);
 	CHECK_EQ_INT(orphans, 1);
-	t->call_left_out = false;
+	thread_leave_out(t, 0);
 	corr_take(t);
 	CHECK_EQ_INT(orphans, 2);
 }
