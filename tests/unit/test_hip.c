@@ -395,11 +395,11 @@ static uint64_t nr_left_out(void)
 	return sink_record_loss(SPOOL_REASON_filtered_call);
 }
 
-static void begin_with_calls(const char *calls)
+static void begin_with_calls(const char *backend, const char *calls)
 {
 	load();
 	setenv("RTL_CALLS", calls, 1);
-	begin("hip", "auto");
+	begin("hip", backend);
 	filter_init();
 	left_out_init();
 }
@@ -409,7 +409,7 @@ TEST(left_out_function_is_a_jump_that_counts)
 	const void *ordinary = hip_ordinary[HIP_OP_hipGetLastError];
 	pthread_t thread;
 
-	begin_with_calls("^hipInit$");
+	begin_with_calls("auto", "^hipInit$");
 	CHECK(is_ordinary(HIP_OP_hipGetLastError));
 	make_three_calls(NULL);
 	CHECK(atomic_load(&hip_entries[HIP_OP_hipGetLastError]) != ordinary);
@@ -429,7 +429,7 @@ TEST(left_out_function_is_a_jump_that_counts)
 
 TEST(left_out_calls_in_a_pause_are_counted_as_paused)
 {
-	begin_with_calls("^hipInit$");
+	begin_with_calls("auto", "^hipInit$");
 	make_three_calls(NULL);
 	pause_set(true);
 	make_three_calls(NULL);
@@ -441,7 +441,7 @@ TEST(left_out_calls_in_a_pause_are_counted_as_paused)
 
 TEST(left_out_function_is_seen_once_a_subscriber_wants_it)
 {
-	begin_with_calls("^hipInit$");
+	begin_with_calls("auto", "^hipInit$");
 	make_three_calls(NULL);
 	live_want(live_subscribe(&of_calls), API_HIP, HIP_OP_hipGetLastError, BOTH);
 	CHECK(is_ordinary(HIP_OP_hipGetLastError));
@@ -647,6 +647,38 @@ TEST(call_by_callback_has_arguments_and_status)
 static bool is_missed(void)
 {
 	return corr_take(thread_get()) & EVENT_MISSED;
+}
+
+TEST(left_out_call_by_callback_is_counted_and_not_seen)
+{
+	uint32_t out = id_of(HIP_OP_hipFree), in = id_of(HIP_OP_hipMalloc);
+
+	begin_with_calls("callback", "^hipMalloc$");
+	callback_on_runtime();
+	errno = 77;
+	for (unsigned i = 1; i <= 3; i++) {
+		CHECK_NULL(runtime_call(out, NULL));
+		CHECK(!is_missed());
+		CHECK_NULL(thread_get()->live_top);
+		runtime_call(out, lib);
+		CHECK_EQ_UINT(nr_left_out(), i);
+	}
+	CHECK_EQ_INT(errno, 77);
+	CHECK(thread_self.left_out != &left_out_none);
+	/* the next call is not within it, and a call within that is the runtime's own */
+	CHECK_NOT_NULL(runtime_call(in, NULL));
+	CHECK_NULL(inner_call(out));
+	runtime_call(out, lib);
+	runtime_call(in, lib);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+	CHECK_EQ_UINT(nr_left_out(), 3);
+	/* in a pause */
+	pause_set(true);
+	runtime_call(out, NULL);
+	runtime_call(out, lib);
+	pause_set(false);
+	CHECK_EQ_UINT(nr_left_out(), 3);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
 }
 
 /* Without wrappers. */

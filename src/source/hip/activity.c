@@ -217,6 +217,9 @@ static RTL_NOINLINE struct hip_data *begin_in_hip(uint32_t id, uintptr_t height,
 
 	if (!wanted && !is_needed(c) && !atomic_load_explicit(&join_calls, memory_order_relaxed))
 		return NULL;
+	if (!wanted && callback_is_on() && !atomic_load_explicit(&ops_mask, memory_order_relaxed) &&
+	    callback_leaves_out(c, height))
+		return NULL;
 	if (RTL_UNLIKELY(!mask || !f || t->live_top || (t->corr_current | t->kept_out) ||
 			 special_any(SPECIAL_PAUSED) || callback_is_on()))
 		return begin_quietly(id, 0, height, data);
@@ -272,7 +275,10 @@ void activity_end(uint32_t id)
 	struct thread *t = &thread_self;
 	struct live_frame *f = live_top(t);
 
-	if (RTL_UNLIKELY(!f || f->call.operation != id))
+	/* the call was left out */
+	if (!f)
+		return;
+	if (RTL_UNLIKELY(f->call.operation != id))
 		end_any(id);
 	else if (f->is_alone)
 		live_end_alone(t, f);

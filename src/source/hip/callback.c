@@ -25,6 +25,8 @@
 #include "base/log.h"
 #include "event/corr.h"
 #include "event/join.h"
+#include "event/left_out.h"
+#include "event/pause.h"
 #include "event/special.h"
 #include "hip_ops_gen.h"
 #include "source/hip/activity_internal.h"
@@ -142,6 +144,29 @@ bool callback_passes(const struct hip_callback *c)
 		return false;
 	if (hip_ops[c->op].step == API_PREPARES_LAST)
 		thread_self.configured = REC_F_CONFIGURED;
+	return true;
+}
+
+RTL_NO_TSAN bool callback_leaves_out(const struct hip_callback *c, uintptr_t height)
+{
+	struct thread *t = &thread_self;
+
+	if (!c || !api_is_left_out(API_HIP, c->op) || special_any(SPECIAL_NOT_ON) ||
+	    t->kept_out_or_inside || t->corr_current)
+		return false;
+	if (t->call_left_out) {
+		/* else that call is over, as in api_enter_slow() */
+		if (pause_is_on() || (height < t->call_left_out && t->domain_left_out))
+			return false;
+		thread_leave_out(t, 0);
+	}
+	/* as HIP_LEFT() does */
+	if (RTL_UNLIKELY(++*t->left_out < 0)) {
+		left_out_begin();
+		return false;
+	}
+	if (hip_ops[c->op].step == API_LAUNCHES)
+		t->configured = 0;
 	return true;
 }
 

@@ -33,6 +33,10 @@ void callback_end(uint32_t id, struct live_frame *f);
 /* HOT: a call begins that has no record of its own, as part of another one (event/filter.h); it is
  * noted for that one. */
 bool callback_passes(const struct hip_callback *c);
+/* HOT: whether the user leaves out the call that begins, and it is counted: nothing more is to be
+ * done about it, and its end is ignored. false: callback_begin() decides. `height`: of the call's
+ * frame. */
+bool callback_leaves_out(const struct hip_callback *c, uintptr_t height);
 
 /* HOT: a call of this op whose status is needed begins: it may take the last error away, which is
  * its status. */
