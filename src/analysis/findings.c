@@ -596,8 +596,8 @@ static void find_order(struct search *f)
 	found = add_finding(
 		f, FINDINGS_HIGH,
 		"Ranks call collectives in different orders: number %s of %s %zu is %s on %s and %s on %s; %s differ in all.",
-		figure_count(number, o->number), o->by_calls ? "communicator" : "queue",
-		o->channel, o->names[0], f->collectives.lanes[o->lanes[0]].name, o->names[1],
+		figure_count(number, o->number), o->by_calls ? "communicator" : "queue", o->channel,
+		o->names[0], f->collectives.lanes[o->lanes[0]].name, o->names[1],
 		f->collectives.lanes[o->lanes[1]].name, figure_count(count, o->count));
 	add_number(found, "number", "1", (double)o->number);
 	add_number(found, "count", "1", (double)o->count);
