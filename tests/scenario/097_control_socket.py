@@ -345,7 +345,7 @@ def top_ends_with_the_process():
     top = subprocess.Popen(
         [RTL_BIN, "top", "-d", "100", str(r.pid)], env=clean_env(r.env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(0.3)
+    contains("the first look", top.stdout.readline(), "\n")
     end(p, r)
     out, err = top.communicate(timeout=30)
     equal("status", top.returncode, 0)
