@@ -104,6 +104,23 @@ static void put_cpu(struct tree_text *f)
 	end_file(f);
 }
 
+/* Two GPUs of one hive have links of their own; the others meet at the host's PCIe. */
+static bool is_hive(unsigned int gpu, unsigned int peer)
+{
+	uint64_t hive = gpu_kind(gpu)->hive;
+
+	return hive && gpu_kind(peer)->hive == hive;
+}
+
+static unsigned int nr_peers(unsigned int gpu, bool in_hive)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int peer = 0; peer < knobs.devices; peer++)
+		nr += peer != gpu && is_hive(gpu, peer) == in_hive;
+	return nr;
+}
+
 static void put_gpu(struct tree_text *f, unsigned int gpu)
 {
 	const struct gpu_kind *k = gpu_kind(gpu);
@@ -113,8 +130,8 @@ static void put_gpu(struct tree_text *f, unsigned int gpu)
 	line(f, "simd_count", (uint64_t)k->nr_cus * GPU_SIMDS_PER_CU);
 	line(f, "mem_banks_count", 1); /* LDS and scratch memory are the thunk's own */
 	line(f, "caches_count", 2);    /* asserted */
-	line(f, "io_links_count", knobs.devices);
-	line(f, "p2p_links_count", 0);
+	line(f, "io_links_count", 1 + nr_peers(gpu, true));
+	line(f, "p2p_links_count", nr_peers(gpu, false));
 	line(f, "cpu_core_id_base", 0);
 	line(f, "simd_id_base", 0x80000000u + gpu * 0x1000);
 	line(f, "max_waves_per_simd", k->waves_per_simd);
@@ -182,19 +199,20 @@ static void put_cache(struct tree_text *f, unsigned int node, unsigned int level
 	end_file(f);
 }
 
-/* Two GPUs of one hive have links of their own; the others meet at the host's PCIe. */
+/* As the kernel's: links of the hardware are io_links, a way from GPU to GPU by the host's PCIe is
+ * in p2p_links. librocm_smi64 ends the process at an io_link of two GPUs that is not XGMI. */
 static void put_link(struct tree_text *f, unsigned int node, unsigned int to, unsigned int number)
 {
-	uint64_t hive = node && to ? gpu_kind(node - 1)->hive : 0;
-	bool xgmi = hive && gpu_kind(to - 1)->hive == hive;
+	bool is_peer = node && to, xgmi = is_peer && is_hive(node - 1, to - 1);
 
-	begin_file(f, NODE "io_links/%u/properties", node, number);
+	begin_file(f, NODE "%s/%u/properties", node, is_peer && !xgmi ? "p2p_links" : "io_links",
+		   number);
 	line(f, "type", xgmi ? LINK_XGMI : LINK_PCIE);
 	line(f, "version_major", xgmi ? 0 : 3);
 	line(f, "version_minor", 0);
 	line(f, "node_from", node);
 	line(f, "node_to", to);
-	line(f, "weight", xgmi ? 15 : node && to ? 40 : 20);
+	line(f, "weight", xgmi ? 15 : is_peer ? 40 : 20);
 	line(f, "min_latency", 0);
 	line(f, "max_latency", 0);
 	line(f, "min_bandwidth", xgmi ? 50000 : 312);
@@ -206,7 +224,7 @@ static void put_link(struct tree_text *f, unsigned int node, unsigned int to, un
 
 static void put_node(struct tree_text *f, unsigned int node)
 {
-	unsigned int nr = 0;
+	unsigned int nr_io = 0, nr_p2p = 0;
 
 	begin_file(f, NODE "gpu_id", node);
 	fprintf(f->out, "%u\n", node ? gpu_number(node - 1) : 0);
@@ -223,8 +241,10 @@ static void put_node(struct tree_text *f, unsigned int node)
 	if (node)
 		put_cache(f, node, 2);
 	for (unsigned int to = 0; to <= knobs.devices; to++) {
+		bool is_p2p = node && to && !is_hive(node - 1, to - 1);
+
 		if (to != node)
-			put_link(f, node, to, nr++);
+			put_link(f, node, to, is_p2p ? nr_p2p++ : nr_io++);
 	}
 }
 
