@@ -184,7 +184,9 @@ int walk_begin(struct walk **out, struct query *q, const struct walk_ops *ops, v
 		alloc_grow(NULL, 0, &walk->op.notes.max, WALK_NOTES, sizeof(struct walk_note));
 	walk->event.notes.own =
 		alloc_grow(NULL, 0, &walk->event.notes.max, WALK_NOTES, sizeof(struct walk_note));
-	if (!walk->op.notes.own || !walk->event.notes.own)
+	walk->collective.notes.own = alloc_grow(NULL, 0, &walk->collective.notes.max, WALK_NOTES,
+						sizeof(struct walk_note));
+	if (!walk->op.notes.own || !walk->event.notes.own || !walk->collective.notes.own)
 		return query_fail_memory(q);
 	return prepare(walk);
 }
@@ -214,6 +216,8 @@ void walk_end(struct walk *walk)
 	alloc_free(walk->counters);
 	alloc_free(walk->op.notes.own);
 	alloc_free(walk->event.notes.own);
+	alloc_free(walk->collective.notes.own);
+	walk_joints_fini(&walk->joints);
 	map_fini(&walk->function_index);
 	alloc_free(walk->all);
 	alloc_free(walk);

@@ -12,6 +12,7 @@
 #ifndef RTL_EXPORT_WALK_H
 #define RTL_EXPORT_WALK_H
 
+#include "analysis/collective_tracks.h"
 #include "export/kept.h"
 #include "export/tracks.h"
 #include "query/rows.h"
@@ -59,7 +60,11 @@
 	X(ERROR, "error", "error")                                                                 \
 	X(TID, "tid", "tid")                                                                       \
 	X(PARENT_ID, "parent_id", "parent_id")                                                     \
-	X(UNCLOSED, "unclosed", "unclosed")
+	X(UNCLOSED, "unclosed", "unclosed")                                                        \
+	X(NUMBER, "number", "number") /* in the channel of the collective, from 1 */               \
+	X(CLASS, "class", "class")                                                                 \
+	X(SKEW_NS, "skew_ns", "skew_ns")                                                           \
+	X(TRANSFER_NS, "transfer_ns", "transfer_ns")
 
 enum walk_key {
 #define WALK_KEY_ID(id, name, rocprofv3) WALK_##id,
@@ -119,6 +124,12 @@ struct walk_sample {
 	double value;
 };
 
+/* A collective of several GPUs. */
+struct walk_collective {
+	const struct collective_slices *slices;
+	struct walk_notes notes;
+};
+
 /* Functions return 0, or -errno, which ends the walk. */
 struct walk_ops {
 	int (*operation)(void *w, const struct walk_operation *op);
@@ -147,6 +158,26 @@ int walk_operations(struct walk *walk);
 int walk_operations_by(struct walk *walk, enum rows_order order);
 /* Counters of each GPU, one after the other, by time. A counter of dispatches is 0 between them. */
 int walk_samples(struct walk *walk);
+
+/* Collectives, for which `put` is called, by their tracks' channels in the order of time. None of a
+ * part of the processes. Before walk_operations(): the walk keeps the kernels of the first
+ * WALK_JOINT ranks, 32 bytes each, for walk_joint(). */
+typedef int (*walk_collective_fn)(void *w, const struct walk_collective *collective);
+int walk_collectives(struct walk *walk, walk_collective_fn put);
+
+#define WALK_JOINT 262144u
+
+/* The kernels of a collective that are joined by arrows: from that of the last rank, at its begin,
+ * to those that run then, which waited for it. */
+struct walk_joint {
+	int64_t begin;	    /* of the last rank's kernel */
+	const int64_t *ops; /* ids; the last rank's is the first */
+	size_t nr, first;   /* `first`: number of ops[0] among all kernels that are joined */
+};
+/* False: the operation is not of one. *number: which one of `ops`. */
+bool walk_joint(const struct walk *walk, int64_t op, struct walk_joint *joint, size_t *number);
+/* All of them, one after the other: begin with *at = 0. False: there is no further one. */
+bool walk_joint_next(const struct walk *walk, size_t *at, struct walk_joint *joint);
 
 /* What caused an operation: a call; else a range, which has no correlation id. */
 struct walk_cause {

@@ -4,6 +4,7 @@
  *	walk.c		parts, names, samples
  *	walk_op.c	operations, and their annotations
  *	walk_call.c	calls and markers, and theirs
+ *	walk_collective.c	collectives, and which of their kernels are joined
  */
 #ifndef RTL_EXPORT_WALK_INTERNAL_H
 #define RTL_EXPORT_WALK_INTERNAL_H
@@ -39,11 +40,23 @@ struct walk {
 	struct map function_index;
 	struct walk_function *all;
 	size_t nr_functions, max_functions;
+	struct walk_joints {
+		int64_t *ops; /* of each collective one after the other, the last rank's first */
+		size_t nr, max;
+		struct walk_joint_set {
+			int64_t begin;
+			size_t first; /* in `ops` */
+		} * sets;
+		size_t nr_sets, max_sets;
+		struct map sets_by_op;
+	} joints;
 	struct walk_cause last; /* the cause that was found last */
 	bool last_good;
 	/* of an event; large, and most of it is not written */
 	struct walk_operation op;
 	struct walk_call event;
+	struct walk_collective collective;
+	walk_collective_fn put_collective;
 };
 
 /* ---- annotations of the event ---- */
@@ -67,6 +80,8 @@ static inline void walk_add_int(struct walk_notes *n, enum walk_key key, int64_t
 
 #define walk_int(k, v) ((struct walk_note){ .key = (k), .type = WALK_INT, .number = (v) })
 #define walk_text(k, v) ((struct walk_note){ .key = (k), .type = WALK_TEXT, .text = (v) })
+
+void walk_joints_fini(struct walk_joints *joints);
 
 /* Encodes a part, keeps it and adds it to the event's. */
 int walk_keep(struct walk *walk, struct kept *kept, uint64_t key, const struct walk_note *notes,

@@ -365,9 +365,22 @@ class Collectives(Case):
 
 
 class Lane(PerfettoReader):
-    """The track of collectives in Perfetto's format."""
+    """The track of collectives in Perfetto's format, and in Chrome's JSON."""
 
     job = Collectives.job
+
+    def events(self, db):
+        """Those of Chrome's JSON, and the time that they count from."""
+        with open(self.convert(db, "perfetto", "t.json"), encoding="utf-8") as file:
+            trace = json.load(file)
+        return trace["traceEvents"], trace["baseTimeNanoseconds"]
+
+    def waits(self, db):
+        """(the last rank's kernel, a kernel that waited for it) of all collectives, by ids."""
+        with sqlite3.connect(self.path(db)) as connection:
+            rows = connection.execute("SELECT number, op_id, first_value(op_id) OVER (PARTITION BY number ORDER BY begin_ns DESC) FROM rtl_collective").fetchall()
+            times = dict((op, (begin, end)) for op, begin, end in connection.execute("SELECT op_id, begin_ns, end_ns FROM rtl_collective"))
+        return sorted((times[last], times[op]) for _, op, last in rows if op != last)
 
     def test_collectives_are_slices_with_the_last_rank(self):
         db = self.job(late=2, by="host", seed=3)
@@ -384,10 +397,49 @@ class Lane(PerfettoReader):
         self.assertEqual([s.name for s in waits[1:]], 29 * ["wait for rank 2 (launched late)"])
         self.assertEqual([(s.begin, s.end) for s in waits], [(first, last) for first, last, _ in rows])
         self.assertEqual([s.begin for s in slices if s.name == "transfer"], [last for _, last, _ in rows])
+        self.assertEqual({self.tracks[s.track].name for s in slices}, {"communicator 0 of rank 0 and 3 more"})
+
+    def test_arrows_lead_from_the_last_rank_to_those_that_waited(self):
+        for in_one in (False, True):
+            db = self.job(late=2, by="host", seed=3, in_one=in_one)
+            waits = self.waits(db)
+            self.assertEqual(len(waits), 30 * 3)
+            self.read(self.convert(db, "pftrace", "t.pftrace"))
+            kernels = self.of("kernel")
+            begun, ended = [{f: s for s in kernels for f in flows(s) if f >> 63} for flows in (lambda s: s.flows, lambda s: s.end_flows)]
+            self.assertEqual(sorted(((begun[f].begin, begun[f].end), (s.begin, s.end)) for f, s in ended.items()), waits)
+            self.assertEqual((set(begun), sum(f >> 63 for s in kernels for f in s.flows + s.end_flows)), (set(ended), 2 * len(waits)))
+            # readers lead a flow from its earlier packet to its later one
+            self.assertTrue(all(begun[f].begin < s.end for f, s in ended.items()))
+
+    def test_chromes_json_has_the_same_slices_and_arrows(self):
+        for in_one in (False, True):
+            db = self.job(late=2, by="host", seed=3, in_one=in_one)
+            self.read(self.convert(db, "pftrace", "t.pftrace"))
+            events, base = self.events(db)
+            ns = lambda us: base + round(us * 1000)
+            mine = [e for e in events if e.get("cat") == "collective" and e["ph"] == "X"]
+            self.assertEqual(sorted((ns(e["ts"]), ns(e["ts"] + e["dur"]), e["name"], e.get("args", {}).get("number")) for e in mine),
+                             sorted((s.begin, s.end, s.name, s.args.get("number")) for s in self.of("collective")))
+            self.assertEqual([e["args"] for e in mine if "args" in e], [s.args for s in self.of("collective") if s.args])
+            names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+            self.assertEqual({names[e["pid"], e["tid"]] for e in mine}, {self.tracks[s.track].name for s in self.of("collective")})
+            ends = {(e["ph"], e["id"]): e for e in events if e.get("cat") == "collective" and e["ph"] in "sf"}
+            self.assertEqual({e["bp"] for (phase, _), e in ends.items() if phase == "f"}, {"e"})
+
+            def bound(end):
+                """As viewers bind it: to the slice of the track that is open then."""
+                found = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == (end["pid"], end["tid"]) and e["ts"] <= end["ts"] < e["ts"] + e["dur"]]
+                self.assertEqual([e["cat"] for e in found], ["kernel"])
+                return ns(found[0]["ts"]), ns(found[0]["ts"] + found[0]["dur"])
+
+            self.assertEqual(sorted((bound(ends["s", i]), bound(ends["f", i])) for phase, i in ends if phase == "s"), self.waits(db))
 
     def test_clocks_that_differ_and_single_processes_have_no_track(self):
         self.read(self.convert(self.job(late=1, hosts=2, rounds=15, clock=(5_000_000_000, 0)), "pftrace", "t.pftrace"))
         self.assertEqual(self.of("collective"), [])
+        self.assertFalse([f for s in self.slices for f in s.flows + s.end_flows if f >> 63])
+        self.assertFalse([e for e in self.events("job1.db")[0] if e.get("cat") == "collective"])
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class Viewers(Case):
             return [e for e in json.load(file)["traceEvents"] if e["ph"] in "XiC"]
 
 
-Slice = collections.namedtuple("Slice", "track category name begin end args flows")
+Slice = collections.namedtuple("Slice", "track category name begin end args flows end_flows", defaults=[()])
 
 
 class Message:
@@ -154,7 +154,7 @@ class PerfettoReader(Viewers):
                 self.counters.append((self.tracks[e.track_uuid].name, p.timestamp, e.double_counter_value))
             elif e.type == "TYPE_SLICE_END":
                 begin = stacks[e.track_uuid].pop()
-                self.slices.append(begin._replace(end=p.timestamp))
+                self.slices.append(begin._replace(end=p.timestamp, end_flows=e.all("flow_ids")))
             else:
                 s = Slice(e.track_uuid, categories[e.category_iids] if "category_iids" in e else "",
                           e.name if "name" in e else names[e.name_iid], p.timestamp, None,

@@ -2,7 +2,8 @@
 /* chrome_trace.c - Chrome JSON for ui.perfetto.dev: the header, the order of events, names and
  * annotations
  *
- * Not here: events of GPUs (chrome_trace_gpu.c) and of threads (chrome_trace_host.c).
+ * Not here: events of GPUs (chrome_trace_gpu.c), of threads (chrome_trace_host.c) and collectives
+ * (chrome_trace_collective.c).
  */
 #include "export/chrome_trace/chrome_trace.h"
 
@@ -105,7 +106,11 @@ static int put_events(struct chrome_trace *t)
 	if (ret == 0)
 		ret = chrome_trace_gpu_begin(t);
 	if (ret == 0)
+		ret = chrome_trace_collectives(t);
+	if (ret == 0)
 		ret = walk_operations(t->walk);
+	if (ret == 0)
+		ret = chrome_trace_arrows(t);
 	if (ret == 0)
 		ret = walk_samples(t->walk);
 	walk_end(t->walk);
@@ -135,6 +140,7 @@ int chrome_trace_write(struct query *q, const char *out)
 	t.maker = trace_event_maker_new();
 	ret = t.maker ? output_write(q, out, fill_trace, &t) : query_fail_memory(q);
 	chrome_trace_gpu_end(&t);
+	chrome_trace_collectives_end(&t);
 	trace_event_maker_free(t.maker);
 	return ret;
 }

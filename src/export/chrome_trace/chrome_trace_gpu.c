@@ -138,8 +138,11 @@ int chrome_trace_gpu_put(void *trace, const struct walk_operation *op)
 	trace_event_all_notes(j, &op->notes, 0);
 	json_object_end(j);
 	ret = trace_event_end(&t->events);
-	if (op->kind == ROWS_BY_QUEUE && op->timed)
+	if (op->kind == ROWS_BY_QUEUE && op->timed) {
 		put_arrow(t, op->row, pid, tid);
+		if (ret == 0)
+			ret = chrome_trace_locate(t, op->row[OP_ID], pid, tid);
+	}
 	return ret;
 }
 

@@ -6,6 +6,8 @@
  *				queue
  *	chrome_trace_host.c	markers and calls: one process for each traced process, with its
  *				threads
+ *	chrome_trace_collective.c	collectives of several GPUs, and arrows between their
+ *					kernels
  */
 #ifndef RTL_EXPORT_CHROME_TRACE_INTERNAL_H
 #define RTL_EXPORT_CHROME_TRACE_INTERNAL_H
@@ -16,6 +18,7 @@
 /* Process ids of GPU tracks: above any pid of a host, below 2^31. */
 #define CHROME_TRACE_GPU_PID INT64_C(2000000000)
 #define CHROME_TRACE_STREAM_PID INT64_C(2100000000)
+#define CHROME_TRACE_COLLECTIVE_PID INT64_C(2140000000)
 
 /* A file being written. */
 struct chrome_trace {
@@ -31,6 +34,7 @@ struct chrome_trace {
 	/* of threads */
 	int64_t nr_processes; /* with metadata events so far */
 	struct trace_event_thread thread;
+	struct chrome_trace_collectives *collectives;
 };
 
 /* A function of struct walk_ops. */
@@ -42,5 +46,12 @@ int chrome_trace_host_put(void *trace, const struct walk_call *call);
 int chrome_trace_host_begin(struct chrome_trace *t);
 int chrome_trace_gpu_begin(struct chrome_trace *t);
 void chrome_trace_gpu_end(struct chrome_trace *t);
+/* Before the operations. 0 or -errno with q->res->error. */
+int chrome_trace_collectives(struct chrome_trace *t);
+void chrome_trace_collectives_end(struct chrome_trace *t);
+/* Notes the track of an operation that an arrow may join. */
+int chrome_trace_locate(struct chrome_trace *t, int64_t op, int64_t pid, int64_t tid);
+/* Arrows of collectives, after the operations. */
+int chrome_trace_arrows(struct chrome_trace *t);
 
 #endif

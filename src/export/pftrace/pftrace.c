@@ -69,13 +69,18 @@ int pftrace_end(struct pftrace *t)
 	return close_packet(t);
 }
 
-int pftrace_slice_end(struct pftrace *t, uint64_t track, int64_t ns)
+void pftrace_slice_end_begin(struct pftrace *t, uint64_t track, int64_t ns)
 {
 	open_packet(t);
 	proto_uint(&t->packet, PACKET_TIMESTAMP, (uint64_t)ns);
 	t->at_event = proto_begin(&t->packet, PACKET_EVENT);
 	proto_uint(&t->packet, EVENT_TYPE, TYPE_END);
 	proto_uint(&t->packet, EVENT_TRACK, track);
+}
+
+int pftrace_slice_end(struct pftrace *t, uint64_t track, int64_t ns)
+{
+	pftrace_slice_end_begin(t, track, ns);
 	return pftrace_end(t);
 }
 
@@ -302,11 +307,11 @@ static int put_events(struct pftrace *t)
 	if (ret == 0)
 		ret = pftrace_gpu_begin(t);
 	if (ret == 0)
+		ret = pftrace_collectives(t);
+	if (ret == 0)
 		ret = walk_operations(t->walk);
 	if (ret == 0)
 		ret = walk_samples(t->walk);
-	if (ret == 0)
-		ret = pftrace_collectives(t);
 	pftrace_host_end(t);
 	pftrace_gpu_end(t);
 	walk_end(t->walk);

@@ -4,7 +4,8 @@
  *
  * If streams are known, a second group of each GPU shows the same operations by stream, with
  * another category. An operation without valid times is an instant. A call and the operations that
- * it caused have one flow: its row's id.
+ * it caused have one flow: its row's id. Kernels of a collective have others
+ * (pftrace_collective.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -103,8 +104,15 @@ int pftrace_gpu_put(void *trace, const struct walk_operation *op)
 		put_required(p, row);
 	if (op->kind == ROWS_BY_QUEUE && cause)
 		proto_fixed64(p, EVENT_FLOW, (uint64_t)cause);
+	if (op->kind == ROWS_BY_QUEUE && op->timed)
+		pftrace_flows_begin(t, row[OP_ID]);
 	ret = pftrace_end(t);
-	return ret == 0 && op->timed ? pftrace_slice_end(t, lane->id, op->end) : ret;
+	if (ret || !op->timed)
+		return ret;
+	pftrace_slice_end_begin(t, lane->id, op->end);
+	if (op->kind == ROWS_BY_QUEUE)
+		pftrace_flows_end(t, row[OP_ID]);
+	return pftrace_end(t);
 }
 
 int pftrace_gpu_begin(struct pftrace *t)

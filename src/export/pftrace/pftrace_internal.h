@@ -79,10 +79,6 @@ enum pftrace_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER
 	X(VERDICT, "verdict")                                                                      \
 	X(COMPLETE, "complete")                                                                    \
 	X(TOOL, "tool")                                                                            \
-	X(NUMBER, "number")                                                                        \
-	X(CLASS, "class")                                                                          \
-	X(SKEW_NS, "skew_ns")                                                                      \
-	X(TRANSFER_NS, "transfer_ns")                                                              \
 	X(COUNT, "count")
 #define PFTRACE_NAME_ID(id, text) A_##id,
 enum pftrace_name { A_WALK = WALK_NR, PFTRACE_NAMES(PFTRACE_NAME_ID) A_NR };
@@ -113,6 +109,7 @@ struct pftrace {
 	struct proto made; /* the part that was encoded last */
 	struct pftrace_host *host;
 	struct pftrace_gpu *gpu;
+	struct pftrace_collectives *collectives;
 	char counter[512]; /* the track of the last sample */
 	uint64_t counter_track;
 	uint64_t nr_names, nr_tracks;
@@ -125,8 +122,9 @@ struct pftrace {
 void pftrace_begin(struct pftrace *t, enum pftrace_type type, uint64_t track, int64_t ns);
 /* 0 or the output's error. */
 int pftrace_end(struct pftrace *t);
-/* The whole packet that ends a slice. */
+/* The whole packet that ends a slice; or its begin, for pftrace_end(). */
 int pftrace_slice_end(struct pftrace *t, uint64_t track, int64_t ns);
+void pftrace_slice_end_begin(struct pftrace *t, uint64_t track, int64_t ns);
 
 /* ---- in an open packet ---- */
 
@@ -178,7 +176,12 @@ int pftrace_host_put(void *trace, const struct walk_call *call);
 int pftrace_host_close(struct pftrace *t);
 void pftrace_host_end(struct pftrace *t);
 int pftrace_counter_put(void *trace, const struct walk_sample *sample);
-/* Collectives, after the walk. 0 or -errno with q->res->error. */
+/* Collectives, before the operations. 0 or -errno with q->res->error. */
 int pftrace_collectives(struct pftrace *t);
+/* Flows of an operation, in the open packet of its begin or end: from the begin of the last rank's
+ * kernel to the ends of those that waited for it. Readers lead a flow from its earlier packet to
+ * its later one. */
+void pftrace_flows_begin(struct pftrace *t, int64_t op);
+void pftrace_flows_end(struct pftrace *t, int64_t op);
 
 #endif

@@ -4,15 +4,14 @@
  *
  * A collective is two slices: the time in which those that had come waited for the last one, which
  * has its name and what it did meanwhile, and the transfer. The text of both has its ranks, the
- * last one first, from which the page draws arrows to their kernels. Collectives whose ranks have
- * different clocks are left out.
+ * last one first, from which the page draws arrows to their kernels.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/collective.h"
+#include "analysis/collective_tracks.h"
 #include "base/alloc.h"
 #include "export/report/page_internal.h"
 
@@ -21,40 +20,29 @@
 
 struct writer {
 	struct page *page;
-	struct collectives all;
-	struct channel {
-		struct page_lane *lane;
-		int64_t end_ns; /* of its last slice: slices of a row don't overlap */
-	} * channels;
+	struct page_lane **lanes; /* of each track; NULL: not begun */
 	size_t nr, max;
 	uint64_t nr_arrivals;
 	char *text;
 	size_t text_max;
 };
 
-/* The channel of the ranks of a collective. */
-static struct channel *channel_of(struct writer *w, const struct collective_one *one)
+/* The lane of a track; NULL: out of memory. */
+static struct page_lane *lane_of(struct writer *w, const struct collective_slices *slices)
 {
-	const char *first = w->all.lanes[one->arrivals[0].lane].name;
-	char name[128];
-
-	while (w->nr <= one->set) {
-		struct channel *more =
-			alloc_grow(w->channels, w->nr, &w->max, 8, sizeof(*w->channels));
+	while (w->nr <= slices->track) {
+		struct page_lane **more =
+			alloc_grow(w->lanes, w->nr, &w->max, 8, sizeof(*w->lanes));
 
 		if (!more)
 			return NULL;
-		w->channels = more;
-		w->channels[w->nr++] = (struct channel){ .end_ns = INT64_MIN };
+		w->lanes = more;
+		w->lanes[w->nr++] = NULL;
 	}
-	if (!w->channels[one->set].lane) {
-		snprintf(name, sizeof(name), "%s %zu of %s and %zu more",
-			 one->by_calls ? "communicator" : "queue", one->channel, first,
-			 one->nr - 1);
-		w->channels[one->set].lane =
-			page_lane_begin(w->page, PAGE_COLLECTIVES, "collectives", name, 0);
-	}
-	return w->channels[one->set].lane ? &w->channels[one->set] : NULL;
+	if (!w->lanes[slices->track])
+		w->lanes[slices->track] = page_lane_begin(w->page, PAGE_COLLECTIVES, "collectives",
+							  slices->track_name, 0);
+	return w->lanes[slices->track];
 }
 
 static int append(struct writer *w, size_t *at, const char *text)
@@ -75,19 +63,22 @@ static int append(struct writer *w, size_t *at, const char *text)
 	return 0;
 }
 
-static int append_arrival(struct writer *w, size_t *at, const struct collective_one *one, size_t i)
+static int append_arrival(struct writer *w, size_t *at, const struct collective_slices *slices,
+			  size_t i)
 {
+	const struct collective_one *one = slices->one;
 	const struct collective_arrival *a = &one->arrivals[i];
 	char line[128];
 
 	snprintf(line, sizeof(line), "\n%" PRId64 "\t%" PRId64 "\t%s", a->op,
-		 one->arrivals[one->last].begin - a->begin, w->all.lanes[a->lane].name);
+		 one->arrivals[one->last].begin - a->begin, slices->lanes[a->lane].name);
 	return append(w, at, line);
 }
 
 /* "NUMBER CLASS CAUSE", and a line "ID WAIT NAME" for each rank, with tabs between them. */
-static int make_text(struct writer *w, const struct collective_one *one)
+static int make_text(struct writer *w, const struct collective_slices *slices)
 {
+	const struct collective_one *one = slices->one;
 	char line[128];
 	size_t at = 0;
 	int ret;
@@ -98,10 +89,10 @@ static int make_text(struct writer *w, const struct collective_one *one)
 	ret = append(w, &at, line);
 	if (ret || (w->nr_arrivals += one->nr) > ARRIVALS_MAX)
 		return ret;
-	ret = append_arrival(w, &at, one, one->last);
+	ret = append_arrival(w, &at, slices, one->last);
 	for (size_t i = 0; ret == 0 && i < one->nr; i++)
 		if (i != one->last)
-			ret = append_arrival(w, &at, one, i);
+			ret = append_arrival(w, &at, slices, i);
 	return ret;
 }
 
@@ -121,60 +112,38 @@ static int put_part(struct writer *w, struct page_lane *lane, const struct colle
 	return slice.name < 0 ? -ENOMEM : page_lane_add(lane, &slice, w->text);
 }
 
-static int put_one(void *arg, const struct collective_one *one)
+static int put_one(void *arg, const struct collective_slices *slices)
 {
 	struct writer *w = arg;
-	const struct collective_arrival *last = &one->arrivals[one->last];
-	int64_t first = last->begin, end = last->end, middle;
-	struct channel *channel;
-	char waits[160];
+	const struct collective_one *one = slices->one;
+	struct page_lane *lane = lane_of(w, slices);
+	int64_t t0 = w->page->t0, begin = slices->begin < t0 ? t0 : slices->begin,
+		middle = slices->middle < t0 ? t0 : slices->middle;
 	int ret;
 
-	for (size_t i = 0; i < one->nr; i++) {
-		const struct collective_arrival *a = &one->arrivals[i];
-
-		if (a->error || a->end <= a->begin)
-			return 0;
-		first = a->begin < first ? a->begin : first;
-		end = a->end > end ? a->end : end;
-	}
-	channel = channel_of(w, one);
-	if (!channel)
+	if (!lane)
 		return -ENOMEM;
-	first = first < channel->end_ns ? channel->end_ns : first;
-	first = first < w->page->t0 ? w->page->t0 : first;
-	if (first >= end)
+	if (begin >= slices->end)
 		return 0;
-	middle = last->begin > first ? last->begin : first;
-	ret = make_text(w, one);
-	if (one->class == COLLECTIVE_SKEW)
-		snprintf(waits, sizeof(waits), "wait for %s (%s)", w->all.lanes[last->lane].name,
-			 collective_causes[one->cause]);
-	else
-		snprintf(waits, sizeof(waits), "wait for %s", w->all.lanes[last->lane].name);
+	ret = make_text(w, slices);
 	if (ret == 0)
-		ret = put_part(w, channel->lane, one, first, middle, waits, false);
+		ret = put_part(w, lane, one, begin, middle, slices->wait, false);
 	if (ret == 0)
-		ret = put_part(w, channel->lane, one, middle, end, one->name, true);
-	channel->end_ns = end;
+		ret = put_part(w, lane, one, middle, slices->end, one->name, true);
 	return ret;
 }
 
 int page_collectives_write(struct page *page)
 {
 	struct writer w = { .page = page };
-	int ret;
+	int ret = collective_tracks_read(page->q, put_one, &w);
 
-	if (!collective_may_be(page->q))
-		return 0;
-	ret = collective_read(page->q, NULL, put_one, &w, &w.all);
 	for (size_t i = 0; i < w.nr; i++) {
-		int error = page_lane_end(w.channels[i].lane);
+		int error = page_lane_end(w.lanes[i]);
 
 		ret = ret ? ret : error;
 	}
-	collective_fini(&w.all);
-	alloc_free(w.channels);
+	alloc_free(w.lanes);
 	alloc_free(w.text);
 	return ret;
 }
