@@ -16,9 +16,8 @@ struct collective_slices {
 	const struct collective_lane *lanes;
 	size_t track;		/* number of its track, from 0 */
 	const char *track_name; /* "communicator 0 of rank 0 and 3 more" */
-	/* ns, begin < end: the wait until `middle`, the transfer from there. Slices of a track
-	 * don't
-	 * overlap: what is before the end of the collective before is cut off. */
+	/* ns, begin < end: the wait until `middle`, the transfer from there. What is before the end
+	 * of the collective before is cut off: slices of a track don't overlap. */
 	int64_t begin, middle, end;
 	int64_t skew_ns, transfer_ns; /* of the whole collective */
 	/* "wait for rank 3 (launched late)": with the cause where most of the time is skew */

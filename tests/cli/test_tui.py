@@ -7,11 +7,13 @@ RTL_UPDATE=1 writes the golden screens anew.
 import os
 import re
 import signal
+import sqlite3
 import time
 
 from support import spool
 from support.cli import *
 from support.terminal import Terminal
+import test_collective
 
 GOLDEN = os.path.join(SOURCE, "tests/cli/tui")
 US = 1000
@@ -144,6 +146,70 @@ class Screens(Tui):
         t.resize(24, 80)
         t.until("GPU 1")
         self.golden("timeline_80x24", t)
+        self.end(t)
+
+
+class Ranks(Tui):
+    """The lanes of collectives."""
+
+    job = test_collective.Collectives.job
+
+    def open(self, **how):
+        t = self.start("--tab", "timeline", self.job(late=2, by="host", seed=3, rounds=10, **how), rows=32, columns=110)
+        t.until(lambda text: "communicator 0" in text and "reading" not in text)
+        return t
+
+    def find(self, t):
+        """The first collective: on the last lane."""
+        t.send(12 * "j" + "]")
+        t.until("number 1, ")
+
+    def test_collectives_have_a_lane_with_the_wait_and_who_came_last(self):
+        for in_one, name in ((False, "ranks"), (True, "gpus")):
+            t = self.open(in_one=in_one)
+            self.golden(f"collectives_{name}_110x32", t)
+            late = "GPU 2" if in_one else "rank 2"
+            self.find(t)
+            for number in range(2, 6):
+                t.send("]]")
+                t.until(f"number {number}, ")
+            t.send("+++")
+            self.golden(f"collective_{name}_110x32", t)
+            self.assertIn(f"wait for {late} (launched late)", t.text())
+            t.send("]")  # the transfer
+            t.until("takes 40.00 us")
+            self.assertIn(f"{late} came last (launched late) (key g); waited for it: ", t.text())
+            t.send("g")  # to the kernel of the late rank
+            screen = t.until("grid ")
+            self.assertIn("ncclDevKernel_Generic_4", screen)
+            self.assertIn("takes 40.00 us", screen)
+            self.end(t)
+
+    def test_text_of_a_collective_has_the_numbers_of_the_database(self):
+        t = self.open()
+        self.find(t)
+        with sqlite3.connect(self.path("job1.db")) as connection:
+            rows = connection.execute("SELECT number, rank, begin_ns, end_ns FROM rtl_collective WHERE number <= 3 ORDER BY begin_ns").fetchall()
+        us = lambda ns: f"{ns / 1000:.2f} us" if ns < 100_000 else f"{ns / 1000:.1f} us"
+        for number in (1, 2, 3):
+            ranks = [(rank, begin) for n, rank, begin, _ in rows if n == number]
+            last_rank, last = ranks[-1]
+            end = max(end for n, _, _, end in rows if n == number)
+            screen = t.until(f"number {number}, ")
+            self.assertIn(f"skew {us(last - ranks[0][1])}, transfer {us(end - last)}, 4.000 MiB: ncclAllReduce", screen)
+            self.assertIn(f"rank {last_rank} came last", screen)
+            self.assertIn("waited for it: " + ", ".join(f"rank {rank} {us(last - begin)}" for rank, begin in ranks[:-1]), screen)
+            t.send("]]")
+        self.end(t)
+
+    def test_streams_keep_the_lane_and_clocks_that_differ_have_none(self):
+        t = self.open()
+        t.send("t")
+        t.until(lambda text: "stream" in text and "communicator 0" in text and "reading" not in text)
+        self.end(t)
+        t = self.start("--tab", "timeline", self.job(late=1, hosts=2, rounds=15, clock=(5_000_000_000, 0)), rows=40, columns=110)
+        t.until(lambda text: "calls" in text and "reading" not in text)
+        self.assertNotIn("communicator", t.settled(1))
         self.end(t)
 
 

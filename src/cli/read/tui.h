@@ -6,7 +6,8 @@
  *	tui_table.c	tables and texts: order, filter, search, details of a row
  *	tui_lanes.c	the timeline on the screen
  *	tui_load.c	the thread that makes tables
- *	tui_time.c	the thread that reads the timeline (tui_levels.c, tui_slice.c)
+ *	tui_time.c	the thread that reads the timeline (tui_levels.c, tui_slice.c,
+ *			tui_collectives.c)
  *	screen.c	the terminal
  */
 #ifndef RTL_CLI_READ_TUI_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tui_lanes.c - the timeline of `rtl tui` on the screen
  *
- * A row for each queue, stream or thread, a column for a part of the time. While a new picture is
- * made, the last one is shown, moved and scaled to what is asked for.
+ * A row for each queue, stream, thread or group of ranks with collectives, a column for a part of
+ * the time. While a new picture is made, the last one is shown, moved and scaled to what is asked
+ * for.
  */
 #include <stdio.h>
 #include <stdlib.h>

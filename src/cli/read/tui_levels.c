@@ -43,9 +43,11 @@ static int compare_lanes(const struct level_lane *x, const struct level_lane *y)
 		return x_host - y_host;
 	if (x->of != y->of)
 		return x->of < y->of ? -1 : 1;
-	/* a thread's ranges are above its calls; a GPU's copies below its queues */
+	/* a thread's ranges are above its calls; copies below the queues of the process */
 	if (x_host && x->which != y->which)
 		return x->which < y->which ? -1 : 1;
+	if (!x_host && x->level != y->level)
+		return x->level < y->level ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->which != y->which)

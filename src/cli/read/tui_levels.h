@@ -2,11 +2,12 @@
 /* tui_levels.h - a trace in few bytes: what each lane did in each part of the time, and where its
  * rows are
  *
- * A lane is a queue, a stream, the copies of a GPU, or the calls or ranges of a thread. Its time is
- * divided into bins, whose number is limited over all lanes: they become longer as the trace does.
- * Rows of a table are in blocks, in the order of their ids, which is nearly that of their begin: a
- * window of time is read from the blocks that overlap it. Memory grows with lanes and, 32 bytes for
- * BLOCK_ROWS rows, with the trace. One thread. Out of memory ends the process.
+ * A lane is a queue or a stream of a process, its copies on a GPU, the calls or ranges of a thread,
+ * or the collectives of some ranks. Its time is divided into bins, whose number is limited over all
+ * lanes: they become longer as the trace does. Rows of a table are in blocks, in the order of their
+ * ids, which is nearly that of their begin: a window of time is read from the blocks that overlap
+ * it. Memory grows with lanes and, 32 bytes for BLOCK_ROWS rows, with the trace. One thread. Out of
+ * memory ends the process.
  */
 #ifndef RTL_CLI_READ_TUI_LEVELS_H
 #define RTL_CLI_READ_TUI_LEVELS_H
@@ -21,16 +22,16 @@
 #define LEVELS_BINS 16384	/* of a lane, at first */
 #define LEVELS_MAX_BINS 1048576 /* of all lanes */
 
-enum tui_table { TUI_OPS, TUI_CALLS, TUI_TABLES };
+enum tui_table { TUI_OPS, TUI_CALLS, TUI_COLLECTIVES, TUI_TABLES };
 
 /* In the order of the screen. */
-enum lane_kind { LANE_KERNELS, LANE_COPIES, LANE_RANGES, LANE_CALLS };
+enum lane_kind { LANE_KERNELS, LANE_COPIES, LANE_RANGES, LANE_CALLS, LANE_COLLECTIVES };
 
 struct level_lane {
 	enum lane_kind kind;
-	int64_t of;    /* GPU, or pid */
-	int64_t which; /* queue or stream, or tid */
-	int64_t level; /* of ranges: depth */
+	int64_t of;    /* GPU, or pid; of collectives INT64_MAX */
+	int64_t which; /* queue or stream, or tid, or track */
+	int64_t level; /* of ranges: depth; of operations: process, 0: there is but one */
 	char *name;
 	uint64_t nr;
 	struct level_bin *bins;

@@ -105,7 +105,7 @@ static bool take_first(struct tui_reader *r, const struct tui_row *row, void *ar
 	return false;
 }
 
-static bool find_row(struct tui_reader *r, enum tui_table table, int64_t id, struct tui_row *row)
+bool tui_find_row(struct tui_reader *r, enum tui_table table, int64_t id, struct tui_row *row)
 {
 	const struct level_block block = { .first_id = id, .last_id = id };
 	struct pick k = { 0 };
@@ -194,7 +194,7 @@ static void put_op(struct tui_reader *r, struct text *t, const struct tui_row *o
 	char *name;
 
 	put_shape(r, t, op->id);
-	if (!call || !find_row(r, TUI_CALLS, call, &row)) {
+	if (!call || !tui_find_row(r, TUI_CALLS, call, &row)) {
 		fputs("\nits call is not known", t->file);
 		return;
 	}
@@ -226,7 +226,7 @@ static void put_call(struct tui_reader *r, struct text *t, const struct tui_row 
 		sqlite3_finalize(args);
 	}
 	sqlite3_finalize(stmt);
-	if (op && find_row(r, TUI_OPS, op, &row)) {
+	if (op && tui_find_row(r, TUI_OPS, op, &row)) {
 		char *name = tui_name(r, LANE_KERNELS, row.name);
 
 		put_time(t, screen_is_utf8() ? "\n\xe2\x86\x92 " : "\n-> ",
@@ -235,6 +235,14 @@ static void put_call(struct tui_reader *r, struct text *t, const struct tui_row 
 		free(name);
 		r->picture->other = spot_of(r, &row);
 	}
+}
+
+static void put_collective(struct tui_reader *r, struct text *t, const struct tui_row *slice)
+{
+	struct tui_row last;
+
+	if (tui_collectives_text(r, slice->id, t->file, &last))
+		r->picture->other = spot_of(r, &last);
 }
 
 void tui_slice_details(struct tui_reader *r, int64_t id, size_t lane)
@@ -249,7 +257,7 @@ void tui_slice_details(struct tui_reader *r, int64_t id, size_t lane)
 			return;
 	} else {
 		k.lane = lane;
-		if (!find_row(r, tui_table_of(r, lane), id, &k.row))
+		if (!tui_find_row(r, tui_table_of(r, lane), id, &k.row))
 			return;
 	}
 	r->picture->self = spot_of(r, &k.row);
@@ -257,6 +265,8 @@ void tui_slice_details(struct tui_reader *r, int64_t id, size_t lane)
 	put_slice(r, &t, &k.row);
 	if (r->levels.lanes[k.lane].kind == LANE_CALLS)
 		put_call(r, &t, &k.row);
+	else if (r->levels.lanes[k.lane].kind == LANE_COLLECTIVES)
+		put_collective(r, &t, &k.row);
 	else if (r->levels.lanes[k.lane].kind != LANE_RANGES)
 		put_op(r, &t, &k.row);
 	fclose(t.file);
@@ -270,8 +280,7 @@ struct search {
 	int64_t from;
 	int step;
 	const char *text;
-	struct map
-		matches; /* name of an operation or call, of a range -> whether it has the text */
+	struct map matches; /* tui_name_key() -> whether the name has the text */
 	struct tui_row best;
 	bool is_known;
 };
@@ -279,7 +288,7 @@ struct search {
 static bool has_text(struct tui_reader *r, struct search *s, const struct tui_row *row)
 {
 	enum lane_kind kind = r->levels.lanes[row->lane].kind;
-	uint64_t key = (uint64_t)row->name << 1 | (kind == LANE_RANGES), has;
+	uint64_t key = tui_name_key(kind, row->name), has;
 	char *name;
 
 	if (!*s->text)

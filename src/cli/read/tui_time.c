@@ -87,7 +87,9 @@ static uint64_t serial_now(void)
 	return serial;
 }
 
-static uint64_t answered; /* of the thread alone */
+/* of the thread alone: the last request that was answered */
+static uint64_t answered;
+static struct tui_ask asked;
 
 bool tui_is_late(void)
 {
@@ -96,11 +98,15 @@ bool tui_is_late(void)
 
 /* ---- rows ---- */
 
+#define COLLECTIVES_SQL                                                                            \
+	"SELECT id, track, track_name, start, \"end\", name, NULL, NULL FROM temp.tui_collective O"
 static const char *const rows_sql[2][TUI_TABLES] = {
 	{ "SELECT id, gpuId, queueId, start, \"end\", description_id, opType_id, NULL FROM rocpd_op O",
-	  "SELECT id, pid, tid, start, \"end\", apiName_id, args_id, 0 FROM rocpd_api O" },
+	  "SELECT id, pid, tid, start, \"end\", apiName_id, args_id, 0 FROM rocpd_api O",
+	  COLLECTIVES_SQL },
 	{ "SELECT id, gpuId, queueId, start, end, description_id, opType_id, NULL FROM rocpd_op O",
-	  "SELECT id, pid, tid, start, end, apiName_id, args_id, domain_id FROM rocpd_api O" },
+	  "SELECT id, pid, tid, start, end, apiName_id, args_id, domain_id FROM rocpd_api O",
+	  COLLECTIVES_SQL },
 };
 static const char streams_sql[] =
 	"SELECT O.id, gpuId, queueId, start, end, description_id, opType_id, coalesce(K.stream, C.stream, "
@@ -122,7 +128,11 @@ static sqlite3_stmt *prepare_rows(struct tui_reader *r, enum tui_table table, co
 char *tui_name(struct tui_reader *r, enum lane_kind kind, int64_t name)
 {
 	sqlite3_stmt *stmt =
-		db_query(&r->q, kind == LANE_RANGES ? query_args_sql(&r->q) : QUERY_STRING);
+		db_query(&r->q, kind == LANE_RANGES ?
+					query_args_sql(&r->q) :
+				kind == LANE_COLLECTIVES ?
+					"SELECT string FROM temp.tui_name WHERE id = ?1" :
+					QUERY_STRING);
 	const char *text = query_look_up(stmt, name);
 	char *out = ui_format("%s", *text ? text : "unnamed");
 
@@ -130,34 +140,59 @@ char *tui_name(struct tui_reader *r, enum lane_kind kind, int64_t name)
 	return out;
 }
 
+/* "rank 3 " or "4711 ", "" where there is one process alone. */
+static void name_process(const struct tui_reader *r, const struct query_process *p, int64_t pid,
+			 char text[40])
+{
+	*text = 0;
+	for (size_t i = 0; !p && i < r->q.nr_processes; i++)
+		if (r->q.processes[i].pid == pid)
+			p = &r->q.processes[i];
+	if (r->q.nr_processes > 1 && p && p->rank >= 0)
+		snprintf(text, 40, "rank %lld ", (long long)p->rank);
+	else if (r->q.nr_processes > 1 && (p || pid > 0))
+		snprintf(text, 40, "%lld ", (long long)(p ? p->pid : pid));
+}
+
 /* "GPU 0 queue 1", "thread 4711 calls", with the process where there are several */
-static void name_lane(struct tui_reader *r, size_t at, int64_t block, const char *stream)
+static void name_lane(struct tui_reader *r, size_t at, const char *stream)
 {
 	struct level_lane *lane = &r->levels.lanes[at];
 	long long of = lane->of, which = lane->which;
-	char process[40] = "";
+	char process[40];
 
 	if (lane->kind >= LANE_RANGES) {
-		if (query_number(r->q.db, "SELECT count(*) FROM rtl_process", 1) > 1)
-			snprintf(process, sizeof(process), "%lld ", of);
+		name_process(r, NULL, of, process);
 		lane->name = lane->level ? ui_format("%sthread %lld ranges %lld", process, which,
 						     (long long)lane->level + 1) :
 					   ui_format("%sthread %lld %s", process, which,
 						     lane->kind == LANE_CALLS ? "calls" : "ranges");
 		return;
 	}
-	if (block && query_number(r->q.db, "SELECT count(*) FROM rtl_process", 1) > 1)
-		snprintf(process, sizeof(process), " of %lld", (long long)block);
+	name_process(r, lane->level ? &r->q.processes[lane->level - 1] : NULL, 0, process);
 	if (of < 0)
-		lane->name = ui_format("no GPU%s", process);
+		lane->name = ui_format("%sno GPU", process);
 	else if (stream)
-		lane->name = ui_format("GPU %lld stream %s", of, label_stream(stream));
+		lane->name = ui_format("%sGPU %lld stream %s", process, of, label_stream(stream));
 	else if (lane->kind == LANE_COPIES && which >= QUERY_COPY_QUEUE)
-		lane->name = ui_format("GPU %lld copies %lld", of, which - QUERY_COPY_QUEUE);
+		lane->name =
+			ui_format("%sGPU %lld copies %lld", process, of, which - QUERY_COPY_QUEUE);
 	else if (lane->kind == LANE_COPIES)
-		lane->name = ui_format("GPU %lld copies", of);
+		lane->name = ui_format("%sGPU %lld copies", process, of);
 	else
-		lane->name = ui_format("GPU %lld queue %lld", of, which);
+		lane->name = ui_format("%sGPU %lld queue %lld", process, of, which);
+}
+
+/* Where there are several processes, 1 + the number of the operation's; else 0. */
+static int64_t process_of(struct tui_reader *r, int64_t id)
+{
+	const struct query_process *p = r->process;
+
+	if (r->q.nr_processes < 2)
+		return 0;
+	if (!p || id < p->id_first || id > p->id_last)
+		p = r->process = query_process_of(&r->q, id);
+	return p ? p - r->q.processes + 1 : 0;
 }
 
 static int64_t stream_number(struct tui_reader *r, const char *handle)
@@ -185,9 +220,9 @@ static size_t lane_of_op(struct tui_reader *r, sqlite3_stmt *row, struct tui_row
 	}
 	/* HIP's own copies are in the queue of the kernels, where they take their turn */
 	lane = tui_levels_lane(&r->levels, engine && copy ? LANE_COPIES : LANE_KERNELS, gpu, queue,
-			       0, &is_new);
+			       process_of(r, out->id), &is_new);
 	if (is_new)
-		name_lane(r, lane, 0, stream);
+		name_lane(r, lane, stream);
 	return lane;
 }
 
@@ -205,7 +240,20 @@ static size_t lane_of_call(struct tui_reader *r, sqlite3_stmt *row, struct tui_r
 	lane = tui_levels_lane(&r->levels, range ? LANE_RANGES : LANE_CALLS, pid, tid, level,
 			       &is_new);
 	if (is_new)
-		name_lane(r, lane, 0, NULL);
+		name_lane(r, lane, NULL);
+	return lane;
+}
+
+static size_t lane_of_collective(struct tui_reader *r, sqlite3_stmt *row, struct tui_row *out)
+{
+	int64_t track = sqlite3_column_int64(row, 1);
+	bool is_new;
+	size_t lane = tui_levels_lane(&r->levels, LANE_COLLECTIVES, INT64_MAX, track, 0, &is_new);
+
+	out->name = sqlite3_column_int64(row, 5);
+	if (is_new)
+		r->levels.lanes[lane].name =
+			tui_name(r, LANE_COLLECTIVES, sqlite3_column_int64(row, 2));
 	return lane;
 }
 
@@ -226,7 +274,9 @@ static bool take_row(struct tui_reader *r, enum tui_table table, sqlite3_stmt *r
 		return false;
 	if (table == TUI_CALLS && r->internal && sqlite3_column_int64(row, 7) == r->internal)
 		return false;
-	out->lane = table == TUI_OPS ? lane_of_op(r, row, out) : lane_of_call(r, row, out);
+	out->lane = table == TUI_OPS   ? lane_of_op(r, row, out) :
+		    table == TUI_CALLS ? lane_of_call(r, row, out) :
+					 lane_of_collective(r, row, out);
 	return true;
 }
 
@@ -247,7 +297,11 @@ void tui_read_block(struct tui_reader *r, enum tui_table table, const struct lev
 
 enum tui_table tui_table_of(const struct tui_reader *r, size_t lane)
 {
-	return r->levels.lanes[lane].kind >= LANE_RANGES ? TUI_CALLS : TUI_OPS;
+	enum lane_kind kind = r->levels.lanes[lane].kind;
+
+	return kind == LANE_COLLECTIVES ? TUI_COLLECTIVES :
+	       kind >= LANE_RANGES	? TUI_CALLS :
+					  TUI_OPS;
 }
 
 size_t tui_screen_lane(const struct tui_reader *r, size_t lane)
@@ -294,10 +348,12 @@ static void scan_rows(struct tui_reader *r)
 			if (r->is_read)
 				return;
 			r->scanned++;
+			if (r->scanned == TUI_COLLECTIVES)
+				tui_collectives_read(r);
 			r->scan = prepare_rows(r, r->scanned, " ORDER BY O.id");
 			continue;
 		}
-		r->nr_read++;
+		r->nr_read += r->scanned != TUI_COLLECTIVES;
 		if (take_row(r, r->scanned, r->scan, &row)) {
 			tui_levels_row(&r->levels, r->scanned, row.id, row.begin, row.end);
 			tui_levels_slice(&r->levels, row.lane, row.begin, row.end,
@@ -313,7 +369,7 @@ static void scan_rows(struct tui_reader *r)
 static int32_t add_name(struct tui_picture *p, struct map *names, struct tui_reader *r,
 			enum lane_kind kind, int64_t name)
 {
-	uint64_t key = (uint64_t)name << 1 | (kind == LANE_RANGES), at;
+	uint64_t key = tui_name_key(kind, name), at;
 
 	if (map_get(names, key, &at))
 		return (int32_t)at;
@@ -448,7 +504,8 @@ static void draw(struct tui_reader *r)
 	for (size_t i = 0; i < p->rows * p->columns; i++)
 		p->cells[i].name = -1;
 	p->is_exact = tui_levels_rows(l, TUI_OPS, p->begin, p->end) +
-			      tui_levels_rows(l, TUI_CALLS, p->begin, p->end) <=
+			      tui_levels_rows(l, TUI_CALLS, p->begin, p->end) +
+			      tui_levels_rows(l, TUI_COLLECTIVES, p->begin, p->end) <=
 		      EXACT_ROWS;
 	if (p->is_exact)
 		draw_exact(r, &names);
@@ -580,6 +637,19 @@ static void answer(struct tui_reader *r, struct tui_ask *ask)
 	ask->histogram = NULL;
 }
 
+void tui_answer_meanwhile(struct tui_reader *r)
+{
+	bool same;
+
+	lock_take(&lock);
+	same = shared.ask.by_stream == r->by_stream;
+	lock_drop(&lock);
+	if (!same || !tui_is_late())
+		return;
+	copy_ask(&asked, &answered);
+	answer(r, &asked);
+}
+
 static void prepare_reader(struct tui_reader *r)
 {
 	struct query *q = &r->q;
@@ -589,6 +659,8 @@ static void prepare_reader(struct tui_reader *r)
 		char sql[320];
 		sqlite3_stmt *stmt;
 
+		if (!q->nr_processes)
+			db_check(q, query_read_processes(q));
 		snprintf(
 			sql, sizeof(sql),
 			"SELECT op_id FROM rtl_op_kernel WHERE flags & %1$d UNION ALL SELECT op_id FROM "
@@ -608,13 +680,13 @@ static void prepare_reader(struct tui_reader *r)
 	r->nr_total = (uint64_t)(query_number(q->db, "SELECT count(*) FROM rocpd_op", 0) +
 				 query_number(q->db, "SELECT count(*) FROM rocpd_api", 0));
 	tui_levels_init(&r->levels, summary_begin(q));
+	tui_collectives_prepare(r);
 	begin_scan(r, false);
 }
 
 static void *time_thread(void *arg)
 {
 	struct tui_reader *r = arg;
-	struct tui_ask ask = { 0 };
 	uint64_t drawn_ns = 0;
 
 	pthread_setname_np(pthread_self(), "rtl-time");
@@ -627,10 +699,10 @@ static void *time_thread(void *arg)
 		    read(shared.wake_fd, &count, sizeof(count)) < 0)
 			continue;
 		if (tui_is_late()) {
-			copy_ask(&ask, &answered);
-			if (ask.by_stream != r->by_stream)
-				begin_scan(r, ask.by_stream);
-			answer(r, &ask);
+			copy_ask(&asked, &answered);
+			if (asked.by_stream != r->by_stream)
+				begin_scan(r, asked.by_stream);
+			answer(r, &asked);
 			drawn_ns = ui_now_ns();
 		}
 		if (r->is_read)
@@ -638,8 +710,8 @@ static void *time_thread(void *arg)
 		scan_rows(r);
 		/* what was read so far, from time to time */
 		if (answered && (r->is_read || ui_now_ns() - drawn_ns > 300000000u)) {
-			ask.find = 0;
-			answer(r, &ask);
+			asked.find = 0;
+			answer(r, &asked);
 			drawn_ns = ui_now_ns();
 		}
 	}

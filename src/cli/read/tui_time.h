@@ -8,12 +8,16 @@
  *
  *	tui_time.c	the thread, reading, pictures
  *	tui_slice.c	one slice: its details, what caused it and what it caused, the next one
+ *	tui_collectives.c	lanes of collectives
  */
 #ifndef RTL_CLI_READ_TUI_TIME_H
 #define RTL_CLI_READ_TUI_TIME_H
 
+#include <stdio.h>
+
 #include "cli/db.h"
 #include "cli/read/tui_levels.h"
+#include "export/texts.h"
 #include "query/kinds.h"
 
 /* A column of a lane. */
@@ -87,11 +91,13 @@ struct tui_reader {
 	struct query q; /* with the connection of the thread alone */
 	struct kinds kinds;
 	struct levels levels;
-	struct map odd; /* operations without measured times */
+	struct map odd;			     /* operations without measured times */
+	const struct query_process *process; /* of the last operation */
 	bool by_stream;
 	int64_t user_marker, internal; /* ids of texts */
 	sqlite3_stmt *rows[TUI_TABLES], *level, *scan;
-	struct map streams; /* hash of a handle -> its number */
+	bool has_collectives; /* they have been read */
+	struct map streams;   /* hash of a handle -> its number */
 	enum tui_table scanned;
 	bool is_read;
 	uint64_t nr_read, nr_total;
@@ -104,7 +110,8 @@ struct tui_reader {
 struct tui_row {
 	int64_t id, begin, end;
 	size_t lane;
-	int64_t name; /* id of a text: of a message in lanes of ranges */
+	int64_t name; /* id of a text: of a message in lanes of ranges; of temp.tui_name in those of
+		       * collectives */
 };
 
 /* Calls `each` for the rows in a part of the time; `columns` as in the table. Ends when it returns
@@ -115,9 +122,25 @@ void tui_read_block(struct tui_reader *r, enum tui_table table, const struct lev
 enum tui_table tui_table_of(const struct tui_reader *r, size_t lane);
 /* The text of a row's name, malloc'd. */
 char *tui_name(struct tui_reader *r, enum lane_kind kind, int64_t name);
+/* Distinguishes the names of all kinds of lanes. */
+static inline uint64_t tui_name_key(enum lane_kind kind, int64_t name)
+{
+	return (uint64_t)name << 2 | (kind == LANE_RANGES ? 1 : kind == LANE_COLLECTIVES ? 2 : 0);
+}
+/* The row with that id; false: it is no slice. */
+bool tui_find_row(struct tui_reader *r, enum tui_table table, int64_t id, struct tui_row *row);
 /* Whether there is a newer request. */
 bool tui_is_late(void);
+/* Answers one, if there is one that needs no new reading. */
+void tui_answer_meanwhile(struct tui_reader *r);
 size_t tui_screen_lane(const struct tui_reader *r, size_t lane);
+
+/* Makes the tables that collectives are in, and fills them, once. */
+void tui_collectives_prepare(struct tui_reader *r);
+void tui_collectives_read(struct tui_reader *r);
+/* Writes lines about the collective of a slice. Whether *last is the kernel or call of the rank
+ * that came last. */
+bool tui_collectives_text(struct tui_reader *r, int64_t id, FILE *to, struct tui_row *last);
 
 /* Fills details, self, other and found of the picture. */
 void tui_slice_details(struct tui_reader *r, int64_t id, size_t lane);
