@@ -639,18 +639,18 @@ static void free_groups(struct collectives *c)
 
 /* ---- results ---- */
 
-static void name_lanes(struct collectives *c)
+void collective_name_lanes(struct collective_lane *lanes, size_t nr)
 {
-	for (size_t i = 0; i < c->nr_lanes; i++) {
-		struct collective_lane *lane = &c->lanes[i];
+	for (size_t i = 0; i < nr; i++) {
+		struct collective_lane *lane = &lanes[i];
 		const struct query_process *process = lane->process;
 		bool is_one = true, is_one_process = true;
 
-		for (size_t k = 0; k < c->nr_lanes; k++) {
-			bool is_host = c->lanes[k].gpu < 0 || lane->gpu < 0;
+		for (size_t k = 0; k < nr; k++) {
+			bool is_host = lanes[k].gpu < 0 || lane->gpu < 0;
 
-			is_one_process &= c->lanes[k].process == process;
-			is_one &= k == i || is_host || c->lanes[k].process != process;
+			is_one_process &= lanes[k].process == process;
+			is_one &= k == i || is_host || lanes[k].process != process;
 		}
 		if (process && process->rank >= 0 && is_one)
 			snprintf(lane->name, sizeof(lane->name), "rank %lld",
@@ -791,7 +791,7 @@ int collective_read(struct query *q, const regex_t *more, collective_fn each, vo
 	*out = (struct collectives){ 0 };
 	if (!ret)
 		ret = collective_ops_read(q, more, &r.ops, &out->lanes, &out->nr_lanes);
-	name_lanes(out); /* `each` may show them */
+	collective_name_lanes(out->lanes, out->nr_lanes); /* `each` may show them */
 	if (!ret)
 		ret = match_all(&r);
 	if (!ret)

@@ -157,6 +157,8 @@ bool collective_may_be(struct query *q);
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
 		    struct collectives *out);
 void collective_fini(struct collectives *c);
+/* Fills the names, by process and GPU: as short as tells these lanes apart. */
+void collective_name_lanes(struct collective_lane *lanes, size_t nr);
 /* The cause of most of the collectives to which it came last. */
 enum collective_cause collective_main_cause(const struct collective_member *m);
 

@@ -32,6 +32,7 @@ static const struct maker {
 	[TABLES_PATH] = { NULL, table_path_end, NULL, false },
 	[TABLES_COLLECTIVE] = { NULL, table_collectives_end, NULL, false },
 	[TABLES_CLOCK] = { NULL, table_clocks_end, NULL, false },
+	[TABLES_IMBALANCE] = { NULL, table_imbalance_end, NULL, false },
 	[TABLES_METRICS] = { NULL, table_metrics_end, NULL, false },
 };
 

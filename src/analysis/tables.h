@@ -13,6 +13,7 @@
  *	table_metrics.c	    how near kernels came to the peaks of their GPU
  *	table_collectives.c collectives, and who is late
  *	table_clocks.c      the clocks of hosts
+ *	table_imbalance.c   kernels and ranges that are slow on a rank
  *	table_path.c	    the critical path
  *	table_more.c	    graphs, failed calls, gaps
  */
@@ -41,6 +42,7 @@ enum tables_kind {
 	TABLES_PATH,
 	TABLES_COLLECTIVE,
 	TABLES_CLOCK,
+	TABLES_IMBALANCE,
 	TABLES_METRICS,
 	TABLES_NR
 };

@@ -48,7 +48,7 @@ static const struct opt options[] = {
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = SUMMARY_CHOICES,
 		   .help = "tables instead of the overview: kernel, api, gpu, ...",
 		   .more = "Several, separated by commas, print several tables, which are made in one pass over the trace. rank or process right behind kernel, api, copy, marker or range divides each row by them: --by kernel,rank. counter: of each kernel. range: the ranges as a "
-			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. collective: who comes last to the collectives of several GPUs, by how much and why. clock: how far the clocks of the hosts of a merged trace are apart, and how well that is known. With "
+			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. collective: who comes last to the collectives of several GPUs, by how much and why. clock: how far the clocks of the hosts of a merged trace are apart, and how well that is known. imbalance: kernels and ranges whose time differs between ranks and GPUs, and which rank is slow, and when. With "
 			   "csv and json it is kernel unless it is given.",
 		   .several = true },
 	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa|rccl|mpi",
@@ -104,7 +104,7 @@ static const struct opt options[] = {
 				"sheet, which is named. The peak of roofline is the lower one of the two that computing and memory "
 				"allow." },
 	[O_COLLECTIVES] = { 0, "collectives", OPT_TEXT, .arg = "REGEX", .why_not = checks_regex,
-			    .help = "with --by collective: these kernels are collectives, too",
+			    .help = "with --by collective, imbalance: these kernels are collectives, too",
 			    .more = "Those of RCCL, MSCCL++, vLLM, SGLang and AITER are known.",
 			    .in_manual = true },
 	[O_PATH] = { 0, "critical-path", .help = "what the program's time consists of: --by path",

@@ -31,6 +31,7 @@ static const char *const what[SUMMARY_NR][2] = {
 	[SUMMARY_PATH] = { "part of the critical path", "parts of the critical path" },
 	[SUMMARY_COLLECTIVE] = { "rank of a collective", "ranks of collectives" },
 	[SUMMARY_CLOCK] = { "clock of a host", "clocks of hosts" },
+	[SUMMARY_IMBALANCE] = { "row of a kernel or range", "rows of kernels and ranges" },
 };
 
 /* The table of each of --by; TABLES_NR: none. */
@@ -43,7 +44,7 @@ static const enum tables_kind kinds[SUMMARY_NR] = {
 	[SUMMARY_RANK] = TABLES_RANK,	  [SUMMARY_GRAPH] = TABLES_GRAPH,
 	[SUMMARY_ERROR] = TABLES_ERROR,	  [SUMMARY_GAP] = TABLES_GAP,
 	[SUMMARY_PATH] = TABLES_PATH,	  [SUMMARY_COLLECTIVE] = TABLES_COLLECTIVE,
-	[SUMMARY_CLOCK] = TABLES_CLOCK,
+	[SUMMARY_CLOCK] = TABLES_CLOCK,	  [SUMMARY_IMBALANCE] = TABLES_IMBALANCE,
 };
 
 int64_t summary_begin(struct query *q)
@@ -91,6 +92,9 @@ static void explain_empty_table(struct summary *s, enum summary_by by)
 		ui_say("%s: no counters were recorded; rtl trace --pmc counts", path);
 	else if (by == SUMMARY_COLLECTIVE)
 		ui_say("%s: no collective of several GPUs; of ranks with a trace each, give the merged one (rtl merge)",
+		       path);
+	else if (by == SUMMARY_IMBALANCE)
+		ui_say("%s: no kernel or range is on several ranks or GPUs; of ranks with a trace each, give the merged one (rtl merge)",
 		       path);
 	else if (by == SUMMARY_RANGE || by == SUMMARY_MARKER)
 		ui_say("%s: the program set no %s (roctxRangePush)", path, what[by][1]);

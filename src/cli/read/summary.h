@@ -35,10 +35,11 @@ enum summary_by {
 	SUMMARY_PATH,
 	SUMMARY_COLLECTIVE,
 	SUMMARY_CLOCK,
+	SUMMARY_IMBALANCE,
 	SUMMARY_NR
 };
 #define SUMMARY_CHOICES                                                                            \
-	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective|clock"
+	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective|clock|imbalance"
 
 struct summary {
 	struct query *q;
