@@ -41,74 +41,75 @@ static int write_v3_otf2(struct query *q, const char *out)
 
 /* X(name, suffix, write, shape, by_time, document, use, about): `use` is the format's clause in the
  * option's help, `about` its paragraph in the command's help, with an empty line before it. */
-#define FORMATS(X)                                                                                                    \
-	X("perfetto", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL,                                         \
-	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                      \
-	  "and speedscope.",                                                                                          \
-	  "\n\nIn the Chrome JSON each traced process is a process, with its threads, their markers and "             \
-	  "calls; each GPU is a process with its queues as threads, and a second one with its streams, if they are "  \
-	  "known. An arrow leads from a call to each operation that it caused, "                                      \
-	  "and from a marker to kernels whose call is unknown. Times are microseconds since "                         \
-	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "                          \
-	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                        \
-	  "carries the version of rtl and the verdict.")                                                              \
-	X("chrome", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL, "", "")                                   \
-	X("pftrace", ".pftrace", pftrace_write, EXPORT_STREAM, true, NULL,                                            \
-	  " pftrace is Perfetto's own format, smaller and faster to load.",                                           \
-	  "\n\npftrace has the same tracks, and counters as tracks of their own; calls and the operations that they " \
-	  "caused have one flow.")                                                                                    \
-	X("speedscope", ".speedscope.json", speedscope_write, EXPORT_STREAM, false, NULL,                             \
-	  " speedscope is that viewer's own format, folded is text for flame graphs.",                                \
-	  "\n\nspeedscope has a profile for each thread and each queue, in nanoseconds since the earliest event, "    \
-	  "whose frames are ranges, calls and kernels by their short names. folded has one line for each different "  \
-	  "stack of process, thread, ranges, call and kernel, with the nanoseconds that the GPU spent in it; "        \
-	  "flamegraph.pl and speedscope read it.")                                                                    \
-	X("folded", ".folded", folded_write, EXPORT_STREAM, false, NULL, "", "")                                      \
-	X("kineto", ".pt.trace.json", kineto_write, EXPORT_STREAM, false, NULL,                                       \
-	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                         \
-	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                   \
-	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                             \
-	X("otf2", ".otf2", otf2_write, EXPORT_ARCHIVE, false, NULL,                                                   \
-	  " otf2 is the format of Vampir, Score-P and Cube.",                                                         \
-	  "\n\nAn otf2 archive is OUT.otf2, OUT.def and the directory OUT, with a location for each thread and each " \
-	  "lane of a queue; calls and the operations that they caused have the same correlation_id. "                 \
-	  "libotf2 3 has to be installed.")                                                                           \
-	X("jsonl", ".jsonl", jsonl_write, EXPORT_STREAM, false, NULL,                                                 \
-	  " jsonl is a JSON object on each line, for scripts.",                                                       \
-	  "\n\njsonl has one object on each line: an operation, a call, a range, a count of a counter, a loss. "      \
-	  "record says which, and the other members are the columns of the database's view of that name: "            \
-	  "dispatch is a row of rtl_dispatch.")                                                                       \
-	X("parquet", ".parquet", parquet_write, EXPORT_SET, true, parquet_document,                                   \
-	  " parquet makes a data set for DuckDB, ClickHouse, Spark and Dask, of many traces.",                        \
-	  "\n\nA parquet data set is a directory, to which each trace adds the folders of its ranks: "                \
-	  "OUT/job=JOB/rank=RANK has dispatches.parquet, copies.parquet, calls.parquet, ranges.parquet, "             \
-	  "processes.parquet, losses.parquet, agents.parquet, counters.parquet and clocks.parquet. A folder appears " \
-	  "when all of them are complete. JOB is the scheduler's id of the job (0: there was none), RANK is -1 for "  \
-	  "processes without one.")                                                                                   \
-	X("csv", "", csv_write, EXPORT_SEVERAL, false, csv_document,                                                  \
-	  " csv writes rocprof's files, for scripts.",                                                                \
-	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                      \
-	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                      \
-	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "                                  \
-	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "                     \
-	  "directory the names have no prefix: DIR/hip_stats.csv, and DIR/results.csv. "                              \
-	  "Files without rows are not written, except those of kernels.")                                             \
-	X("rocprofv3-csv", "", rocprofv3_csv_write, EXPORT_SEVERAL, false, rocprofv3_csv_document,                    \
-	  " rocprofv3-csv, rocprofv3-json and rocpd3 are rocprofv3's three formats, for tools that read those.",      \
-	  "\n\nThe formats of rocprofv3 have one process in a file, or in a set of files. In OUT, %pid%, %hostname% " \
-	  "and %rank% are those of the process; a name that is the same for several gets _PID. In a directory the "   \
-	  "names are DIR/HOST/PID_results.json and its like. rocprofv3-csv writes OUT_kernel_trace.csv, "             \
-	  "OUT_hip_api_trace.csv, OUT_hsa_api_trace.csv, OUT_marker_api_trace.csv, OUT_memory_copy_trace.csv, "       \
-	  "OUT_memory_allocation_trace.csv, statistics of each (OUT_kernel_stats.csv), OUT_domain_stats.csv and "     \
-	  "OUT_agent_info.csv; files without rows are not written. rocprofv3-json writes what TraceLens reads, "      \
-	  "rocpd3 a database of schema 3 for rocpd.")                                                                 \
-	X("rocprofv3-json", "_results.json", rocprofv3_json_write, EXPORT_SEVERAL, false, NULL,                       \
-	  "", "")                                                                                                     \
-	X("rocpd3", "_results.db", rocpd3_write, EXPORT_SEVERAL, false, rocpd3_document, "", "")                      \
-	X("rocprofv3-pftrace", "_results.pftrace", write_v3_pftrace, EXPORT_SEVERAL, false, NULL,                     \
-	  "", "")                                                                                                     \
-	X("rocprofv3-otf2", "_results.otf2", write_v3_otf2, EXPORT_SEVERAL, false, NULL, "", "")                      \
-	X("rpd", ".db", NULL, EXPORT_DATABASE, false, rpd_tables_document,                                            \
+#define FORMATS(X)                                                                                                     \
+	X("perfetto", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL,                                          \
+	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                       \
+	  "and speedscope.",                                                                                           \
+	  "\n\nIn the Chrome JSON each traced process is a process, with its threads, their markers and "              \
+	  "calls; each GPU is a process with its queues as threads, and a second one with its streams, if they are "   \
+	  "known. An arrow leads from a call to each operation that it caused, "                                       \
+	  "and from a marker to kernels whose call is unknown. Times are microseconds since "                          \
+	  "the earliest event. Every event carries its ids, its exact nanoseconds, and for "                           \
+	  "kernels the mangled name, grid and workgroup, for calls each argument; the header "                         \
+	  "carries the version of rtl and the verdict.")                                                               \
+	X("chrome", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL, "", "")                                    \
+	X("pftrace", ".pftrace", pftrace_write, EXPORT_STREAM, true, NULL,                                             \
+	  " pftrace is Perfetto's own format, smaller and faster to load.",                                            \
+	  "\n\npftrace has the same tracks, and counters as tracks of their own; calls and the operations that they "  \
+	  "caused have one flow.")                                                                                     \
+	X("speedscope", ".speedscope.json", speedscope_write, EXPORT_STREAM, false, NULL,                              \
+	  " speedscope is that viewer's own format, folded is text for flame graphs.",                                 \
+	  "\n\nspeedscope has a profile for each thread and each queue, in nanoseconds since the earliest event, "     \
+	  "whose frames are ranges, calls and kernels by their short names. folded has one line for each different "   \
+	  "stack of process, thread, ranges, call and kernel, with the nanoseconds that the GPU spent in it; "         \
+	  "flamegraph.pl and speedscope read it.")                                                                     \
+	X("folded", ".folded", folded_write, EXPORT_STREAM, false, NULL, "", "")                                       \
+	X("kineto", ".pt.trace.json", kineto_write, EXPORT_STREAM, false, NULL,                                        \
+	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                          \
+	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                    \
+	  "OUT.rank0.pt.trace.json, or OUT.pid1234.pt.trace.json if they have no ranks.")                              \
+	X("otf2", ".otf2", otf2_write, EXPORT_ARCHIVE, false, NULL,                                                    \
+	  " otf2 is the format of Vampir, Score-P and Cube.",                                                          \
+	  "\n\nAn otf2 archive is OUT.otf2, OUT.def and the directory OUT, with a location for each thread and each "  \
+	  "lane of a queue; calls and the operations that they caused have the same correlation_id. Of several "       \
+	  "traces, one for each rank of a job, rtl writes one archive, whose locations are named after the ranks and " \
+	  "have their order. libotf2 3 has to be installed.")                                                          \
+	X("jsonl", ".jsonl", jsonl_write, EXPORT_STREAM, false, NULL,                                                  \
+	  " jsonl is a JSON object on each line, for scripts.",                                                        \
+	  "\n\njsonl has one object on each line: an operation, a call, a range, a count of a counter, a loss. "       \
+	  "record says which, and the other members are the columns of the database's view of that name: "             \
+	  "dispatch is a row of rtl_dispatch.")                                                                        \
+	X("parquet", ".parquet", parquet_write, EXPORT_SET, true, parquet_document,                                    \
+	  " parquet makes a data set for DuckDB, ClickHouse, Spark and Dask, of many traces.",                         \
+	  "\n\nA parquet data set is a directory, to which each trace adds the folders of its ranks: "                 \
+	  "OUT/job=JOB/rank=RANK has dispatches.parquet, copies.parquet, calls.parquet, ranges.parquet, "              \
+	  "processes.parquet, losses.parquet, agents.parquet, counters.parquet and clocks.parquet. A folder appears "  \
+	  "when all of them are complete. JOB is the scheduler's id of the job (0: there was none), RANK is -1 for "   \
+	  "processes without one.")                                                                                    \
+	X("csv", "", csv_write, EXPORT_SEVERAL, false, csv_document,                                                   \
+	  " csv writes rocprof's files, for scripts.",                                                                 \
+	  "\n\ncsv writes OUT.csv (rocprof's table of kernels), OUT.stats.csv, "                                       \
+	  "OUT.hip_stats.csv, OUT.hsa_stats.csv and OUT.copy_stats.csv with rocprof's columns, "                       \
+	  "and OUT.kernel_trace.csv, OUT.hip_api_trace.csv, OUT.hsa_api_trace.csv, "                                   \
+	  "OUT.memory_copy_trace.csv and OUT.marker_api_trace.csv with those of rocprofv3. In a "                      \
+	  "directory the names have no prefix: DIR/hip_stats.csv, and DIR/results.csv. "                               \
+	  "Files without rows are not written, except those of kernels.")                                              \
+	X("rocprofv3-csv", "", rocprofv3_csv_write, EXPORT_SEVERAL, false, rocprofv3_csv_document,                     \
+	  " rocprofv3-csv, rocprofv3-json and rocpd3 are rocprofv3's three formats, for tools that read those.",       \
+	  "\n\nThe formats of rocprofv3 have one process in a file, or in a set of files. In OUT, %pid%, %hostname% "  \
+	  "and %rank% are those of the process; a name that is the same for several gets _PID. In a directory the "    \
+	  "names are DIR/HOST/PID_results.json and its like. rocprofv3-csv writes OUT_kernel_trace.csv, "              \
+	  "OUT_hip_api_trace.csv, OUT_hsa_api_trace.csv, OUT_marker_api_trace.csv, OUT_memory_copy_trace.csv, "        \
+	  "OUT_memory_allocation_trace.csv, statistics of each (OUT_kernel_stats.csv), OUT_domain_stats.csv and "      \
+	  "OUT_agent_info.csv; files without rows are not written. rocprofv3-json writes what TraceLens reads, "       \
+	  "rocpd3 a database of schema 3 for rocpd.")                                                                  \
+	X("rocprofv3-json", "_results.json", rocprofv3_json_write, EXPORT_SEVERAL, false, NULL,                        \
+	  "", "")                                                                                                      \
+	X("rocpd3", "_results.db", rocpd3_write, EXPORT_SEVERAL, false, rocpd3_document, "", "")                       \
+	X("rocprofv3-pftrace", "_results.pftrace", write_v3_pftrace, EXPORT_SEVERAL, false, NULL,                      \
+	  "", "")                                                                                                      \
+	X("rocprofv3-otf2", "_results.otf2", write_v3_otf2, EXPORT_SEVERAL, false, NULL, "", "")                       \
+	X("rpd", ".db", NULL, EXPORT_DATABASE, false, rpd_tables_document,                                             \
 	  " rpd is the database itself, for a raw trace.", "")
 
 #define ROW(name, suffix, write, shape, by_time, document, use, about)                             \
@@ -159,6 +160,28 @@ void export_document(void (*put)(const char *line))
 			format->document(put);
 }
 
+static int open_inputs(struct query **q, const char *const *inputs, size_t nr,
+		       const struct export_format *format, const struct job_options *opt,
+		       struct job_result *res)
+{
+	int ret = query_open(q, inputs, nr, rpd_merge, opt, res);
+
+	res->nr_ops = 0;
+	if (ret == 0 && opt->has_basenames)
+		ret = rocprofv3_names_shorten(*q);
+	if (ret == 0) {
+		(*q)->by_time = format->by_time;
+		ret = rows_prepare(*q);
+	}
+	return ret;
+}
+
+static int open_for_archive(struct query **q, const char *input, const struct job_options *opt,
+			    struct job_result *res)
+{
+	return open_inputs(q, &input, 1, export_find("otf2"), opt, res);
+}
+
 int export_run(const struct export_format *format, const char *const *inputs, size_t nr,
 	       const char *out, const struct job_options *opt, struct job_result *res)
 {
@@ -174,14 +197,9 @@ int export_run(const struct export_format *format, const char *const *inputs, si
 	if (!format->write)
 		return rpd_merge(inputs, nr, out, opt, res);
 	own.twice = true;
-	ret = query_open(&q, inputs, nr, rpd_merge, &own, res);
-	res->nr_ops = 0;
-	if (ret == 0 && own.has_basenames)
-		ret = rocprofv3_names_shorten(q);
-	if (ret == 0) {
-		q->by_time = format->by_time;
-		ret = rows_prepare(q);
-	}
+	if (nr > 1 && format->shape == EXPORT_ARCHIVE)
+		return otf2_write_job(inputs, nr, out, open_for_archive, &own, res);
+	ret = open_inputs(&q, inputs, nr, format, &own, res);
 	if (ret == 0)
 		ret = format->write(q, out);
 	query_close(q);

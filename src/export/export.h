@@ -7,12 +7,17 @@
 
 /* Writes an open trace, after rows_prepare(). 0 or -errno with q->res->error. */
 typedef int (*export_write_fn)(struct query *q, const char *out);
+/* Opens a trace, and prepares its rows. `opt` and `res` stay in use until query_close(). 0 or
+ * -errno with res->error. */
+typedef int (*export_open_fn)(struct query **q, const char *input, const struct job_options *opt,
+			      struct job_result *res);
 
 /* What is written under the name of the output. */
 enum export_shape {
 	EXPORT_STREAM,	 /* a file, or stdout */
 	EXPORT_DATABASE, /* a file that is not written from its begin to its end */
-	EXPORT_ARCHIVE,	 /* a file that is named, and those that belong to it */
+	/* a file that is named, and those that belong to it; several traces make one archive */
+	EXPORT_ARCHIVE,
 	EXPORT_SET, /* the same in a directory, to which several traces are added; res->nr_files */
 	/* several files (res->nr_files); the format checks itself that none exists */
 	EXPORT_SEVERAL,
@@ -42,7 +47,8 @@ const char *export_needs(const struct export_format *format);
 /* docs/formats/tables.md, for all formats. */
 void export_document(void (*put)(const char *line));
 
-/* Like job_fn. Several inputs, or a raw trace, are first converted to a temporary database. */
+/* Like job_fn. Several inputs, or a raw trace, are first converted to a temporary database; of an
+ * archive each input for itself. */
 int export_run(const struct export_format *format, const char *const *inputs, size_t nr,
 	       const char *out, const struct job_options *opt, struct job_result *res);
 

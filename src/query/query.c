@@ -329,8 +329,7 @@ static char *make_name(sqlite3_stmt *row)
 	return alloc_string(name);
 }
 
-/* Traces that do not name their boot have the clock of their host. */
-static bool has_same_clock(const struct query_process *a, const struct query_process *b)
+bool query_has_same_clock(const struct query_process *a, const struct query_process *b)
 {
 	if (strcmp(a->boot_id, b->boot_id) != 0 || a->time_offset_ns != b->time_offset_ns)
 		return false;
@@ -344,7 +343,7 @@ static void find_clock(struct query *q, struct query_process *process)
 
 	process->wall_ns = process->realtime_ns;
 	for (const struct query_process *p = q->processes; p < process; p++) {
-		if (has_same_clock(p, process)) {
+		if (query_has_same_clock(p, process)) {
 			process->clock = p->clock;
 			process->wall_ns = p->wall_ns;
 			return;

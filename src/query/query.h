@@ -149,6 +149,8 @@ bool query_has_args(struct query *q);
 
 /* Fills q->processes, when it is first called; databases of RPD have none. */
 int query_read_processes(struct query *q);
+/* Traces that do not name their boot have the clock of their host. */
+bool query_has_same_clock(const struct query_process *a, const struct query_process *b);
 /* The process that a row of this id belongs to, or NULL. */
 const struct query_process *query_process_of(const struct query *q, int64_t id);
 /* Whether the process has operations, calls or markers. */

@@ -23,22 +23,23 @@ static const struct opt options[] = {
 	[O_PROGRESS] = OPTS_PROGRESS,
 };
 
-/* What only a data set can have. */
-static void check_set(const struct opt_parsed *p, const struct export_format *format)
+/* Several traces make one archive, or are added to one data set. */
+static void check_several(const struct opt_parsed *p, const struct export_format *format)
 {
-	if (format->shape == EXPORT_SET) {
-		if (p->nr_operands > 1 && !p->values[O_OUTPUT].count)
-			ui_die(STATUS_USAGE,
-			       "several traces need the name of the data set: -o DIR");
-		return;
-	}
-	if (p->nr_operands > 1)
-		ui_die(STATUS_USAGE,
-		       "-f %s writes one trace; rtl merge makes one of several, and -f parquet adds "
-		       "each to a data set",
-		       format->name);
-	if (p->values[O_JOB].count)
+	bool is_set = format->shape == EXPORT_SET;
+
+	if (p->values[O_JOB].count && !is_set)
 		ui_die(STATUS_USAGE, "--job: only -f parquet has jobs");
+	if (p->nr_operands < 2)
+		return;
+	if (!is_set && format->shape != EXPORT_ARCHIVE)
+		ui_die(STATUS_USAGE,
+		       "-f %s writes one trace; rtl merge makes one of several, -f otf2 writes several to an "
+		       "archive, and -f parquet adds each to a data set",
+		       format->name);
+	if (!p->values[O_OUTPUT].count)
+		ui_die(STATUS_USAGE, "several traces need the name of the %s",
+		       is_set ? "data set: -o DIR" : "archive: -o NAME.otf2");
 }
 
 static int run_convert(const struct opt_parsed *p)
@@ -47,14 +48,17 @@ static int run_convert(const struct opt_parsed *p)
 	const struct export_format *format = v[O_FORMAT].count ? &export_formats[v[O_FORMAT].num] :
 								 export_find("pftrace");
 	const struct parquet_choice choice = { .job = v[O_JOB].text };
+	bool is_one = format->shape == EXPORT_ARCHIVE; /* of all */
 	int status = 0;
 
 	ui_quiet(v[O_QUIET].count > 0);
-	check_set(p, format);
-	for (int i = 0; i < p->nr_operands && status == 0; i++)
+	check_several(p, format);
+	for (int i = 0; i < (is_one ? 1 : p->nr_operands) && status == 0; i++)
 		status = exporter_run(&(struct exporter){
 			.format = format,
 			.input = p->operands[i],
+			.inputs = is_one ? (const char *const *)p->operands : NULL,
+			.nr_inputs = (size_t)p->nr_operands,
 			.output = v[O_OUTPUT].text,
 			.activity = "converting",
 			.progress = (enum ui_progress_mode)v[O_PROGRESS].num,
@@ -83,6 +87,7 @@ const struct command cmd_convert = {
 		    "rtl convert trace.db -f kineto -o run1/trace.pt.trace.json\n"
 		    "rtl convert trace.db -f csv -o results.csv\n"
 		    "rtl convert *.db -f parquet -o runs\n"
+		    "rtl convert rank-*.db -f otf2 -o job.otf2\n"
 		    "rtl convert trace.db -f folded -o - | flamegraph.pl > gpu.svg\n"
 		    "rtl convert trace.db -f chrome -o - | jq '.traceEvents | length'\n",
 	.run = run_convert,

@@ -145,7 +145,8 @@ int exporter_run(const struct exporter *e)
 	opt.progress = ui_progress_step;
 	opt.progress_arg = &progress;
 	ui_progress_start(&progress, e->activity, e->progress);
-	err = export_run(e->format, &e->input, 1, output, &opt, res);
+	err = export_run(e->format, e->inputs ? e->inputs : &e->input, e->inputs ? e->nr_inputs : 1,
+			 output, &opt, res);
 	ui_progress_end(&progress);
 	if (err == -EPIPE)
 		return 128 + 13; /* as if SIGPIPE had ended the process */

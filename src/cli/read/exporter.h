@@ -13,6 +13,9 @@
 struct exporter {
 	const struct export_format *format;
 	const char *input;
+	/* several, of which the first is `input`; NULL: that alone */
+	const char *const *inputs;
+	size_t nr_inputs;
 	const char *output;   /* NULL: the input's name with the format's ending; "-": stdout */
 	const char *activity; /* of the progress bar: "converting" */
 	enum ui_progress_mode progress;

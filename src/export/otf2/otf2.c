@@ -10,21 +10,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "export/otf2/otf2_internal.h"
 #include "export/tracks.h"
 #include "query/apart.h"
 
+#define NAME_SIZE (TRACK_NAME + 48)
+
 struct writer {
 	struct query *q;
-	struct otf2_archive archive;
+	struct otf2_archive *archive;
+	struct otf2_trace *trace;
 	size_t location; /* of the thread */
 	uint32_t group;	 /* of its process, or of the queue's GPU */
 	struct nest nest;
 	struct lanes apart; /* their ids are locations + 1 */
 	struct track track;
 	int64_t pid, tid;
+	char whose[48]; /* "rank 3, ": before names of what belongs to the process; "": alone */
 	bool open;
-	uint64_t nr_untimed;
 	struct apart apart_names;
 	struct walk *walk;
 	sqlite3_stmt *stream;
@@ -38,16 +42,16 @@ static int end_lanes(struct writer *w, const struct lanes *lanes, size_t nr)
 
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		if (lanes->lanes[i].id)
-			ret = otf2_archive_end(&w->archive, lanes->lanes[i].id - 1);
+			ret = otf2_archive_end(w->archive, lanes->lanes[i].id - 1);
 	return ret;
 }
 
 static int put_region(struct writer *w, size_t location, int64_t begin, int64_t end,
 		      uint32_t region, const char *category, const struct walk_notes *notes)
 {
-	int ret = otf2_archive_enter(&w->archive, location, begin, region, category, notes);
+	int ret = otf2_archive_enter(w->archive, location, begin, region, category, notes);
 
-	return ret ? ret : otf2_archive_leave(&w->archive, location, end, region);
+	return ret ? ret : otf2_archive_leave(w->archive, location, end, region);
 }
 
 /* ---- threads ---- */
@@ -56,7 +60,7 @@ static int end_slice(void *arg, int64_t end_ns, int64_t id)
 {
 	struct writer *w = arg;
 
-	return otf2_archive_leave(&w->archive, w->location, end_ns, (uint32_t)id);
+	return otf2_archive_leave(w->archive, w->location, end_ns, (uint32_t)id);
 }
 
 static int end_thread(struct writer *w)
@@ -64,7 +68,7 @@ static int end_thread(struct writer *w)
 	int ret = tracks_until(&w->nest, INT64_MAX, end_slice, w);
 
 	if (ret == 0 && w->open)
-		ret = otf2_archive_end(&w->archive, w->location);
+		ret = otf2_archive_end(w->archive, w->location);
 	if (ret == 0)
 		ret = end_lanes(w, &w->apart, w->apart.nr);
 	w->apart.nr = 0;
@@ -72,10 +76,69 @@ static int end_thread(struct writer *w)
 	return ret;
 }
 
+static const struct query_process *find_process(const struct query *q, int64_t pid)
+{
+	for (size_t i = 0; i < q->nr_processes; i++)
+		if (q->processes[i].pid == pid)
+			return &q->processes[i];
+	return NULL;
+}
+
+/* "rank 3, ./app (pid 12)" of "./app (rank 3, pid 12)" */
+static void name_process(const struct writer *w, const struct query_process *process, int64_t pid,
+			 char name[NAME_SIZE])
+{
+	const char *text = process ? process->name : NULL, *end = text ? strrchr(text, '(') : NULL;
+
+	if (!text)
+		snprintf(name, NAME_SIZE, "%sprocess %lld", w->whose, (long long)pid);
+	else if (!*w->whose || !end || process->rank < 0)
+		snprintf(name, NAME_SIZE, "%s%s", w->whose, text);
+	else
+		snprintf(name, NAME_SIZE, "%s%.*s(pid %lld)", w->whose, (int)(end - text), text,
+			 (long long)pid);
+}
+
+/* The owner of a process's group, and w->whose. */
+static int find_owner(struct writer *w, const struct query_process *process,
+		      struct otf2_owner *owner)
+{
+	*owner = w->trace->owner;
+	w->whose[0] = '\0';
+	if (!w->trace->is_one_of_several)
+		return 0;
+	if (!process || process->rank < 0) {
+		snprintf(w->whose, sizeof(w->whose), "%s, ", w->trace->name);
+		return 0;
+	}
+	owner->key = (uint64_t)process->rank;
+	snprintf(w->whose, sizeof(w->whose), "rank %lld, ", (long long)process->rank);
+	return otf2_archive_node(w->archive, *process->host ? process->host : "host", "node", 0,
+				 &owner->node);
+}
+
+/* Opens a thread's location. */
+static int open_thread(struct writer *w, int64_t pid, int64_t tid)
+{
+	const struct query_process *process = find_process(w->q, pid);
+	struct otf2_owner owner;
+	char name[NAME_SIZE];
+	int ret = find_owner(w, process, &owner);
+
+	name_process(w, process, pid, name);
+	if (ret == 0)
+		ret = otf2_archive_group(w->archive, OTF2_GROUP_OF_PROCESS, pid, name, &owner,
+					 &w->group);
+	snprintf(name, sizeof(name), "%sThread %lld", w->whose, (long long)tid);
+	if (ret == 0)
+		ret = otf2_archive_location(w->archive, name, OTF2_LOCATION_TYPE_CPU_THREAD,
+					    w->group, &w->location);
+	w->open = ret == 0;
+	return ret;
+}
+
 static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 {
-	const char *process = NULL;
-	char name[64];
 	int ret;
 
 	if (w->open && w->pid == pid && w->tid == tid)
@@ -83,35 +146,37 @@ static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 	ret = end_thread(w);
 	w->pid = pid;
 	w->tid = tid;
-	for (size_t i = 0; i < w->q->nr_processes; i++)
-		if (w->q->processes[i].pid == pid)
-			process = w->q->processes[i].name;
-	snprintf(name, sizeof(name), "process %lld", (long long)pid);
-	if (ret == 0)
-		ret = otf2_archive_group(&w->archive, OTF2_GROUP_OF_PROCESS, pid,
-					 process ? process : name, &w->group);
-	snprintf(name, sizeof(name), "Thread %lld", (long long)tid);
-	if (ret == 0)
-		ret = otf2_archive_location(&w->archive, name, OTF2_LOCATION_TYPE_CPU_THREAD,
-					    w->group, &w->location);
-	w->open = ret == 0;
-	return ret;
+	return ret ? ret : open_thread(w, pid, tid);
+}
+
+/* One of several traces has a location for each of its processes, also for one without calls. */
+static int write_silent(struct writer *w)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < w->q->nr_processes && w->trace->is_one_of_several && ret == 0; i++) {
+		int64_t pid = w->q->processes[i].pid;
+
+		if (!otf2_archive_has_group(w->archive, OTF2_GROUP_OF_PROCESS, pid))
+			ret = choose_thread(w, pid, pid);
+	}
+	return ret ? ret : end_thread(w);
 }
 
 static int put_apart(struct writer *w, int64_t begin, int64_t end, uint32_t region,
 		     const char *category, const struct walk_notes *notes)
 {
 	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
-	char name[96];
+	char name[NAME_SIZE];
 	size_t location;
 	int ret;
 
 	if (!lane)
 		return query_fail_memory(w->q);
 	if (!lane->id) {
-		snprintf(name, sizeof(name), "Thread %lld, overlapping ranges #%zu",
+		snprintf(name, sizeof(name), "%sThread %lld, overlapping ranges #%zu", w->whose,
 			 (long long)w->tid, w->apart.nr);
-		ret = otf2_archive_location(&w->archive, name, OTF2_LOCATION_TYPE_CPU_THREAD,
+		ret = otf2_archive_location(w->archive, name, OTF2_LOCATION_TYPE_CPU_THREAD,
 					    w->group, &location);
 		if (ret)
 			return ret;
@@ -143,7 +208,7 @@ static int take_call(void *arg, const struct walk_call *call)
 	if (ret == 0)
 		ret = tracks_until(&w->nest, begin, end_slice, w);
 	if (row[CALL_MARKER] && ret == 0)
-		ret = otf2_archive_region(&w->archive, call->message, OTF2_REGION_ROLE_CODE,
+		ret = otf2_archive_region(w->archive, call->message, OTF2_REGION_ROLE_CODE,
 					  &region);
 	else
 		region = region_of(&call->name);
@@ -152,7 +217,7 @@ static int take_call(void *arg, const struct walk_call *call)
 	if (shape == TRACK_INSTANT)
 		return put_region(w, w->location, begin, begin, region, category, &call->notes);
 	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], (int64_t)region))
-		return otf2_archive_enter(&w->archive, w->location, begin, region, category,
+		return otf2_archive_enter(w->archive, w->location, begin, region, category,
 					  &call->notes);
 	return put_apart(w, begin, row[CALL_END], region, category, &call->notes);
 }
@@ -162,13 +227,14 @@ static int take_call(void *arg, const struct walk_call *call)
 /* `nr`: of the lanes of the track before, which are still in memory. */
 static int begin_track(struct writer *w, size_t nr)
 {
-	char name[TRACK_NAME];
+	char track[TRACK_NAME], name[NAME_SIZE];
 	int ret = end_lanes(w, &w->track.lanes, nr);
 
-	tracks_group(&w->track, name);
+	tracks_group(&w->track, track);
+	snprintf(name, sizeof(name), "%s%s%s", w->trace->name, *w->trace->name ? ", " : "", track);
 	return ret ? ret :
-		     otf2_archive_group(&w->archive, OTF2_GROUP_OF_GPU, w->track.gpu, name,
-					&w->group);
+		     otf2_archive_group(w->archive, OTF2_GROUP_OF_GPU, w->track.gpu, name,
+					&w->trace->owner, &w->group);
 }
 
 static int take_op(void *arg, const struct walk_operation *op)
@@ -177,12 +243,12 @@ static int take_op(void *arg, const struct walk_operation *op)
 	const int64_t *row = op->row;
 	struct lanes *lanes = &w->track.lanes;
 	size_t location, nr_before = lanes->nr;
-	char name[TRACK_NAME];
+	char track[TRACK_NAME], name[NAME_SIZE];
 	struct lane *lane;
 	int ret = 0;
 
 	if (!op->timed) {
-		w->nr_untimed++;
+		w->trace->nr_untimed++;
 		return 0;
 	}
 	if (tracks_begins(&w->track, row, op->kind))
@@ -191,10 +257,11 @@ static int take_op(void *arg, const struct walk_operation *op)
 	if (ret || !lane)
 		return ret ? ret : query_fail_memory(w->q);
 	if (!lane->id) {
-		tracks_name(w->q, &w->track, row, lanes->nr - 1, w->stream, name);
-		ret = otf2_archive_location(&w->archive, name,
-					    OTF2_LOCATION_TYPE_ACCELERATOR_STREAM, w->group,
-					    &location);
+		tracks_name(w->q, &w->track, row, lanes->nr - 1, w->stream, track);
+		snprintf(name, sizeof(name), "%s%s%s", w->trace->name, *w->trace->name ? ", " : "",
+			 track);
+		ret = otf2_archive_location(w->archive, name, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
+					    w->group, &location);
 		if (ret)
 			return ret;
 		lane->id = location + 1;
@@ -222,7 +289,7 @@ static int encode_name(void *arg, enum walk_what what, const char *text, struct 
 	char label[LABEL_SIZE];
 
 	*to = (struct kept_part){ (const char *)&w->region, sizeof(w->region) };
-	return otf2_archive_region(&w->archive,
+	return otf2_archive_region(w->archive,
 				   what == WALK_KERNEL_NAME ?
 					   apart_label(&w->apart_names, label, text) :
 					   text,
@@ -235,7 +302,7 @@ static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, str
 {
 	struct writer *w = arg;
 	size_t made;
-	int ret = otf2_archive_convert(&w->archive, notes, nr, w->made, &made);
+	int ret = otf2_archive_convert(w->archive, notes, nr, w->made, &made);
 
 	*to = (struct kept_part){ (const char *)w->made, made * sizeof(w->made[0]) };
 	return ret;
@@ -253,7 +320,7 @@ static int write_events(struct writer *w)
 	if (ret == 0)
 		ret = walk_calls(w->walk);
 	if (ret == 0)
-		ret = end_thread(w);
+		ret = write_silent(w);
 	if (ret == 0)
 		ret = write_ops(w, ROWS_BY_QUEUE);
 	if (ret == 0)
@@ -262,30 +329,71 @@ static int write_events(struct writer *w)
 	return ret;
 }
 
-int otf2_write(struct query *q, const char *out)
+int otf2_write_trace(struct otf2_archive *a, struct query *q, struct otf2_trace *trace)
 {
-	struct writer w = { .q = q };
-	struct otf2_files files = { .tmp = "" };
-	int ret = query_prepare(q, &w.stream, ROWS_STREAM_NAME);
+	struct writer *w = alloc_zero(1, sizeof(*w));
+	int ret;
+
+	if (!w)
+		return query_fail_memory(q);
+	w->q = q;
+	w->archive = a;
+	w->trace = trace;
+	otf2_archive_next_trace(a);
+	ret = query_prepare(q, &w->stream, ROWS_STREAM_NAME);
+	if (ret == 0)
+		ret = apart_read(&w->apart_names, q);
+	if (ret == 0)
+		ret = write_events(w);
+	sqlite3_finalize(w->stream);
+	tracks_fini_lanes(&w->track.lanes);
+	tracks_fini_lanes(&w->apart);
+	apart_fini(&w->apart_names);
+	alloc_free(w);
+	return ret;
+}
+
+/* The host is the root of the system's tree. */
+static int define_host(struct otf2_archive *a, struct query *q)
+{
+	sqlite3_stmt *host = NULL;
+	uint32_t root;
+	int ret = q->ours ? query_prepare(q, &host, "SELECT host FROM rtl_process ORDER BY id") : 0;
 
 	if (ret == 0)
-		ret = apart_read(&w.apart_names, q);
-	if (ret == 0)
-		ret = otf2_files_create(&files, q, out);
+		ret = otf2_archive_node(a,
+					host && sqlite3_step(host) == SQLITE_ROW ?
+						query_text(host, 0) :
+						"host",
+					"node", OTF2_UNDEFINED_SYSTEM_TREE_NODE, &root);
+	sqlite3_finalize(host);
+	return ret;
+}
+
+int otf2_write(struct query *q, const char *out)
+{
+	struct otf2_archive archive = { .res = q->res };
+	struct otf2_trace trace = { .name = "" };
+	struct otf2_files files = { .tmp = "" };
+	struct otf2_times times = {
+		.first_ns = (uint64_t)q->first_ns,
+		.realtime_ns = q->nr_processes ? q->processes[0].realtime_ns : 0,
+	};
+	int ret = otf2_files_create(&files, q->opt, q->res, out);
+
 	if (ret == 0) {
-		ret = otf2_archive_open(&w.archive, q, files.tmp, files.name);
+		ret = otf2_archive_open(&archive, q->res, files.tmp, files.name);
 		if (ret == 0)
-			ret = write_events(&w);
-		ret = otf2_archive_close(&w.archive, ret);
+			ret = define_host(&archive, q);
+		if (ret == 0)
+			ret = otf2_write_trace(&archive, q, &trace);
+		times.last_ns = archive.last_ns;
+		ret = otf2_archive_close(&archive, &times, ret);
 	}
-	ret = otf2_files_publish(&files, q, ret);
-	sqlite3_finalize(w.stream);
-	q->res->nr_ops = w.archive.nr_events;
-	if (w.nr_untimed)
-		job_warn(q->res, "%llu operations without valid times were left out",
-			 (unsigned long long)w.nr_untimed);
-	tracks_fini_lanes(&w.track.lanes);
-	tracks_fini_lanes(&w.apart);
-	apart_fini(&w.apart_names);
+	ret = otf2_files_publish(&files, q->opt, q->res, job_is_private(q->opt, query_has_args(q)),
+				 ret);
+	q->res->nr_ops = archive.nr_events;
+	if (trace.nr_untimed)
+		job_warn(q->res, OTF2_UNTIMED, (unsigned long long)trace.nr_untimed);
 	return ret;
 }

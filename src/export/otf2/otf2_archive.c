@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -39,9 +40,13 @@ int otf2_archive_check(struct otf2_archive *a, OTF2_ErrorCode error)
 
 	if (error == OTF2_SUCCESS)
 		return 0;
-	return query_fail(a->q, number, "the archive can't be written: %s",
-			  number == -EIO ? otf2_lib.Error_GetDescription(error) :
-					   strerror(-number));
+	return job_fail(a->res, number, "the archive can't be written: %s",
+			number == -EIO ? otf2_lib.Error_GetDescription(error) : strerror(-number));
+}
+
+int otf2_archive_fail_memory(struct otf2_archive *a)
+{
+	return job_fail(a->res, -ENOMEM, "the archive: out of memory");
 }
 
 /* ---- definitions ---- */
@@ -52,7 +57,7 @@ static int define_valid(struct otf2_archive *a, const char *text, uint32_t *ref)
 	uint64_t number = texts_number(&a->texts, text, strlen(text), &is_new);
 
 	if (!number || number > UINT32_MAX - 1)
-		return query_fail_memory(a->q);
+		return otf2_archive_fail_memory(a);
 	*ref = (uint32_t)number - 1;
 	return is_new ? otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteString(a->defs, *ref,
 										   text)) :
@@ -84,7 +89,7 @@ int otf2_archive_attribute(struct otf2_archive *a, const char *name, const char 
 	}
 	*self = a->nr_attributes++;
 	if (map_put(&a->named, texts[0], *self))
-		return query_fail_memory(a->q);
+		return otf2_archive_fail_memory(a);
 	ret = otf2_archive_text(a, description, &texts[1]);
 	return ret ? ret :
 		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteAttribute(a->defs, *self,
@@ -92,53 +97,76 @@ int otf2_archive_attribute(struct otf2_archive *a, const char *name, const char 
 										   texts[1], type));
 }
 
-/* The host is the root of the system's tree. */
-static int define_system(struct otf2_archive *a)
+int otf2_archive_node(struct otf2_archive *a, const char *name, const char *class, uint32_t parent,
+		      uint32_t *node)
 {
-	sqlite3_stmt *host = NULL;
-	uint32_t name, class;
-	int ret = a->q->ours ?
-			  query_prepare(a->q, &host, "SELECT host FROM rtl_process ORDER BY id") :
-			  0;
+	uint32_t texts[2];
+	uint64_t known;
+	int ret = otf2_archive_text(a, name, &texts[0]);
 
 	if (ret)
 		return ret;
-	ret = otf2_archive_text(a,
-				host && sqlite3_step(host) == SQLITE_ROW ? query_text(host, 0) :
-									   "host",
-				&name);
-	sqlite3_finalize(host);
-	if (ret == 0)
-		ret = otf2_archive_text(a, "node", &class);
+	if (parent != OTF2_UNDEFINED_SYSTEM_TREE_NODE && map_get(&a->nodes, texts[0], &known)) {
+		*node = (uint32_t)known;
+		return 0;
+	}
+	ret = otf2_archive_text(a, class, &texts[1]);
+	*node = a->nr_nodes++;
+	if (ret == 0 && parent != OTF2_UNDEFINED_SYSTEM_TREE_NODE &&
+	    map_put(&a->nodes, texts[0], *node))
+		ret = otf2_archive_fail_memory(a);
 	return ret ? ret :
-		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteSystemTreeNode(
-						   a->defs, 0, name, class,
-						   OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+		     otf2_archive_check(a,
+					otf2_lib.GlobalDefWriter_WriteSystemTreeNode(a->defs, *node,
+										     texts[0],
+										     texts[1],
+										     parent));
 }
 
 int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id, const char *name,
-		       uint32_t *group)
+		       const struct otf2_owner *owner, uint32_t *group)
 {
 	static const OTF2_LocationGroupType types[] = {
 		[OTF2_GROUP_OF_PROCESS] = OTF2_LOCATION_GROUP_TYPE_PROCESS,
 		[OTF2_GROUP_OF_GPU] = OTF2_LOCATION_GROUP_TYPE_ACCELERATOR,
 	};
+	struct otf2_location_group *grown;
 	uint64_t known;
-	uint32_t text;
 	int ret;
 
-	if (map_get(&a->groups[kind], (uint64_t)id, &known)) {
+	if (map_get(&a->groups_of[kind], (uint64_t)id, &known)) {
 		*group = (uint32_t)known;
 		return 0;
 	}
-	ret = otf2_archive_text(a, name, &text);
-	*group = a->nr_groups++;
-	if (ret == 0 && map_put(&a->groups[kind], (uint64_t)id, *group))
-		ret = query_fail_memory(a->q);
-	return ret ? ret :
-		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteLocationGroup(
-						   a->defs, *group, text, types[kind], 0,
-						   OTF2_UNDEFINED_LOCATION_GROUP));
+	grown = alloc_grow(a->groups, a->nr_groups, &a->max_groups, 16, sizeof(*grown));
+	if (!grown)
+		return otf2_archive_fail_memory(a);
+	a->groups = grown;
+	*group = (uint32_t)a->nr_groups;
+	grown += a->nr_groups;
+	*grown = (struct otf2_location_group){ .type = types[kind],
+					       .owner = *owner,
+					       .order = a->nr_groups };
+	ret = otf2_archive_text(a, name, &grown->name);
+	if (ret == 0 && map_put(&a->groups_of[kind], (uint64_t)id, a->nr_groups))
+		ret = otf2_archive_fail_memory(a);
+	a->nr_groups += ret == 0;
+	return ret;
+}
+
+bool otf2_archive_has_group(const struct otf2_archive *a, enum otf2_group kind, int64_t id)
+{
+	uint64_t known;
+
+	return map_get(&a->groups_of[kind], (uint64_t)id, &known);
+}
+
+void otf2_archive_next_trace(struct otf2_archive *a)
+{
+	map_fini(&a->groups_of[OTF2_GROUP_OF_PROCESS]);
+	map_fini(&a->groups_of[OTF2_GROUP_OF_GPU]);
+	a->nr_of_trace = 0;
+	a->last_ns = 0;
 }
 
 int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRole role,
@@ -156,7 +184,7 @@ int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRol
 	}
 	*region = a->nr_regions++;
 	if (map_put(&a->regions, text, *region))
-		return query_fail_memory(a->q);
+		return otf2_archive_fail_memory(a);
 	/* the description and the file are the empty text, which is the first */
 	return otf2_archive_check(a,
 				  otf2_lib.GlobalDefWriter_WriteRegion(a->defs, *region, text, text,
@@ -175,19 +203,22 @@ int otf2_archive_location(struct otf2_archive *a, const char *name, OTF2_Locatio
 	int ret;
 
 	if (!grown)
-		return query_fail_memory(a->q);
+		return otf2_archive_fail_memory(a);
 	a->locations = grown;
 	*location = a->nr_locations;
 	grown += *location;
-	*grown = (struct otf2_location){ .group = group, .type = type };
+	*grown = (struct otf2_location){ .id = a->groups[group].owner.key << 32 | a->nr_of_trace,
+					 .group = group,
+					 .type = type };
 	ret = otf2_archive_text(a, name, &grown->name);
 	if (ret)
 		return ret;
 	errno = 0;
-	grown->writer = otf2_lib.Archive_GetEvtWriter(a->handle, *location);
+	grown->writer = otf2_lib.Archive_GetEvtWriter(a->handle, grown->id);
 	if (!grown->writer)
 		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
 	a->nr_locations++;
+	a->nr_of_trace++;
 	return 0;
 }
 
@@ -218,18 +249,19 @@ int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint
 
 /* ---- the archive ---- */
 
-int otf2_archive_open(struct otf2_archive *a, struct query *q, const char *folder, const char *name)
+int otf2_archive_open(struct otf2_archive *a, struct job_result *res, const char *folder,
+		      const char *name)
 {
 	static const OTF2_FlushCallbacks callbacks = { .otf2_pre_flush = flush };
 	OTF2_ErrorCode error;
 	uint32_t empty;
 	int ret;
 
-	*a = (struct otf2_archive){ .q = q };
+	*a = (struct otf2_archive){ .res = res };
 	if (otf2_lib_load())
-		return query_fail(q, -ENOENT,
-				  "libotf2.so.10 is not there, or is another one; install it "
-				  "(Debian: libopen-trace-format2-10)");
+		return job_fail(res, -ENOENT,
+				"libotf2.so.10 is not there, or is another one; install it "
+				"(Debian: libopen-trace-format2-10)");
 	otf2_lib.Error_RegisterCallback(be_silent, NULL);
 	errno = 0;
 	a->handle = otf2_lib.Archive_Open(folder, name, OTF2_FILEMODE_WRITE, EVENT_CHUNK,
@@ -252,44 +284,101 @@ int otf2_archive_open(struct otf2_archive *a, struct query *q, const char *folde
 	a->defs = otf2_lib.Archive_GetGlobalDefWriter(a->handle);
 	if (!a->defs)
 		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
-	ret = otf2_archive_text(a, "", &empty);
-	return ret ? ret : define_system(a);
+	return otf2_archive_text(a, "", &empty);
 }
 
-static int define_locations(struct otf2_archive *a)
+static int compare_groups(const void *a, const void *b)
 {
-	uint64_t first = (uint64_t)a->q->first_ns;
-	int64_t realtime = a->q->nr_processes ? a->q->processes[0].realtime_ns : 0;
-	OTF2_ErrorCode error = otf2_lib.GlobalDefWriter_WriteClockProperties(
-		a->defs, 1000000000, first, a->last_ns > first ? a->last_ns - first + 1 : 1,
-		realtime ? first + (uint64_t)realtime : OTF2_UNDEFINED_TIMESTAMP);
+	const struct otf2_location_group *x = *(struct otf2_location_group *const *)a,
+					 *y = *(struct otf2_location_group *const *)b;
 
+	if (x->owner.key != y->owner.key)
+		return x->owner.key < y->owner.key ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* In the order of their ranks, in which viewers show them. */
+static int define_groups(struct otf2_archive *a)
+{
+	struct otf2_location_group **sorted = alloc_zero(a->nr_groups + 1, sizeof(*sorted));
+	OTF2_ErrorCode error = OTF2_SUCCESS;
+
+	if (!sorted)
+		return otf2_archive_fail_memory(a);
+	for (size_t i = 0; i < a->nr_groups; i++)
+		sorted[i] = &a->groups[i];
+	qsort(sorted, a->nr_groups, sizeof(*sorted), compare_groups);
+	for (size_t i = 0; i < a->nr_groups && error == OTF2_SUCCESS; i++) {
+		struct otf2_location_group *g = sorted[i];
+
+		g->self = (uint32_t)i;
+		error = otf2_lib.GlobalDefWriter_WriteLocationGroup(a->defs, g->self, g->name,
+								    g->type, g->owner.node,
+								    OTF2_UNDEFINED_LOCATION_GROUP);
+	}
+	alloc_free(sorted);
+	return otf2_archive_check(a, error);
+}
+
+static int compare_locations(const void *a, const void *b)
+{
+	const struct otf2_location *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The clock's properties, groups, locations. */
+static int define_last(struct otf2_archive *a, const struct otf2_times *times)
+{
+	OTF2_ErrorCode error;
+	int ret = define_groups(a);
+
+	if (ret)
+		return ret;
+	error = otf2_lib.GlobalDefWriter_WriteClockProperties(
+		a->defs, 1000000000, times->first_ns,
+		times->last_ns > times->first_ns ? times->last_ns - times->first_ns + 1 : 1,
+		times->realtime_ns ? times->first_ns + (uint64_t)times->realtime_ns :
+				     OTF2_UNDEFINED_TIMESTAMP);
+	qsort(a->locations, a->nr_locations, sizeof(*a->locations), compare_locations);
 	for (size_t i = 0; i < a->nr_locations && error == OTF2_SUCCESS; i++) {
 		const struct otf2_location *l = &a->locations[i];
 
-		error = otf2_lib.GlobalDefWriter_WriteLocation(a->defs, i, l->name, l->type,
-							       l->nr_events, l->group);
+		error = otf2_lib.GlobalDefWriter_WriteLocation(a->defs, l->id, l->name, l->type,
+							       l->nr_events,
+							       a->groups[l->group].self);
 	}
 	return otf2_archive_check(a, error);
 }
 
-/* Readers expect a file of definitions for each location: an empty one. */
-static int write_local_definitions(struct otf2_archive *a)
+/* Readers expect a file of definitions for each location. It has the offsets of its clock. */
+static int write_local_definitions(struct otf2_archive *a, const struct otf2_times *times)
 {
-	OTF2_ErrorCode error = otf2_lib.Archive_OpenDefFiles(a->handle);
+	OTF2_ErrorCode error;
+	int ret = otf2_archive_check(a, otf2_lib.Archive_OpenDefFiles(a->handle));
 
-	for (size_t i = 0; i < a->nr_locations && error == OTF2_SUCCESS; i++) {
-		OTF2_DefWriter *writer = otf2_lib.Archive_GetDefWriter(a->handle, i);
+	for (size_t i = 0; i < a->nr_locations && ret == 0; i++) {
+		const struct otf2_location *l = &a->locations[i];
+		size_t clock = a->groups[l->group].owner.clock;
+		OTF2_DefWriter *writer = otf2_lib.Archive_GetDefWriter(a->handle, l->id);
 
-		error = writer ? otf2_lib.Archive_CloseDefWriter(a->handle, writer) :
-				 OTF2_ERROR_FILE_INTERACTION;
+		error = writer ? OTF2_SUCCESS : OTF2_ERROR_FILE_INTERACTION;
+		for (size_t k = 0; clock < times->nr_clocks && error == OTF2_SUCCESS &&
+				   k < times->clocks[clock].nr_offsets;
+		     k++) {
+			const struct otf2_offset *o = &times->clocks[clock].offsets[k];
+
+			error = otf2_lib.DefWriter_WriteClockOffset(writer, (uint64_t)o->time,
+								    o->offset, o->error);
+		}
+		if (error == OTF2_SUCCESS)
+			error = otf2_lib.Archive_CloseDefWriter(a->handle, writer);
+		ret = otf2_archive_check(a, error);
 	}
-	if (error == OTF2_SUCCESS)
-		error = otf2_lib.Archive_CloseDefFiles(a->handle);
-	return otf2_archive_check(a, error);
+	return ret ? ret : otf2_archive_check(a, otf2_lib.Archive_CloseDefFiles(a->handle));
 }
 
-int otf2_archive_close(struct otf2_archive *a, int ret)
+int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, int ret)
 {
 	for (size_t i = 0; i < a->nr_locations; i++) {
 		int error = otf2_archive_end(a, i);
@@ -300,9 +389,9 @@ int otf2_archive_close(struct otf2_archive *a, int ret)
 	if (ret == 0)
 		ret = otf2_archive_check(a, otf2_lib.Archive_CloseEvtFiles(a->handle));
 	if (ret == 0)
-		ret = write_local_definitions(a);
+		ret = write_local_definitions(a, times);
 	if (ret == 0)
-		ret = define_locations(a);
+		ret = define_last(a, times);
 	if (a->handle) {
 		/* the file that names the others is written last */
 		int error = otf2_archive_check(a, otf2_lib.Archive_Close(a->handle));
@@ -314,8 +403,10 @@ int otf2_archive_close(struct otf2_archive *a, int ret)
 	texts_fini(&a->texts);
 	map_fini(&a->regions);
 	map_fini(&a->named);
-	map_fini(&a->groups[OTF2_GROUP_OF_PROCESS]);
-	map_fini(&a->groups[OTF2_GROUP_OF_GPU]);
+	map_fini(&a->nodes);
+	map_fini(&a->groups_of[OTF2_GROUP_OF_PROCESS]);
+	map_fini(&a->groups_of[OTF2_GROUP_OF_GPU]);
+	alloc_free(a->groups);
 	alloc_free(a->locations);
 	return ret;
 }

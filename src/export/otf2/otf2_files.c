@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/testpoint.h"
 #include "export/otf2/otf2_internal.h"
 #include "export/output.h"
 
@@ -107,33 +108,34 @@ static void remove_tmp(const struct otf2_files *f)
 	unlinkat(f->dir_fd, f->tmp_name, AT_REMOVEDIR);
 }
 
-static int check_free(const struct otf2_files *f, struct query *q)
+static int check_free(const struct otf2_files *f, const struct job_options *opt,
+		      struct job_result *res)
 {
 	char part[NAME_MAX + 1];
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		if (!name_part(part, f->name, endings[i]))
-			return query_fail(q, -ENAMETOOLONG, "%s" ENDING ": the name is too long",
-					  f->stem);
+			return job_fail(res, -ENAMETOOLONG, "%s" ENDING ": the name is too long",
+					f->stem);
 		if (fstatat(f->dir_fd, part, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		if (*endings[i] ? !S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode))
-			return query_fail(
-				q, -EEXIST,
+			return job_fail(
+				res, -EEXIST,
 				"%s%s: is no part of an archive; choose another name with -o",
 				f->stem, endings[i]);
 		/* an empty file is one that mktemp(1) made for the output */
-		if (!q->opt->force && (!*endings[i] || st.st_size))
-			return query_fail(
-				q, -EEXIST,
+		if (!opt->force && (!*endings[i] || st.st_size))
+			return job_fail(
+				res, -EEXIST,
 				"%s%s: exists; use --force to replace it, or -o NAME" ENDING,
 				f->stem, endings[i]);
 	}
 	return 0;
 }
 
-static int make_tmp(struct otf2_files *f, struct query *q, const char *out)
+static int make_tmp(struct otf2_files *f, struct job_result *res, const char *out)
 {
 	int ret;
 
@@ -145,26 +147,26 @@ static int make_tmp(struct otf2_files *f, struct query *q, const char *out)
 		return 0;
 	ret = -errno;
 	f->tmp[0] = '\0';
-	return query_fail(q, ret, "%s: can't be made: %s", out, strerror(-ret));
+	return job_fail(res, ret, "%s: can't be made: %s", out, strerror(-ret));
 }
 
-int otf2_files_create(struct otf2_files *f, struct query *q, const char *out)
+int otf2_files_create(struct otf2_files *f, const struct job_options *opt, struct job_result *res,
+		      const char *out)
 {
 	int ret;
 
 	if (!output_has_ending(out, ENDING))
-		return query_fail(q, -EINVAL,
-				  "%s: an archive of OTF2 is several files; use -o NAME" ENDING,
-				  out);
+		return job_fail(res, -EINVAL,
+				"%s: an archive of OTF2 is several files; use -o NAME" ENDING, out);
 	if (strlen(out) >= sizeof(f->stem))
-		return query_fail(q, -ENAMETOOLONG, "%s: the name is too long", out);
+		return job_fail(res, -ENAMETOOLONG, "%s: the name is too long", out);
 	snprintf(f->stem, sizeof(f->stem), "%.*s", (int)(strlen(out) - strlen(ENDING)), out);
 	f->dir_fd = owned_open_dir(f->stem, &f->name);
 	if (f->dir_fd < 0)
-		return query_fail(q, f->dir_fd, "%s: can't be made: %s", out, strerror(-f->dir_fd));
-	ret = check_free(f, q);
+		return job_fail(res, f->dir_fd, "%s: can't be made: %s", out, strerror(-f->dir_fd));
+	ret = check_free(f, opt, res);
 	if (ret == 0)
-		ret = make_tmp(f, q, out);
+		ret = make_tmp(f, res, out);
 	if (ret)
 		close(f->dir_fd);
 	return ret;
@@ -185,6 +187,7 @@ static int rename_parts(const struct otf2_files *f, int tmp_fd, mode_t mask)
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		int ret = 0;
 
+		RTL_TESTPOINT("archive_named");
 		name_part(part, f->name, endings[i]);
 		if (!*endings[i])
 			ret = each_location(tmp_fd, part, restrict_location, &mask);
@@ -208,31 +211,31 @@ static int rename_all(const struct otf2_files *f, mode_t mask)
 	return ret ? ret : unlinkat(f->dir_fd, f->tmp_name, AT_REMOVEDIR) ? -errno : 0;
 }
 
-int otf2_files_publish(struct otf2_files *f, struct query *q, int ret)
+int otf2_files_publish(struct otf2_files *f, const struct job_options *opt, struct job_result *res,
+		       bool is_private, int ret)
 {
 	mode_t mask = umask(077);
 
 	umask(mask);
 	if (!f->tmp[0])
 		return ret;
-	if (ret == 0 && q->opt->progress &&
-	    q->opt->progress(q->opt->progress_arg, q->done, q->total))
-		ret = query_fail(q, -ECANCELED, "%s: stopped; it was not written", f->stem);
+	if (ret == 0 && opt->progress && opt->progress(opt->progress_arg, 1, 1))
+		ret = job_fail(res, -ECANCELED, "%s: stopped; it was not written", f->stem);
 	if (ret == 0) {
 		ret = remove_archive(f->dir_fd, f->name);
 		if (ret)
-			query_fail(q, ret, "%s: has other files than an archive's: %s", f->stem,
-				   strerror(-ret));
+			job_fail(res, ret, "%s: has other files than an archive's: %s", f->stem,
+				 strerror(-ret));
 	}
 	if (ret == 0) {
-		ret = rename_all(f, job_is_private(q->opt, query_has_args(q)) ? 077 : mask);
+		ret = rename_all(f, is_private ? 077 : mask);
 		if (ret)
 			remove_archive(f->dir_fd, f->name);
 	}
 	if (ret)
 		remove_tmp(f);
 	close(f->dir_fd);
-	return ret ? query_fail(q, ret, "%s" ENDING ": can't be written: %s", f->stem,
-				strerror(-ret)) :
+	return ret ? job_fail(res, ret, "%s" ENDING ": can't be written: %s", f->stem,
+			      strerror(-ret)) :
 		     0;
 }

@@ -2,6 +2,8 @@
 /* otf2_internal.h - shared by the writer of OTF2
  *
  *	otf2.c		calls, ranges and operations of a trace, as events
+ *	otf2_job.c	an archive of several traces
+ *	otf2_clock.c	the clocks of their hosts
  *	otf2_archive.c	the archive: locations, and definitions, each once
  *	otf2_note.c	annotations as attributes
  *	otf2_files.c	the files, which get their names when all are complete
@@ -10,6 +12,7 @@
 #ifndef RTL_EXPORT_OTF2_OTF2_INTERNAL_H
 #define RTL_EXPORT_OTF2_OTF2_INTERNAL_H
 
+#include "analysis/clock_align.h"
 #include "export/otf2/otf2_lib.h"
 #include "export/texts.h"
 #include "export/walk.h"
@@ -20,37 +23,82 @@
 
 enum otf2_group { OTF2_GROUP_OF_PROCESS, OTF2_GROUP_OF_GPU };
 
+/* Whose a location group is. Groups and locations have the order of their keys: ranks. */
+struct otf2_owner {
+	uint64_t key;  /* below 2^32 */
+	uint32_t node; /* of the system's tree */
+	size_t clock;  /* in otf2_times */
+};
+
+struct otf2_location_group {
+	struct otf2_owner owner;
+	OTF2_LocationGroupType type;
+	uint32_t name; /* of a text */
+	size_t order;
+	uint32_t self; /* when it is defined */
+};
+
 struct otf2_location {
 	OTF2_EvtWriter *writer; /* NULL: closed */
-	uint32_t name, group;	/* of a text; of a location group */
+	uint64_t id;		/* the key of its owner, and its number in the trace */
+	uint32_t name, group;	/* of a text; an index */
 	OTF2_LocationType type;
 	uint64_t nr_events;
 };
 
 struct otf2_archive {
-	struct query *q;
+	struct job_result *res;
 	OTF2_Archive *handle;
 	OTF2_GlobalDefWriter *defs;
 	OTF2_AttributeList *attributes;
 	struct texts texts; /* a text's reference is its number - 1 */
 	struct map regions; /* text -> region */
 	struct map named;   /* text -> attribute */
+	struct map nodes;   /* text -> node below the root */
 	OTF2_AttributeRef nr_attributes;
-	struct map groups[2]; /* by enum otf2_group: id of a process, or a GPU -> group */
+	struct map groups_of[2]; /* by enum otf2_group: id of a process, or a GPU -> group */
+	struct otf2_location_group *groups;
 	struct otf2_location *locations;
-	size_t nr_locations, max_locations;
-	uint32_t nr_regions, nr_groups;
-	uint64_t last_ns, nr_events;
+	size_t nr_groups, max_groups, nr_locations, max_locations;
+	uint32_t nr_regions, nr_nodes;
+	uint64_t nr_of_trace; /* locations */
+	uint64_t last_ns;     /* of the trace */
+	uint64_t nr_events;
+};
+
+/* What is added to a clock's time for that of the archive, from a time to the next; ns. */
+struct otf2_offset {
+	int64_t time, offset;
+	double error;
+};
+
+/* What is known when all events are written. Times of the archive, but for those of offsets. */
+struct otf2_times {
+	uint64_t first_ns, last_ns;
+	int64_t realtime_ns; /* 0: unknown */
+	const struct otf2_clock {
+		struct otf2_offset *offsets;
+		size_t nr_offsets;
+	} * clocks; /* by otf2_owner.clock */
+	size_t nr_clocks;
 };
 
 /* Makes the files of `name` in a directory. */
-int otf2_archive_open(struct otf2_archive *a, struct query *q, const char *folder,
+int otf2_archive_open(struct otf2_archive *a, struct job_result *res, const char *folder,
 		      const char *name);
 /* Writes what is defined at the end. The archive is freed after an error, too. */
-int otf2_archive_close(struct otf2_archive *a, int ret);
+int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, int ret);
+int otf2_archive_fail_memory(struct otf2_archive *a);
 
+/* A node of the system's tree. Below the root, of which `parent` is undefined, those of one name
+ * are one. */
+int otf2_archive_node(struct otf2_archive *a, const char *name, const char *class, uint32_t parent,
+		      uint32_t *node);
+/* Ids of processes and GPUs are those of another trace from here on. */
+void otf2_archive_next_trace(struct otf2_archive *a);
 int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id, const char *name,
-		       uint32_t *group);
+		       const struct otf2_owner *owner, uint32_t *group);
+bool otf2_archive_has_group(const struct otf2_archive *a, enum otf2_group kind, int64_t id);
 /* A thread's, or a queue's. `location` is its index; it is open until otf2_archive_end(). */
 int otf2_archive_location(struct otf2_archive *a, const char *name, OTF2_LocationType type,
 			  uint32_t group, size_t *location);
@@ -98,8 +146,50 @@ struct otf2_files {
 };
 
 /* `out` is DIR/NAME.otf2. */
-int otf2_files_create(struct otf2_files *f, struct query *q, const char *out);
-/* Gives them their names, or removes them if `ret` is an error. */
-int otf2_files_publish(struct otf2_files *f, struct query *q, int ret);
+int otf2_files_create(struct otf2_files *f, const struct job_options *opt, struct job_result *res,
+		      const char *out);
+/* Gives them their names, or removes them if `ret` is an error. `is_private`: they can be read by
+ * their owner alone. */
+int otf2_files_publish(struct otf2_files *f, const struct job_options *opt, struct job_result *res,
+		       bool is_private, int ret);
+
+/* ---- clocks ---- */
+
+struct otf2_clocks {
+	/* its processes stand for the clocks, of which the first is the reference */
+	struct query q;
+	struct otf2_clocks_span {
+		int64_t first_ns, last_ns; /* of all traces of the clock */
+	} * spans;
+	struct otf2_clock *clocks;
+	size_t nr;
+	struct clock_align align;
+	int64_t error_ns; /* of all of them, at most */
+};
+
+int otf2_clocks_begin(struct otf2_clocks *c, const struct job_options *opt, struct job_result *res);
+/* The number of an open trace's clock. 0 or -errno with q->res->error. */
+int otf2_clocks_find(struct otf2_clocks *c, struct query *q, size_t *clock);
+void otf2_clocks_extend(struct otf2_clocks *c, size_t clock, int64_t first_ns, int64_t last_ns);
+/* When all traces were read. `times` lives as long as the clocks. 0, or -errno with the error of
+ * the result: clocks are apart by an unknown time. */
+int otf2_clocks_solve(struct otf2_clocks *c, struct otf2_times *times);
+/* Accepts zeroed ones. */
+void otf2_clocks_end(struct otf2_clocks *c);
+
+/* ---- a trace ---- */
+
+/* What distinguishes a trace from others of an archive. */
+struct otf2_trace {
+	bool is_one_of_several;
+	/* what belongs to a process without a rank, and to the GPUs */
+	struct otf2_owner owner;
+	const char *name;    /* "rank 3": of these; "": it is alone */
+	uint64_t nr_untimed; /* set: operations that were left out */
+};
+
+#define OTF2_UNTIMED "%llu operations without valid times were left out"
+/* Writes the events of an open trace, after rows_prepare(). */
+int otf2_write_trace(struct otf2_archive *a, struct query *q, struct otf2_trace *trace);
 
 #endif

@@ -19,6 +19,7 @@
 	X(Archive_CloseEvtWriter)                                                                  \
 	X(Archive_GetDefWriter)                                                                    \
 	X(Archive_CloseDefWriter)                                                                  \
+	X(DefWriter_WriteClockOffset)                                                              \
 	X(Archive_GetGlobalDefWriter)                                                              \
 	X(EvtWriter_Enter)                                                                         \
 	X(EvtWriter_Leave)                                                                         \

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""An OTF2 archive of a job, of a trace for each rank: read by otf2-print and python3-otf2"""
+import collections
+import glob
+import json
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+from support import spool
+from support.cli import *
+
+READ = os.path.join(SOURCE, "tests/support/otf2_read.py")
+OTHER_BOOT = b"00000000-0000-4000-8000-000000000002"
+
+
+def interpreter():
+    """One that has python3-otf2; None: there is none."""
+    for program in (sys.executable, "/usr/bin/python3"):
+        if shutil.which(program) and subprocess.run([program, "-c", "import otf2"], capture_output=True, check=False).returncode == 0:
+            return program
+    return None
+
+
+class Job(Case):
+    def write(self, *traces):
+        """A raw trace each; their names."""
+        names = []
+        for trace in traces:
+            names.append(f"{trace.pid}.rtl")
+            trace.write(self.path(names[-1]))
+        return names
+
+    def ranks(self, nr):
+        return self.write(*[spool.calls(pid=1000 + r, rank=r, world_size=nr) for r in range(nr)])
+
+    def convert(self, names, out="job.otf2", **kwargs):
+        return self.rtl("convert", "-f", "otf2", "-o", out, *names, timeout=200, **kwargs)
+
+    def refused(self, names, *words, **kwargs):
+        """With that message, and without a file."""
+        before = self.files()
+        p = self.convert(names, status=1, **kwargs)
+        for word in words:
+            self.assertIn(word, p.stderr)
+        self.assertEqual(self.files(), before)
+
+
+class Printed(Job):
+    """By otf2-print."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("otf2-print"):
+            raise unittest.SkipTest("no otf2-print: install otf2-tools")
+
+    def print(self, *options, path="job.otf2"):
+        p = subprocess.run(["otf2-print", *options, self.path(path)], capture_output=True, check=False, text=True)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return p.stdout
+
+    def locations(self):
+        """[(id, name, number of events, group)] in the order of their definitions."""
+        return [(int(i), name, int(nr), group) for i, name, nr, group in re.findall(
+            r'^LOCATION +(\d+)  Name: "(.*?)" <\d+>, Type: \w+, # Events: (\d+), Group: "(.*?)" <', self.print("-G"), re.M)]
+
+    def times(self):
+        """{location: [times of its events]}"""
+        found = collections.defaultdict(list)
+        for location, ns in re.findall(r"^(?:ENTER|LEAVE) +(\d+) +(\d+) ", self.print(), re.M):
+            found[int(location)].append(int(ns))
+        return found
+
+    def test_ranks_are_in_names_and_in_order(self):
+        names = self.ranks(120)
+        random.Random(7).shuffle(names)
+        self.assertIn("written; the trace is complete: 120 traces", self.convert(names).stderr)
+        found = self.locations()
+        self.assertEqual([int(re.match(r"rank (\d+), ", name)[1]) for _, name, _, _ in found], [r for r in range(120) for _ in range(5)])
+        self.assertEqual([i for i, *_ in found], sorted(i for i, *_ in found))
+        groups = [int(r) for r in re.findall(r'^LOCATION_GROUP +\d+  Name: "rank (\d+), ', self.print("-G"), re.M)]
+        self.assertEqual(groups, [r for r in range(120) for _ in range(3)])
+        # each has a file of events, and all events
+        self.assertEqual({f"{i}.evt" for i, *_ in found} | {f"{i}.def" for i, *_ in found}, set(os.listdir(self.path("job"))))
+        times = self.times()
+        self.assertEqual({i: len(t) for i, t in times.items()}, {i: nr for i, _, nr, _ in found if nr})
+        for t in times.values():
+            self.assertEqual(t, sorted(t))
+
+    def test_events_are_those_of_the_ranks_own_archives(self):
+        names = self.write(spool.calls(pid=1000, rank=0), spool.sample(20, pid=1001, rank=1))
+        self.convert(names)
+        job = collections.Counter()
+        texts = self.print()
+        event = r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*?)" <\d+>'
+        for kind, location, ns, region in re.findall(event, texts, re.M):
+            job[int(location) >> 32, kind, ns, region] += 1
+        alone = collections.Counter()
+        for rank, name in enumerate(names):
+            self.rtl("convert", "-q", name, "-f", "otf2", "-o", f"r{rank}.otf2")
+            for kind, _, ns, region in re.findall(event, self.print(path=f"r{rank}.otf2"), re.M):
+                alone[rank, kind, ns, region] += 1
+        self.assertEqual(job, alone)
+        # a name is defined once, though both ranks have it
+        defined = re.findall(r'^REGION +\d+  Name: "(.*?)" <', self.print("-G"), re.M)
+        self.assertEqual(len(defined), len(set(defined)))
+
+    def test_databases_and_raw_traces_without_ranks_and_without_events(self):
+        silent = spool.Spool(pid=1003)
+        for key, value in (("rank", "3"), ("host", "node2"), ("command", "./app")):
+            silent.info(key, value)
+        names = self.write(spool.calls(pid=1000, rank=0), spool.calls(pid=1001), spool.calls(pid=1002), silent)
+        self.rtl("recover", "-q", names[0], "-o", "r0.db")
+        self.convert(["1001.rtl", "r0.db", *names[2:]])
+        found = self.locations()
+        starts = [name.split(",")[0] for _, name, _, _ in found]
+        self.assertEqual(sorted(set(starts), key=starts.index), ["rank 0", "rank 3", "trace 1", "trace 3"])
+        self.assertEqual([(name, nr) for _, name, nr, _ in found if name.startswith("rank 3")], [("rank 3, Thread 1003", 0)])
+        self.assertEqual(len({(name, group) for _, name, _, group in found}), len(found))
+        tree = re.findall(r'^SYSTEM_TREE_NODE +\d+  Name: "(.*?)" <\d+>, Class: "(.*?)"', self.print("-G"), re.M)
+        self.assertEqual(tree, [("job", "machine"), ("node1", "node"), ("node2", "node")])
+
+    def test_incomplete_trace_is_named(self):
+        lost = spool.calls(pid=1001, rank=1)
+        lost.loss("buffer_full", 17)
+        names = self.write(spool.calls(pid=1000, rank=0), lost)
+        self.assertIn("incomplete: 1 of 2 traces are, the first is 1001.rtl: incomplete: 17 lost", self.convert(names).stderr)
+        self.assertEqual(len({name.split(",")[0] for _, name, *_ in self.locations()}), 2)
+
+    def hosts(self, sync, sync_1="free", namespace=False):
+        """Two ranks, of which the second one's clock is 5 s ahead."""
+        ranks = [spool.Spool(pid=1000 + r, start=1_000_000_000_000 + 5_000_000_000 * r) for r in range(2)]
+        for r, s in enumerate(ranks):
+            for key, value in (("command", "./app"), ("host", f"node{r + 1}"), ("rank", str(r)), ("clock_sync", (sync, sync_1)[r])):
+                s.info(key, value)
+            if namespace:
+                s.info("time_offset_ns", str(5_000_000_000 * r))
+            elif r:
+                s.boot = OTHER_BOOT
+            for ns in (0, 1_000_000_000):
+                s.record("CLOCK", 0, system_ns=s.start + ns, monotonic_ns=0, boottime_ns=0, realtime_ns=1_790_000_000_000_000_000 + ns)
+            s.agent(gpu=False)
+            s.agent()
+            s.queue(1)
+            s.dispatch(s.kernel("k"), 0, s.start + 1000, s.start + 2000)
+            s.dispatch(1, 0, s.start + 900_000_000, s.start + 900_001_000)
+        return self.write(*ranks)
+
+    def test_hosts_clocks_that_are_apart_by_an_unknown_time_refuse_the_archive(self):
+        self.refused(self.hosts("free"), "the clocks of node2 and node1 are apart by an unknown time: it has no collectives with other hosts")
+
+    def test_hosts_clocks_are_aligned(self):
+        good = "synchronised maxerror_us=20 esterror_us=1 tai=37"
+        for sync, namespace in ((good, False), ("free", True)):
+            self.convert(self.hosts(sync, sync, namespace) + ["--force"])
+            times = {i: t for i, t in self.times().items() if t}
+            first, second = times.values()
+            self.assertEqual(first, [1_000_000_001_000, 1_000_000_002_000, 1_000_900_000_000, 1_000_900_001_000])
+            self.assertEqual(first, second)
+            self.assertIn("Global Offset: 1000000001000, Length: 900000001,", self.print("-G"))
+
+
+class Refused(Job):
+    def test_a_rank_or_a_trace_comes_once(self):
+        names = self.write(spool.calls(pid=1000, rank=0), spool.calls(pid=1001, rank=1), spool.calls(pid=1002, rank=1))
+        self.refused(names, "1002.rtl: has rank 1, as 1001.rtl has")
+        os.link(self.path("1000.rtl"), self.path("again.rtl"))
+        self.refused(["1000.rtl", "1001.rtl", "again.rtl"], "again.rtl: is the same trace as 1000.rtl")
+
+    def test_damaged_rank_is_named(self):
+        names = self.ranks(3)
+        for name in names:
+            self.rtl("recover", "-q", name, "-o", name[:-4] + ".db")
+        with open(self.path("1001.db"), "r+b") as file:
+            file.truncate(8192)
+        self.refused(["1000.db", "1001.db", "1002.db"], "1001.db")
+        with open(self.path("1001.db"), "wb") as file:
+            file.write(b"no trace" * 1000)
+        self.refused(["1000.db", "1001.db", "1002.db"], "1001.db: is not a trace")
+        os.unlink(self.path("1001.db"))
+        self.refused(["1000.db", "1001.db", "1002.db"], "1001.db: No such file")
+
+    def test_a_trace_of_several_hosts_is_no_rank(self):
+        a, b = spool.calls(pid=1000, rank=0), spool.calls(pid=1001, rank=1)
+        b.boot = OTHER_BOOT
+        names = self.write(a, b, spool.calls(pid=1002, rank=2))
+        self.rtl("merge", "-q", *names[:2], "-o", "two.db")
+        self.refused(["two.db", names[2]], "two.db: has processes of several hosts")
+
+    def test_command_line(self):
+        names = self.ranks(2)
+        self.assertIn("-o NAME.otf2", self.rtl("convert", "-f", "otf2", *names, status=2).stderr)
+        self.assertIn("-f otf2 writes several", self.rtl("convert", "-f", "pftrace", "-o", "x", *names, status=2).stderr)
+        self.refused(names, "NAME.otf2", out="job.txt")
+
+    def test_existing_archive_is_replaced_with_force_alone(self):
+        names = self.ranks(2)
+        self.convert(names)
+        self.refused(names, "--force")
+        self.convert([*names, "--force"])
+
+    def test_arguments_are_for_the_owner_alone(self):
+        names = self.ranks(2)
+        self.convert(names)
+        self.assertEqual([os.stat(self.path(p)).st_mode & 0o77 for p in ("job.otf2", "job.def", "job", "job/0.evt")], [0] * 4)
+        self.convert([*names, "--force", "--public"])
+        self.assertNotEqual(os.stat(self.path("job.otf2")).st_mode & 0o77, 0)
+
+    def test_killed_writer_leaves_no_archive(self):
+        """Within the ranks, and before any of the files has its name."""
+        names = self.ranks(3)
+        for point in ("output_begun", "archive_named"):
+            p = self.start("convert", "-f", "otf2", "-o", "job.otf2", *names, env={"RTL_TEST_STALL": f"{point}:60000"})
+            wait_until("it writes", lambda: glob.glob(self.path("job.tmp-*/job" + (".otf2" if point == "archive_named" else ""))) or  # pylint: disable=cell-var-from-loop
+                       p.poll() is not None)  # pylint: disable=cell-var-from-loop
+            p.send_signal(signal.SIGKILL)
+            p.wait(20)
+            self.assertEqual([f for f in self.files() if f in ("job", "job.def", "job.otf2")], [])
+        self.convert(names)
+
+    def test_stopped_in_order(self):
+        names = self.ranks(3)
+        before = self.files()
+        p = self.start("convert", "-f", "otf2", "-o", "job.otf2", *names, env={"RTL_TEST_STALL": "output_begun:500"})
+        wait_until("it writes", lambda: glob.glob(self.path("job.tmp-*/job")) or p.poll() is not None)
+        p.send_signal(signal.SIGTERM)
+        p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 143)
+        self.assertEqual(self.files(), before)
+
+
+class Read(Job):
+    """By python3-otf2."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.python = interpreter()
+        if not cls.python:
+            raise unittest.SkipTest("no module otf2: install python3-otf2")
+
+    def read(self, path="job.otf2"):
+        p = subprocess.run([self.python, READ, self.path(path)], capture_output=True, check=False, text=True)
+        self.assertEqual((p.returncode, p.stderr), (0, ""))
+        return json.loads(p.stdout)
+
+    def test_all_events_of_100_ranks(self):
+        self.convert(self.ranks(100))
+        found = self.read()
+        nr = collections.Counter(location for location, *_ in found["events"])
+        self.assertEqual([(l["id"], l["events"]) for l in found["locations"]], [(l["id"], nr[l["id"]]) for l in found["locations"]])
+        self.assertEqual(len({l["name"].split(",")[0] for l in found["locations"]}), 100)
+        # the same ones on each rank
+        by_rank = collections.defaultdict(list)
+        for location, ns, kind, fields in found["events"]:
+            by_rank[location >> 32].append((ns, kind, location & 0xffffffff, fields.get("region")))
+        self.assertEqual(len(by_rank), 100)
+        for events in by_rank.values():
+            self.assertEqual(sorted(events), sorted(by_rank[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()
