@@ -16,6 +16,34 @@ from support.cli import *
 
 READ = os.path.join(SOURCE, "tests/support/otf2_read.py")
 OTHER_BOOT = b"00000000-0000-4000-8000-000000000002"
+MPI = 4
+# as rtl trace --mpi has them
+FUNCTIONS = {
+    "MPI_Init": "", "MPI_Send": "bytes:z:bytes,peer:i,tag:i,comm:x", "MPI_Recv": "bytes:z:bytes,peer:i,tag:i,comm:x",
+    "MPI_Isend": "bytes:z:bytes,peer:i,tag:i,comm:x,request:h", "MPI_Irecv": "bytes:z:bytes,peer:i,tag:i,comm:x,request:h",
+    "MPI_Sendrecv": "bytes:z:bytes,received:z,peer:i,tag:i,source:i,recvtag:i,comm:x", "MPI_Wait": "request:h", "MPI_Waitall": "count:i",
+    "MPI_Test": "request:h,flag:i", "MPI_Barrier": "comm:x,ranks:i", "MPI_Allreduce_c": "bytes:z:bytes,comm:x,ranks:i",
+    "MPI_Bcast": "bytes:z:bytes,comm:x,ranks:i,root:i", "MPI_Ibarrier": "comm:x,ranks:i,request:h",
+    "MPI_Comm_split": "comm:x,color:i,key:i,newcomm:x,newranks:i", "MPI_Intercomm_create": "newcomm:x,newranks:i,tag:i",
+    "MPI_Startall": "count:i",
+}
+
+
+class Rank(spool.Spool):
+    """A rank that calls MPI; each call takes 100 ns, and 100 ns are between two."""
+
+    def __init__(self, rank, nr, **info):
+        super().__init__(pid=1000 + rank)
+        for key, value in {"command": "./solve", "host": "node1", "rank": str(rank), "world_size": str(nr), **info}.items():
+            self.info(key, value)
+        self.thread(self.tid, "solve")
+        for number, (name, signature) in enumerate(FUNCTIONS.items(), 1):
+            self.op(number, name, signature, domain=MPI)
+        self.now = self.start
+
+    def call(self, name, *words, status=0, begin=None, end=None):
+        self.now += 200
+        self.api([*FUNCTIONS].index(name) + 1, begin or self.now, end or self.now + 100, [w % (1 << 64) for w in words], status=status, domain=MPI)
 
 
 def interpreter():
@@ -260,6 +288,147 @@ class Read(Job):
         self.assertEqual(len(by_rank), 100)
         for events in by_rank.values():
             self.assertEqual(sorted(events), sorted(by_rank[0]))
+
+    def solve(self, nr=4, missing=()):
+        """The traces of a job that calls MPI in each way."""
+        ranks = [Rank(r, nr) for r in range(nr)]
+        for r, s in enumerate(ranks):
+            right, left = (r + 1) % nr, (r - 1) % nr
+            s.call("MPI_Init")
+            # to the right, without waiting; MPICH has one handle for all sends that are complete
+            for tag in range(2):
+                s.call("MPI_Isend", 100 + r, right, tag, 1, 0x77)
+                s.call("MPI_Irecv", 100 + left, left, tag, 1, 0x100 + tag)
+            s.call("MPI_Waitall", 4)
+            s.call("MPI_Irecv", 8, left, 5, 1, 0x200)
+            s.call("MPI_Send", 8, right, 5, 1)
+            s.call("MPI_Test", 0x200, 0)
+            s.call("MPI_Wait", 0x200)
+            s.call("MPI_Sendrecv", 16, 24, right, 6, left, 6, 1)
+            if r == 0:
+                s.call("MPI_Send", 32, nr - 1, 7, 1)
+            if r == nr - 1:
+                s.call("MPI_Recv", 32, 0, 7, 1)
+            s.call("MPI_Barrier", 1, nr)
+            s.call("MPI_Allreduce_c", 8, 1, nr)
+            s.call("MPI_Bcast", 64, 1, nr, 2)
+            s.call("MPI_Ibarrier", 1, nr, 0x300)
+            s.call("MPI_Test", 0x300, 1)
+            # two halves, whose ranks have the reverse order
+            half = 0xdead_beef_0000_0001 + r % 2
+            s.call("MPI_Comm_split", 1, r % 2, -r, half, nr // 2)
+            s.call("MPI_Barrier", half, nr // 2)
+            if r < 2:
+                s.call("MPI_Recv", 4, 0, 9, half)
+            if r >= nr - 2:
+                s.call("MPI_Send", 4, nr // 2 - 1, 9, half)
+            # alone; to and from no rank; a call that failed; one that has nothing to say which message it is
+            s.call("MPI_Barrier", 2, 1)
+            s.call("MPI_Send", 0, -2, 1, 1)
+            s.call("MPI_Recv", 0, -2, -1, 1)
+            s.call("MPI_Send", 0, right, 1, 1, status=5)
+            s.call("MPI_Irecv", 8, -1, -1, 1, 0x400)
+            s.call("MPI_Startall", 3)
+            s.call("MPI_Intercomm_create", 0xdead_beef_0000_0009, nr // 2, 1)
+            s.call("MPI_Send", 8, 0, 1, 0xdead_beef_0000_0009)
+            # never waited for
+            s.call("MPI_Isend", 48, right, 10, 1, 0x500)
+            s.call("MPI_Recv", 48, left, 10, 1)
+            marker = s.marker(s.now + 1000, "MPI_Barrier")
+            s.marker_end(s.now + 2000, marker)
+        return self.write(*[s for r, s in enumerate(ranks) if r not in missing])
+
+    def check_messages(self, found, nr):
+        """Each send has its receive, in the order of the messages of two ranks, and each request its end."""
+        members = {g["name"]: g["members"] for g in found["groups"]}
+        world = {location: rank for rank, location in enumerate(members[""])}
+        sent, received, requests = collections.defaultdict(list), collections.defaultdict(list), collections.defaultdict(set)
+        for location, _, kind, e in found["events"]:
+            if kind in ("MpiSend", "MpiIsend"):
+                to = members[e["communicator"]][e["receiver"]]
+                sent[e["communicator"], location, to, e["msg_tag"]].append(e["msg_length"])
+            elif kind in ("MpiRecv", "MpiIrecv"):
+                came_from = members[e["communicator"]][e["sender"]]
+                received[e["communicator"], came_from, location, e["msg_tag"]].append(e["msg_length"])
+            if kind in ("MpiIsend", "MpiIrecvRequest", "NonBlockingCollectiveRequest"):
+                self.assertNotIn(e["request_id"], requests[location])
+                requests[location].add(e["request_id"])
+            elif kind in ("MpiIsendComplete", "MpiIrecv", "NonBlockingCollectiveComplete"):
+                requests[location].remove(e["request_id"])
+        self.assertEqual({k: len(v) for k, v in sent.items()}, {k: len(v) for k, v in received.items()})
+        self.assertEqual({k: len(v) for k, v in requests.items() if v}, {})
+        self.assertEqual(len(world), nr)
+        return sent, received
+
+    def collectives(self, found):
+        """{communicator: {location: [(operation, root, sent, received)]}}; each has its begin."""
+        ended, begun = collections.defaultdict(lambda: collections.defaultdict(list)), collections.Counter()
+        for location, _, kind, e in found["events"]:
+            if kind == "MpiCollectiveBegin":
+                begun[location] += 1
+                self.assertEqual(begun[location], 1)
+            elif kind in ("MpiCollectiveEnd", "NonBlockingCollectiveComplete"):
+                begun[location] -= kind == "MpiCollectiveEnd"
+                ended[e["communicator"]][location].append((e["collective_op"], e["root"], e["size_sent"], e["size_received"]))
+        self.assertEqual({k: v for k, v in begun.items() if v}, {})
+        return ended
+
+    def test_messages_and_collectives(self):
+        nr = 4
+        p = self.convert(random.Random(3).sample(self.solve(nr), nr))
+        # per rank: from any rank, persistent requests, and a send between groups
+        self.assertIn(f"{3 * nr} calls of MPI have no record", p.stderr)
+        found = self.read()
+        sent, _ = self.check_messages(found, nr)
+        self.assertEqual(sum(map(len, sent.values())), nr * (2 + 1 + 1 + 1) + 1 + 2)
+        groups = {g["name"]: g for g in found["groups"]}
+        members = {name: g["members"] for name, g in groups.items()}
+        locations = [l["id"] for l in found["locations"]]
+        self.assertEqual(locations, [r << 32 for r in range(nr)])
+        self.assertEqual((groups[""]["type"], members[""]), ("COMM_LOCATIONS", locations))
+        self.assertEqual(members["MPI_COMM_WORLD"], locations)
+        self.assertEqual([members["0xdeadbeef0000000%d" % (1 + h)] for h in (0, 1)], [[locations[2], locations[0]], [locations[3], locations[1]]])
+        comms = {c["name"]: c["parent"] for c in found["comms"]}
+        self.assertEqual((comms["MPI_COMM_WORLD"], comms["0xdeadbeef00000001"]), (None, "MPI_COMM_WORLD"))
+        none = 0xffffffff
+        ended = self.collectives(found)
+        for name, group in members.items():
+            if name not in ended or name == "MPI_COMM_SELF":
+                continue
+            self.assertEqual(set(ended[name]), set(group))
+            self.assertEqual(len({tuple((op, root) for op, root, *_ in rows) for rows in ended[name].values()}), 1)
+        self.assertEqual(ended["MPI_COMM_WORLD"][2 << 32], [("BARRIER", none, 0, 0), ("ALLREDUCE", none, 8 * nr, 8 * nr), ("BCAST", 2, 64 * nr, 64),
+                                                            ("BARRIER", none, 0, 0), ("CREATE_HANDLE", none, 0, 0)])
+        self.assertEqual(ended["MPI_COMM_WORLD"][0][2], ("BCAST", 2, 0, 64))
+        self.assertEqual([len(ended["MPI_COMM_SELF"][i]) for i in locations], [1] * nr)
+        regions = {(r["name"], r["paradigm"]): r["role"] for r in found["regions"]}
+        self.assertEqual((regions["MPI_Barrier", "MPI"], regions["MPI_Send", "MPI"], regions["MPI_Barrier", "USER"]), ("BARRIER", "POINT2POINT", "CODE"))
+
+    def test_records_are_within_their_calls(self):
+        self.convert(self.solve())
+        inside, seen = {}, collections.Counter()
+        for location, ns, kind, e in self.read()["events"]:
+            if kind in ("Enter", "Leave"):
+                inside[location] = (e["region"], ns) if kind == "Enter" else None
+            elif inside[location]:
+                seen[kind, inside[location][0], ns - inside[location][1]] += 1
+        self.assertEqual({ns for kind, name, ns in seen if kind in ("MpiSend", "MpiIsend", "MpiIrecvRequest", "MpiCollectiveBegin")}, {0})
+        self.assertEqual({ns for kind, name, ns in seen if kind in ("MpiRecv", "MpiIrecv", "MpiIsendComplete", "MpiCollectiveEnd")}, {100})
+        self.assertEqual(seen["MpiIrecv", "MPI_Wait", 100], 4)
+        self.assertEqual(seen["MpiIrecv", "MPI_Waitall", 100], 8)
+        self.assertEqual(seen["NonBlockingCollectiveComplete", "MPI_Test", 100], 4)
+
+    def test_ranks_without_a_trace(self):
+        """Peers stay members of their communicators."""
+        self.convert(self.solve(6, missing=(1, 4)))
+        found = self.read()
+        self.assertEqual([l["name"].split(", ")[1] for l in found["locations"]],
+                         ["Thread 1000", "not in the archive", "Thread 1002", "Thread 1003", "not in the archive", "Thread 1005"])
+        members = {g["name"]: g["members"] for g in found["groups"]}
+        self.assertEqual(members["MPI_COMM_WORLD"], [r << 32 for r in range(6)])
+        for _, _, kind, e in found["events"]:
+            if kind in ("MpiSend", "MpiIsend"):
+                self.assertLess(e["receiver"], len(members[e["communicator"]]))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "export/otf2/otf2_internal.h"
+#include "export/otf2/otf2_mpi.h"
 #include "export/tracks.h"
 #include "query/apart.h"
 
@@ -34,6 +35,9 @@ struct writer {
 	sqlite3_stmt *stream;
 	struct otf2_attribute made[OTF2_NOTES_MAX]; /* the part that was encoded last */
 	uint32_t region;			    /* the name that was encoded last */
+	struct otf2_mpi *mpi;			    /* NULL: no records of MPI */
+	struct otf2_mpi_call pending[NEST_DEPTH];   /* of the slices of `nest` */
+	int64_t last_ns;			    /* of the thread's location */
 };
 
 static int end_lanes(struct writer *w, const struct lanes *lanes, size_t nr)
@@ -59,14 +63,20 @@ static int put_region(struct writer *w, size_t location, int64_t begin, int64_t 
 static int end_slice(void *arg, int64_t end_ns, int64_t id)
 {
 	struct writer *w = arg;
+	int ret = 0;
 
-	return otf2_archive_leave(w->archive, w->location, end_ns, (uint32_t)id);
+	w->last_ns = end_ns > w->last_ns ? end_ns : w->last_ns;
+	if (w->mpi)
+		ret = otf2_mpi_leave(w->mpi, w->location, end_ns, &w->pending[w->nest.depth]);
+	return ret ? ret : otf2_archive_leave(w->archive, w->location, end_ns, (uint32_t)id);
 }
 
 static int end_thread(struct writer *w)
 {
 	int ret = tracks_until(&w->nest, INT64_MAX, end_slice, w);
 
+	if (ret == 0 && w->open && w->mpi)
+		ret = otf2_mpi_thread_ends(w->mpi, w->location, w->last_ns);
 	if (ret == 0 && w->open)
 		ret = otf2_archive_end(w->archive, w->location);
 	if (ret == 0)
@@ -134,6 +144,9 @@ static int open_thread(struct writer *w, int64_t pid, int64_t tid)
 		ret = otf2_archive_location(w->archive, name, OTF2_LOCATION_TYPE_CPU_THREAD,
 					    w->group, &w->location);
 	w->open = ret == 0;
+	w->last_ns = 0;
+	if (w->mpi)
+		otf2_mpi_thread(w->mpi, process ? process->rank : -1);
 	return ret;
 }
 
@@ -155,17 +168,40 @@ static int write_silent(struct writer *w)
 	int ret = 0;
 
 	for (size_t i = 0; i < w->q->nr_processes && w->trace->is_one_of_several && ret == 0; i++) {
-		int64_t pid = w->q->processes[i].pid;
+		const struct query_process *p = &w->q->processes[i];
 
-		if (!otf2_archive_has_group(w->archive, OTF2_GROUP_OF_PROCESS, pid))
-			ret = choose_thread(w, pid, pid);
+		if (!otf2_archive_find_group(w->archive, OTF2_GROUP_OF_PROCESS, p->pid))
+			ret = choose_thread(w, p->pid, p->pid);
+		if (ret == 0 && p->rank >= 0)
+			ret = otf2_comms_locate(w->trace->comms, (uint32_t)p->rank,
+						otf2_archive_find_group(w->archive,
+									OTF2_GROUP_OF_PROCESS,
+									p->pid)
+								->first -
+							1);
 	}
 	return ret ? ret : end_thread(w);
 }
 
-static int put_apart(struct writer *w, int64_t begin, int64_t end, uint32_t region,
-		     const char *category, const struct walk_notes *notes)
+/* A call that has a lane of its own. */
+static int put_call(struct writer *w, size_t location, const struct walk_call *call, int64_t begin,
+		    uint32_t region, const char *category)
 {
+	struct otf2_mpi_call mpi = { 0 };
+	int64_t end = call->row[CALL_END];
+	int ret = otf2_archive_enter(w->archive, location, begin, region, category, &call->notes);
+
+	if (ret == 0 && w->mpi && !call->row[CALL_MARKER])
+		ret = otf2_mpi_enter(w->mpi, location, call->row, &mpi);
+	if (ret == 0 && w->mpi)
+		ret = otf2_mpi_leave(w->mpi, location, end, &mpi);
+	return ret ? ret : otf2_archive_leave(w->archive, location, end, region);
+}
+
+static int put_apart(struct writer *w, const struct walk_call *call, int64_t begin, uint32_t region,
+		     const char *category)
+{
+	int64_t end = call->row[CALL_END];
 	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
 	char name[NAME_SIZE];
 	size_t location;
@@ -182,7 +218,21 @@ static int put_apart(struct writer *w, int64_t begin, int64_t end, uint32_t regi
 			return ret;
 		lane->id = location + 1;
 	}
-	return put_region(w, lane->id - 1, begin, end, region, category, notes);
+	return put_call(w, lane->id - 1, call, begin, region, category);
+}
+
+/* A slice of the thread, which was opened. */
+static int enter_slice(struct writer *w, const struct walk_call *call, int64_t begin,
+		       uint32_t region, const char *category)
+{
+	struct otf2_mpi_call *mpi = &w->pending[w->nest.depth - 1];
+	int ret =
+		otf2_archive_enter(w->archive, w->location, begin, region, category, &call->notes);
+
+	*mpi = (struct otf2_mpi_call){ 0 };
+	if (ret == 0 && w->mpi && !call->row[CALL_MARKER])
+		ret = otf2_mpi_enter(w->mpi, w->location, call->row, mpi);
+	return ret;
 }
 
 /* The region of an encoded name. */
@@ -209,17 +259,17 @@ static int take_call(void *arg, const struct walk_call *call)
 		ret = tracks_until(&w->nest, begin, end_slice, w);
 	if (row[CALL_MARKER] && ret == 0)
 		ret = otf2_archive_region(w->archive, call->message, OTF2_REGION_ROLE_CODE,
-					  &region);
+					  OTF2_PARADIGM_USER, &region);
 	else
 		region = region_of(&call->name);
 	if (ret)
 		return ret;
+	w->last_ns = begin > w->last_ns ? begin : w->last_ns;
 	if (shape == TRACK_INSTANT)
 		return put_region(w, w->location, begin, begin, region, category, &call->notes);
 	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], (int64_t)region))
-		return otf2_archive_enter(w->archive, w->location, begin, region, category,
-					  &call->notes);
-	return put_apart(w, begin, row[CALL_END], region, category, &call->notes);
+		return enter_slice(w, call, begin, region, category);
+	return put_apart(w, call, begin, region, category);
 }
 
 /* ---- operations ---- */
@@ -286,6 +336,7 @@ static int write_ops(struct writer *w, enum rows_order order)
 static int encode_name(void *arg, enum walk_what what, const char *text, struct kept_part *to)
 {
 	struct writer *w = arg;
+	bool is_mpi = what == WALK_FUNCTION_NAME && strncmp(text, "MPI_", 4) == 0;
 	char label[LABEL_SIZE];
 
 	*to = (struct kept_part){ (const char *)&w->region, sizeof(w->region) };
@@ -294,8 +345,9 @@ static int encode_name(void *arg, enum walk_what what, const char *text, struct 
 					   apart_label(&w->apart_names, label, text) :
 					   text,
 				   what == WALK_COPY_NAME ? OTF2_REGION_ROLE_DATA_TRANSFER :
+				   is_mpi		  ? otf2_mpi_role(text) :
 							    OTF2_REGION_ROLE_FUNCTION,
-				   &w->region);
+				   is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_HIP, &w->region);
 }
 
 static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, struct kept_part *to)
@@ -341,6 +393,8 @@ int otf2_write_trace(struct otf2_archive *a, struct query *q, struct otf2_trace 
 	w->trace = trace;
 	otf2_archive_next_trace(a);
 	ret = query_prepare(q, &w->stream, ROWS_STREAM_NAME);
+	if (ret == 0 && trace->comms && q->ours)
+		ret = otf2_mpi_begin(&w->mpi, trace->comms, q);
 	if (ret == 0)
 		ret = apart_read(&w->apart_names, q);
 	if (ret == 0)
@@ -349,6 +403,7 @@ int otf2_write_trace(struct otf2_archive *a, struct query *q, struct otf2_trace 
 	tracks_fini_lanes(&w->track.lanes);
 	tracks_fini_lanes(&w->apart);
 	apart_fini(&w->apart_names);
+	otf2_mpi_end(w->mpi);
 	alloc_free(w);
 	return ret;
 }

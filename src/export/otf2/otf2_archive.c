@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "export/otf2/otf2_internal.h"
+#include "export/otf2/otf2_mpi.h"
 #include "rtl_version.h"
 
 /* Of each open location, and of the definitions: the sizes of rocprofv3's archives. */
@@ -154,11 +155,12 @@ int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id,
 	return ret;
 }
 
-bool otf2_archive_has_group(const struct otf2_archive *a, enum otf2_group kind, int64_t id)
+const struct otf2_location_group *otf2_archive_find_group(const struct otf2_archive *a,
+							  enum otf2_group kind, int64_t id)
 {
 	uint64_t known;
 
-	return map_get(&a->groups_of[kind], (uint64_t)id, &known);
+	return map_get(&a->groups_of[kind], (uint64_t)id, &known) ? &a->groups[known] : NULL;
 }
 
 void otf2_archive_next_trace(struct otf2_archive *a)
@@ -170,27 +172,27 @@ void otf2_archive_next_trace(struct otf2_archive *a)
 }
 
 int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRole role,
-			uint32_t *region)
+			OTF2_Paradigm paradigm, uint32_t *region)
 {
-	uint64_t known;
+	uint64_t known, key;
 	uint32_t text;
 	int ret = otf2_archive_text(a, *name ? name : "unnamed", &text);
 
 	if (ret)
 		return ret;
-	if (map_get(&a->regions, text, &known)) {
+	key = (uint64_t)text << 32 | (uint64_t)paradigm;
+	if (map_get(&a->regions, key, &known)) {
 		*region = (uint32_t)known;
 		return 0;
 	}
 	*region = a->nr_regions++;
-	if (map_put(&a->regions, text, *region))
+	if (map_put(&a->regions, key, *region))
 		return otf2_archive_fail_memory(a);
 	/* the description and the file are the empty text, which is the first */
-	return otf2_archive_check(a,
-				  otf2_lib.GlobalDefWriter_WriteRegion(a->defs, *region, text, text,
-								       0, role, OTF2_PARADIGM_HIP,
-								       OTF2_REGION_FLAG_NONE, 0, 0,
-								       0));
+	return otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteRegion(a->defs, *region, text,
+									  text, 0, role, paradigm,
+									  OTF2_REGION_FLAG_NONE, 0,
+									  0, 0));
 }
 
 /* ---- locations and their events ---- */
@@ -217,6 +219,8 @@ int otf2_archive_location(struct otf2_archive *a, const char *name, OTF2_Locatio
 	grown->writer = otf2_lib.Archive_GetEvtWriter(a->handle, grown->id);
 	if (!grown->writer)
 		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
+	if (!a->groups[group].first)
+		a->groups[group].first = grown->id + 1;
 	a->nr_locations++;
 	a->nr_of_trace++;
 	return 0;
@@ -392,6 +396,8 @@ int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, i
 		ret = write_local_definitions(a, times);
 	if (ret == 0)
 		ret = define_last(a, times);
+	if (ret == 0 && times->comms)
+		ret = otf2_comms_define(times->comms);
 	if (a->handle) {
 		/* the file that names the others is written last */
 		int error = otf2_archive_check(a, otf2_lib.Archive_Close(a->handle));

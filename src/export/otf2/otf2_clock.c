@@ -20,8 +20,9 @@ int otf2_clocks_begin(struct otf2_clocks *c, const struct job_options *opt, stru
 	*c = (struct otf2_clocks){ .q = { .path = "clocks", .opt = opt, .res = res } };
 	if (sqlite3_open(":memory:", &c->q.db) != SQLITE_OK)
 		return query_fail_memory(&c->q);
-	return query_run(&c->q, "CREATE TABLE rtl_clock (process_id, agent_id, system_ns, realtime_ns);"
-				"CREATE TABLE rtl_info (process_id, key, value)");
+	return query_run(&c->q,
+			 "CREATE TABLE rtl_clock (process_id, agent_id, system_ns, realtime_ns);"
+			 "CREATE TABLE rtl_info (process_id, key, value)");
 }
 
 /* Runs `to` with ?1 = number and the columns of `from` for ?1 = id behind it. */
@@ -51,8 +52,8 @@ static int copy_rows(struct otf2_clocks *c, struct query *q, const char *from, c
 static int add_clock(struct otf2_clocks *c, struct query *q, const struct query_process *process)
 {
 	struct otf2_clocks_span *spans = alloc_resize(c->spans, c->nr + 1, sizeof(*spans));
-	struct query_process *p =
-		spans ? alloc_resize(c->q.processes, c->nr + 1, sizeof(*p)) : NULL;
+	struct query_process *p = spans ? alloc_resize(c->q.processes, c->nr + 1, sizeof(*p)) :
+					  NULL;
 	int64_t id = (int64_t)c->nr + 1;
 	int ret;
 
@@ -79,10 +80,10 @@ static int add_clock(struct otf2_clocks *c, struct query *q, const struct query_
 			"agent_id IS NULL",
 			"INSERT INTO rtl_clock VALUES (?1, NULL, ?2, ?3)", process->id, id);
 	return ret ? ret :
-		     copy_rows(c, q,
-			       "SELECT value FROM rtl_info WHERE process_id = ?1 AND key = 'clock_sync'",
-			       "INSERT INTO rtl_info VALUES (?1, 'clock_sync', ?2)", process->id,
-			       id);
+		     copy_rows(
+			     c, q,
+			     "SELECT value FROM rtl_info WHERE process_id = ?1 AND key = 'clock_sync'",
+			     "INSERT INTO rtl_info VALUES (?1, 'clock_sync', ?2)", process->id, id);
 }
 
 int otf2_clocks_find(struct otf2_clocks *c, struct query *q, size_t *clock)
@@ -93,10 +94,11 @@ int otf2_clocks_find(struct otf2_clocks *c, struct query *q, size_t *clock)
 
 	for (size_t i = 0; i < q->nr_processes; i++)
 		if (q->processes[i].clock)
-			return query_fail(q, -EINVAL,
-					  "%s: has processes of several hosts, which is a trace of a whole "
-					  "job; give the traces of its ranks",
-					  q->path);
+			return query_fail(
+				q, -EINVAL,
+				"%s: has processes of several hosts, which is a trace of a whole "
+				"job; give the traces of its ranks",
+				q->path);
 	for (*clock = 0; *clock < c->nr; ++*clock)
 		if (query_has_same_clock(&c->q.processes[*clock], process ? process : &none))
 			return 0;
@@ -128,8 +130,7 @@ static int choose_times(const struct otf2_clocks *c, size_t clock, struct otf2_c
 	const struct otf2_clocks_span *span = &c->spans[clock];
 	const struct clock_host *h = &c->align.hosts[clock];
 	size_t nr_pieces = h->parent < clock ? h->nr_pieces : 0;
-	struct otf2_offset *offsets =
-		alloc_zero(2 * nr_pieces + STEPS + 1, sizeof(*offsets));
+	struct otf2_offset *offsets = alloc_zero(2 * nr_pieces + STEPS + 1, sizeof(*offsets));
 	size_t nr = 0;
 
 	if (!offsets)
@@ -142,9 +143,9 @@ static int choose_times(const struct otf2_clocks *c, size_t clock, struct otf2_c
 			offsets[nr++].time = time;
 	}
 	for (size_t i = 0; i <= STEPS; i++)
-		offsets[nr++].time = span->first_ns + (int64_t)((double)(span->last_ns -
-									 span->first_ns) /
-								STEPS * (double)i);
+		offsets[nr++].time =
+			span->first_ns +
+			(int64_t)((double)(span->last_ns - span->first_ns) / STEPS * (double)i);
 	qsort(offsets, nr, sizeof(*offsets), compare_times);
 	out->nr_offsets = 0;
 	for (size_t i = 0; i < nr; i++)
@@ -166,13 +167,14 @@ static int solve_clock(struct otf2_clocks *c, size_t clock, struct otf2_clocks_s
 		int64_t time, error;
 
 		if (!clock_align_convert(&c->align, clock, o->time, &time, &error))
-			return job_fail(c->q.res, -EINVAL,
-					"the clocks of %s and %s are apart by an unknown time: %s; one "
-					"archive for each host can be made",
-					*h->host ? h->host : "a host without a name",
-					*c->align.hosts[0].host ? c->align.hosts[0].host :
-								  "a host without a name",
-					h->reason ? h->reason : "nothing connects them");
+			return job_fail(
+				c->q.res, -EINVAL,
+				"the clocks of %s and %s are apart by an unknown time: %s; one "
+				"archive for each host can be made",
+				*h->host ? h->host : "a host without a name",
+				*c->align.hosts[0].host ? c->align.hosts[0].host :
+							  "a host without a name",
+				h->reason ? h->reason : "nothing connects them");
 		o->offset = time - o->time;
 		o->error = (double)error;
 		c->error_ns = error > c->error_ns ? error : c->error_ns;

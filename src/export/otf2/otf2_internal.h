@@ -5,6 +5,8 @@
  *	otf2_job.c	an archive of several traces
  *	otf2_clock.c	the clocks of their hosts
  *	otf2_archive.c	the archive: locations, and definitions, each once
+ *	otf2_comm.c	communicators of MPI (otf2_mpi.h)
+ *	otf2_mpi.c	messages and collectives
  *	otf2_note.c	annotations as attributes
  *	otf2_files.c	the files, which get their names when all are complete
  *	otf2_lib.c	the library
@@ -30,12 +32,15 @@ struct otf2_owner {
 	size_t clock;  /* in otf2_times */
 };
 
+struct otf2_comms; /* otf2_mpi.h */
+
 struct otf2_location_group {
 	struct otf2_owner owner;
 	OTF2_LocationGroupType type;
 	uint32_t name; /* of a text */
 	size_t order;
-	uint32_t self; /* when it is defined */
+	uint32_t self;	/* when it is defined */
+	uint64_t first; /* number of its first location + 1; 0: it has none */
 };
 
 struct otf2_location {
@@ -52,7 +57,7 @@ struct otf2_archive {
 	OTF2_GlobalDefWriter *defs;
 	OTF2_AttributeList *attributes;
 	struct texts texts; /* a text's reference is its number - 1 */
-	struct map regions; /* text -> region */
+	struct map regions; /* text and paradigm -> region */
 	struct map named;   /* text -> attribute */
 	struct map nodes;   /* text -> node below the root */
 	OTF2_AttributeRef nr_attributes;
@@ -81,6 +86,7 @@ struct otf2_times {
 		size_t nr_offsets;
 	} * clocks; /* by otf2_owner.clock */
 	size_t nr_clocks;
+	struct otf2_comms *comms; /* NULL: none */
 };
 
 /* Makes the files of `name` in a directory. */
@@ -98,7 +104,9 @@ int otf2_archive_node(struct otf2_archive *a, const char *name, const char *clas
 void otf2_archive_next_trace(struct otf2_archive *a);
 int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id, const char *name,
 		       const struct otf2_owner *owner, uint32_t *group);
-bool otf2_archive_has_group(const struct otf2_archive *a, enum otf2_group kind, int64_t id);
+/* NULL: there is none of that id. */
+const struct otf2_location_group *otf2_archive_find_group(const struct otf2_archive *a,
+							  enum otf2_group kind, int64_t id);
 /* A thread's, or a queue's. `location` is its index; it is open until otf2_archive_end(). */
 int otf2_archive_location(struct otf2_archive *a, const char *name, OTF2_LocationType type,
 			  uint32_t group, size_t *location);
@@ -111,7 +119,7 @@ int otf2_archive_attribute(struct otf2_archive *a, const char *name, const char 
 /* The library's answer as 0 or -errno with a message. */
 int otf2_archive_check(struct otf2_archive *a, OTF2_ErrorCode error);
 int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRole role,
-			uint32_t *region);
+			OTF2_Paradigm paradigm, uint32_t *region);
 
 /* Annotations as attributes, of which an archive defines each once. */
 struct otf2_attribute {
@@ -184,8 +192,9 @@ struct otf2_trace {
 	bool is_one_of_several;
 	/* what belongs to a process without a rank, and to the GPUs */
 	struct otf2_owner owner;
-	const char *name;    /* "rank 3": of these; "": it is alone */
-	uint64_t nr_untimed; /* set: operations that were left out */
+	const char *name;	  /* "rank 3": of these; "": it is alone */
+	uint64_t nr_untimed;	  /* set: operations that were left out */
+	struct otf2_comms *comms; /* NULL: calls of MPI have no records */
 };
 
 #define OTF2_UNTIMED "%llu operations without valid times were left out"

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/testpoint.h"
 #include "export/otf2/otf2_internal.h"
+#include "export/otf2/otf2_mpi.h"
 #include "export/otf2/otf2.h"
 
 /* Of traces without a rank: behind those that have one. */
@@ -28,10 +29,11 @@ struct job {
 	size_t nr, at; /* `at`: the trace that is read */
 	const struct job_options *opt;
 	struct job_result *res;
-	struct job_options own;	   /* of a trace */
-	struct job_result one;	   /* the same */
+	struct job_options own; /* of a trace */
+	struct job_result one;	/* the same */
 	struct otf2_archive archive;
 	struct otf2_clocks clocks;
+	struct otf2_comms comms;
 	struct map files; /* hash of device and file -> trace + 1 */
 	struct map ranks; /* rank -> trace */
 	bool has_args;
@@ -60,8 +62,9 @@ static int check_inputs(struct job *j)
 		file[0] = (uint64_t)st.st_dev;
 		file[1] = (uint64_t)st.st_ino;
 		if (map_get(&j->files, map_hash(file, sizeof(file)), &before))
-			return job_fail(j->res, -EINVAL, "%s: is the same trace as %s; give it once",
-					j->inputs[i], j->inputs[before]);
+			return job_fail(j->res, -EINVAL,
+					"%s: is the same trace as %s; give it once", j->inputs[i],
+					j->inputs[before]);
 		if (map_put(&j->files, map_hash(file, sizeof(file)), i))
 			return job_fail(j->res, -ENOMEM, "%s: out of memory", j->inputs[i]);
 	}
@@ -83,12 +86,15 @@ static int check_ranks(struct job *j, struct query *q)
 		if (map_get(&j->ranks, (uint64_t)rank, &trace)) {
 			if (trace == j->at)
 				continue;
-			return query_fail(q, -EINVAL,
-					  "%s: has rank %lld, as %s has; give one trace of each rank",
-					  q->path, (long long)rank, j->inputs[trace]);
+			return query_fail(
+				q, -EINVAL,
+				"%s: has rank %lld, as %s has; give one trace of each rank",
+				q->path, (long long)rank, j->inputs[trace]);
 		}
 		if (map_put(&j->ranks, (uint64_t)rank, j->at))
 			return query_fail_memory(q);
+		if (q->processes[i].world_size > (int64_t)j->comms.nr_ranks)
+			j->comms.nr_ranks = (uint64_t)q->processes[i].world_size;
 	}
 	return 0;
 }
@@ -128,7 +134,7 @@ static void count_verdict(struct job *j, const struct query *q)
 
 static int write_open(struct job *j, struct query *q)
 {
-	struct otf2_trace trace = { 0 };
+	struct otf2_trace trace = { .comms = &j->comms };
 	char name[48];
 	int ret = query_read_processes(q);
 
@@ -171,12 +177,18 @@ static int write_all(struct job *j, export_open_fn open, struct otf2_times *time
 	uint32_t root;
 	int ret = otf2_clocks_begin(&j->clocks, j->opt, j->res);
 
+	j->comms.archive = &j->archive;
 	if (ret == 0)
 		ret = otf2_archive_node(&j->archive, "job", "machine",
 					OTF2_UNDEFINED_SYSTEM_TREE_NODE, &root);
 	for (j->at = 0; j->at < j->nr && ret == 0; j->at++)
 		ret = write_one(j, open);
-	return ret ? ret : otf2_clocks_solve(&j->clocks, times);
+	if (ret == 0)
+		ret = otf2_clocks_solve(&j->clocks, times);
+	if (ret == 0)
+		ret = otf2_comms_complete(&j->comms, root);
+	times->comms = &j->comms;
+	return ret;
 }
 
 static void say(struct job *j)
@@ -191,6 +203,12 @@ static void say(struct job *j)
 		snprintf(res->verdict, sizeof(res->verdict),
 			 "incomplete: %llu of %zu traces are, the first is %.400s",
 			 (unsigned long long)j->nr_incomplete, j->nr, j->incomplete);
+	if (j->comms.nr_left_out)
+		job_warn(
+			res,
+			"%llu calls of MPI have no record of their message or collective, which needs the "
+			"other rank and an argument that the trace lacks",
+			(unsigned long long)j->comms.nr_left_out);
 	if (j->nr_untimed)
 		job_warn(res, OTF2_UNTIMED, (unsigned long long)j->nr_untimed);
 }
@@ -213,6 +231,7 @@ static int write_job(struct job *j, const char *out, export_open_fn open)
 		say(j);
 	ret = otf2_files_publish(&files, j->opt, j->res, job_is_private(j->opt, j->has_args), ret);
 	otf2_clocks_end(&j->clocks);
+	otf2_comms_end(&j->comms);
 	return ret;
 }
 

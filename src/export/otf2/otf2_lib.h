@@ -23,6 +23,17 @@
 	X(Archive_GetGlobalDefWriter)                                                              \
 	X(EvtWriter_Enter)                                                                         \
 	X(EvtWriter_Leave)                                                                         \
+	X(EvtWriter_MpiSend)                                                                       \
+	X(EvtWriter_MpiIsend)                                                                      \
+	X(EvtWriter_MpiIsendComplete)                                                              \
+	X(EvtWriter_MpiIrecvRequest)                                                               \
+	X(EvtWriter_MpiRecv)                                                                       \
+	X(EvtWriter_MpiIrecv)                                                                      \
+	X(EvtWriter_MpiRequestCancelled)                                                           \
+	X(EvtWriter_MpiCollectiveBegin)                                                            \
+	X(EvtWriter_MpiCollectiveEnd)                                                              \
+	X(EvtWriter_NonBlockingCollectiveRequest)                                                  \
+	X(EvtWriter_NonBlockingCollectiveComplete)                                                 \
 	X(EvtWriter_GetNumberOfEvents)                                                             \
 	X(AttributeList_New)                                                                       \
 	X(AttributeList_Delete)                                                                    \
@@ -34,6 +45,8 @@
 	X(GlobalDefWriter_WriteLocationGroup)                                                      \
 	X(GlobalDefWriter_WriteLocation)                                                           \
 	X(GlobalDefWriter_WriteRegion)                                                             \
+	X(GlobalDefWriter_WriteGroup)                                                              \
+	X(GlobalDefWriter_WriteComm)                                                               \
 	X(Error_GetDescription)                                                                    \
 	X(Error_RegisterCallback)
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* otf2_mpi.h - records of MPI: communicators, messages, collectives
+ *
+ *	otf2_comm.c	communicators and the locations of their ranks
+ *	otf2_mpi.c	calls of a trace as records of messages and collectives
+ */
+#ifndef RTL_EXPORT_OTF2_OTF2_MPI_H
+#define RTL_EXPORT_OTF2_OTF2_MPI_H
+
+#include "export/otf2/otf2_internal.h"
+
+/* ---- communicators of a job; one thread; 0 or -errno with the archive's error ---- */
+
+#define OTF2_COMM_WORLD 1 /* numbers as in traces (docs/mpi.md) */
+#define OTF2_COMM_SELF 2
+
+struct otf2_comm {
+	uint64_t number;
+	uint64_t parent; /* 0: none */
+	uint64_t size;	 /* as calls say, and more than each peer; 0: unknown */
+	bool is_inter;	 /* its peers are not its members */
+	struct otf2_comm_member {
+		uint32_t rank; /* in MPI_COMM_WORLD */
+		int64_t key;   /* of MPI_Comm_split */
+	} * members;
+	size_t nr, max;
+};
+
+struct otf2_comms {
+	struct otf2_archive *archive;
+	struct map index;     /* number -> `all`, which is the reference, too */
+	struct map locations; /* rank -> number of a location */
+	struct otf2_comm *all;
+	size_t nr, max;
+	uint64_t nr_ranks;   /* of the job, as far as known */
+	uint64_t nr_left_out; /* calls that would have records, and lack what these need */
+};
+
+/* A communicator that a call of a rank names; known ones are in `seen`, which is of the rank. */
+int otf2_comms_find(struct otf2_comms *c, struct map *seen, uint32_t rank, uint64_t number,
+		    uint32_t *ref);
+/* A rank is in the location of this number; the first one stays. */
+int otf2_comms_locate(struct otf2_comms *c, uint32_t rank, uint64_t location);
+/* When all events are written: ranks without a trace get an empty location. */
+int otf2_comms_complete(struct otf2_comms *c, uint32_t node);
+/* When locations are defined. */
+int otf2_comms_define(struct otf2_comms *c);
+void otf2_comms_end(struct otf2_comms *c);
+
+/* ---- calls of a trace ---- */
+
+/* What is recorded when a call ends; kind 0: nothing. */
+struct otf2_mpi_call {
+	int kind; /* of otf2_mpi.c */
+	uint32_t comm;
+	int64_t root, bytes, ranks, peer, tag, request, nr;
+};
+
+struct otf2_mpi;
+/* `comms` live on. */
+int otf2_mpi_begin(struct otf2_mpi **out, struct otf2_comms *comms, struct query *q);
+/* Accepts NULL. */
+void otf2_mpi_end(struct otf2_mpi *m);
+/* Calls of another thread follow. `rank`: -1: its process has none, and no records. */
+void otf2_mpi_thread(struct otf2_mpi *m, int64_t rank);
+/* The thread has no more calls: requests that are open end here. */
+int otf2_mpi_thread_ends(struct otf2_mpi *m, size_t location, int64_t ns);
+/* Records at the begin of a call (enum rows_call), which was entered. */
+int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const int64_t *row,
+		   struct otf2_mpi_call *call);
+/* At its end, before it is left. */
+int otf2_mpi_leave(struct otf2_mpi *m, size_t location, int64_t ns,
+		   const struct otf2_mpi_call *call);
+/* How a function is shown. */
+OTF2_RegionRole otf2_mpi_role(const char *function);
+
+#endif
