@@ -404,6 +404,52 @@ class Read(Job):
         regions = {(r["name"], r["paradigm"]): r["role"] for r in found["regions"]}
         self.assertEqual((regions["MPI_Barrier", "MPI"], regions["MPI_Send", "MPI"], regions["MPI_Barrier", "USER"]), ("BARRIER", "POINT2POINT", "CODE"))
 
+    def test_clocks_of_hosts_by_collectives(self):
+        """Four ranks on two hosts, of which the second one's clock is 7 s and 20 ppm ahead: collectives begin and end together afterwards."""
+        nr, rounds = 4, 60
+        ranks = [Rank(r, nr, host=f"node{r // 2 + 1}") for r in range(nr)]
+        rng = random.Random(5)
+
+        def clock(r, ns):
+            return ns if r < 2 else ns + 7_000_000_000 + (ns - ranks[0].start) // 50_000
+
+        now = ranks[0].start + 10_000
+        for n in range(rounds):
+            begins = [now + rng.randrange(1_000_000) for _ in ranks]
+            end = max(begins) + 20_000
+            for r, s in enumerate(ranks):
+                s.call("MPI_Barrier" if n % 2 else "MPI_Allreduce_c", *(() if n % 2 else (8,)), 1, nr, begin=clock(r, begins[r]),
+                       end=clock(r, end + rng.randrange(5000)))
+            now = end + 10_000_000
+        for r, s in enumerate(ranks):
+            s.boot = OTHER_BOOT if r > 1 else s.boot
+        self.convert(self.write(*ranks))
+        ends = collections.defaultdict(list)
+        for location, ns, kind, _ in self.read()["events"]:
+            if kind == "MpiCollectiveEnd":
+                ends[location].append(ns)
+        self.assertEqual([len(e) for e in ends.values()], [rounds] * nr)
+        for at in zip(*ends.values()):
+            self.assertLess(max(at) - min(at), 30_000)
+        # too few of them
+        self.refused(self.write(*[r for r in self.few(ranks)]), "apart by an unknown time: it has too few collectives", out="few.otf2")
+
+    def few(self, ranks):
+        for s in ranks:
+            s.records = [r for r in s.records if r[0] != spool.FORMAT.by_name["API"].number] + [r for r in s.records if r[0] == spool.FORMAT.by_name["API"].number][:3]
+            yield s
+
+    def test_numbers_that_are_not_believed(self):
+        a, b = Rank(0, 2), Rank(1, 1 << 40)
+        for s in (a, b):
+            s.call("MPI_Send", 8, (1 << 31) - 2, 0, 1)
+            s.call("MPI_Barrier", 1, (1 << 31) - 1)
+            s.call("MPI_Barrier", 1, 2)
+        self.assertIn("4 calls of MPI have no record", self.convert(self.write(a, b)).stderr)
+        found = self.read()
+        self.assertEqual(len(found["locations"]), 2)
+        self.assertEqual(sum(len(rows) for rows in self.collectives(found)["MPI_COMM_WORLD"].values()), 2)
+
     def test_records_are_within_their_calls(self):
         self.convert(self.solve())
         inside, seen = {}, collections.Counter()

@@ -57,10 +57,15 @@ static int add_clock(struct otf2_clocks *c, struct query *q, const struct query_
 	int64_t id = (int64_t)c->nr + 1;
 	int ret;
 
+	struct otf2_clocks_side **sides =
+		p ? alloc_resize(c->sides, c->nr + 1, sizeof(struct otf2_clocks_side *)) : NULL;
+
 	c->spans = spans ? spans : c->spans;
-	if (!p)
+	c->q.processes = p ? p : c->q.processes;
+	if (!sides)
 		return query_fail_memory(q);
-	c->q.processes = p;
+	c->sides = sides;
+	sides[c->nr] = NULL;
 	c->spans[c->nr] = (struct otf2_clocks_span){ INT64_MAX, 0 };
 	p[c->nr] = (struct query_process){
 		.id = id,
@@ -113,6 +118,50 @@ void otf2_clocks_extend(struct otf2_clocks *c, size_t clock, int64_t first_ns, i
 		span->first_ns = first_ns;
 	if (last_ns > span->last_ns)
 		span->last_ns = last_ns;
+}
+
+/* ---- collectives ---- */
+
+int otf2_clocks_add(struct otf2_clocks *c, size_t clock, uint64_t number, int op, int64_t begin,
+		    int64_t end)
+{
+	struct otf2_clocks_side *s;
+
+	if (number >= OTF2_CLOCKS_SIDES || end <= begin)
+		return 0;
+	if (!c->sides[clock])
+		c->sides[clock] = alloc_zero(OTF2_CLOCKS_SIDES, sizeof(*s));
+	if (!c->sides[clock])
+		return query_fail_memory(&c->q);
+	s = &c->sides[clock][number];
+	if (!s->op) {
+		s->op = op;
+		s->side = (struct clock_side){ begin, end, end - begin };
+		return 0;
+	}
+	if (s->op != op)
+		s->op = -1;
+	if (begin > s->side.last_begin)
+		s->side.last_begin = begin;
+	if (end < s->side.first_end)
+		s->side.first_end = end;
+	if (end - begin < s->side.shortest)
+		s->side.shortest = end - begin;
+	return 0;
+}
+
+/* Each host with the first one. */
+static int compare_sides(struct otf2_clocks *c)
+{
+	for (size_t b = 1; b < c->nr; b++)
+		for (size_t i = 0; c->sides[0] && c->sides[b] && i < OTF2_CLOCKS_SIDES; i++) {
+			const struct otf2_clocks_side *x = &c->sides[0][i], *y = &c->sides[b][i];
+
+			if (x->op > 0 && x->op == y->op &&
+			    clock_align_add(&c->align, 0, &x->side, b, &y->side))
+				return query_fail_memory(&c->q);
+		}
+	return 0;
 }
 
 /* ---- offsets ---- */
@@ -191,6 +240,8 @@ int otf2_clocks_solve(struct otf2_clocks *c, struct otf2_times *times)
 	int ret = clock_align_begin(&c->q, &c->align);
 
 	if (ret == 0)
+		ret = compare_sides(c);
+	if (ret == 0)
 		ret = clock_align_solve(&c->q, &c->align);
 	c->clocks = alloc_zero(c->nr + 1, sizeof(*c->clocks));
 	if (ret == 0 && !c->clocks)
@@ -220,12 +271,14 @@ void otf2_clocks_end(struct otf2_clocks *c)
 	for (size_t i = 0; i < c->nr; i++) {
 		alloc_free(c->q.processes[i].host);
 		alloc_free(c->q.processes[i].boot_id);
+		alloc_free(c->sides[i]);
 		if (c->clocks)
 			alloc_free(c->clocks[i].offsets);
 	}
 	clock_align_fini(&c->align);
 	alloc_free(c->clocks);
 	alloc_free(c->spans);
+	alloc_free(c->sides);
 	alloc_free(c->q.processes);
 	sqlite3_close(c->q.db);
 }

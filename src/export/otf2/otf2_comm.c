@@ -2,8 +2,9 @@
 /* otf2_comm.c - communicators of a job, and the locations of their ranks
  *
  * A trace has a number for each communicator, which is the same on all of its ranks, and no list of
- * these: a rank is a member if it names the communicator. Members have the order of MPI_Comm_split's
- * key, if a call said one, then that of their ranks. Memory grows with communicators and members.
+ * these: a rank is a member if it names the communicator. Members have the order of
+ * MPI_Comm_split's key, if a call said one, then that of their ranks. Memory grows with
+ * communicators and members.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ int otf2_comms_locate(struct otf2_comms *c, uint32_t rank, uint64_t location)
 {
 	uint64_t known;
 
-	if (map_get(&c->locations, rank, &known))
+	if (rank >= OTF2_MAX_RANKS || map_get(&c->locations, rank, &known))
 		return 0;
 	if (rank >= c->nr_ranks)
 		c->nr_ranks = (uint64_t)rank + 1;
@@ -84,8 +85,7 @@ static int add_empty(struct otf2_comms *c, uint32_t rank, uint32_t node)
 					    &location);
 	if (ret == 0)
 		ret = otf2_archive_end(c->archive, location);
-	return ret ? ret :
-		     otf2_comms_locate(c, rank, c->archive->locations[location].id);
+	return ret ? ret : otf2_comms_locate(c, rank, c->archive->locations[location].id);
 }
 
 static int compare_members(const void *a, const void *b)
@@ -97,31 +97,31 @@ static int compare_members(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static bool has_member(const struct otf2_comm *comm, uint32_t rank)
-{
-	for (size_t i = 0; i < comm->nr; i++)
-		if (comm->members[i].rank == rank)
-			return true;
-	return false;
-}
-
 /* A communicator whose ranks are not all known has the lowest others behind them, so that each peer
  * is a member. */
 static int fill_comm(struct otf2_comms *c, struct otf2_comm *comm)
 {
+	bool *is_member = alloc_zero(c->nr_ranks + 1, sizeof(*is_member));
+
+	if (!is_member)
+		return otf2_archive_fail_memory(c->archive);
+	for (size_t i = 0; i < comm->nr; i++)
+		if (comm->members[i].rank < c->nr_ranks)
+			is_member[comm->members[i].rank] = true;
 	qsort(comm->members, comm->nr, sizeof(*comm->members), compare_members);
 	for (uint64_t rank = 0; rank < c->nr_ranks && comm->nr < comm->size; rank++) {
 		struct otf2_comm_member *grown;
 
-		if (comm->number != OTF2_COMM_WORLD && has_member(comm, (uint32_t)rank))
+		if (is_member[rank])
 			continue;
 		grown = alloc_grow(comm->members, comm->nr, &comm->max, 4, sizeof(*grown));
 		if (!grown)
-			return otf2_archive_fail_memory(c->archive);
+			break;
 		comm->members = grown;
 		grown[comm->nr++] = (struct otf2_comm_member){ .rank = (uint32_t)rank };
 	}
-	return 0;
+	alloc_free(is_member);
+	return comm->nr < comm->size ? otf2_archive_fail_memory(c->archive) : 0;
 }
 
 int otf2_comms_complete(struct otf2_comms *c, uint32_t node)
@@ -159,9 +159,11 @@ static int write_group(struct otf2_comms *c, uint32_t self, const char *name, OT
 	int ret = otf2_archive_text(a, name, &text);
 
 	return ret ? ret :
-		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteGroup(
-						   a->defs, self, text, type, OTF2_PARADIGM_MPI,
-						   OTF2_GROUP_FLAG_NONE, (uint32_t)nr, members));
+		     otf2_archive_check(a,
+					otf2_lib.GlobalDefWriter_WriteGroup(a->defs, self, text,
+									    type, OTF2_PARADIGM_MPI,
+									    OTF2_GROUP_FLAG_NONE,
+									    (uint32_t)nr, members));
 }
 
 static void name_comm(const struct otf2_comm *comm, char name[32])

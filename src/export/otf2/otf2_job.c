@@ -93,7 +93,8 @@ static int check_ranks(struct job *j, struct query *q)
 		}
 		if (map_put(&j->ranks, (uint64_t)rank, j->at))
 			return query_fail_memory(q);
-		if (q->processes[i].world_size > (int64_t)j->comms.nr_ranks)
+		if (q->processes[i].world_size > (int64_t)j->comms.nr_ranks &&
+		    q->processes[i].world_size <= OTF2_MAX_RANKS)
 			j->comms.nr_ranks = (uint64_t)q->processes[i].world_size;
 	}
 	return 0;
@@ -144,6 +145,7 @@ static int write_open(struct job *j, struct query *q)
 		ret = otf2_clocks_find(&j->clocks, q, &trace.owner.clock);
 	if (ret == 0)
 		ret = own_trace(j, q, &trace, name);
+	j->comms.clock = trace.owner.clock;
 	if (ret == 0)
 		ret = otf2_write_trace(&j->archive, q, &trace);
 	if (ret)
@@ -178,6 +180,7 @@ static int write_all(struct job *j, export_open_fn open, struct otf2_times *time
 	int ret = otf2_clocks_begin(&j->clocks, j->opt, j->res);
 
 	j->comms.archive = &j->archive;
+	j->comms.clocks = &j->clocks;
 	if (ret == 0)
 		ret = otf2_archive_node(&j->archive, "job", "machine",
 					OTF2_UNDEFINED_SYSTEM_TREE_NODE, &root);

@@ -3,8 +3,9 @@
  *
  * Within a call are what it sends and the begin of a collective at its begin, what it received and
  * the end of the collective at its end. A message without waiting ends in the call that completes
- * its request. Calls that complete several do not say which: the oldest are taken, and at the end of
- * a thread all that are open. Calls that failed have no records. Memory grows with open requests.
+ * its request. Calls that complete several do not say which: the oldest are taken, and at the end
+ * of a thread all that are open. Calls that failed have no records. Memory grows with open
+ * requests.
  */
 #include "export/otf2/otf2_mpi.h"
 
@@ -23,9 +24,9 @@ enum kind {
 	SENDRECV,
 	ISEND,
 	IRECV,
-	WAIT,	  /* for a request; with a flag, if it is set */
-	WAIT_ALL, /* for `count` of them */
-	WAIT_ANY, /* for one */
+	WAIT,	   /* for a request; with a flag, if it is set */
+	WAIT_ALL,  /* for `count` of them */
+	WAIT_ANY,  /* for one */
 	WAIT_SOME, /* for `outcount` */
 	CANCEL,
 	COLLECTIVE,
@@ -93,7 +94,10 @@ static const struct function {
 	BOTH("scan", SCAN, EACH_ONE),
 	BOTH("exscan", EXSCAN, EACH_ONE),
 #undef BOTH
-#define MAKES(name) { "MPI_" name, COLLECTIVE, OTF2_COLLECTIVE_OP_CREATE_HANDLE, NO_DATA }
+#define MAKES(name)                                                                                \
+	{                                                                                          \
+		"MPI_" name, COLLECTIVE, OTF2_COLLECTIVE_OP_CREATE_HANDLE, NO_DATA                 \
+	}
 	MAKES("Comm_dup"),
 	MAKES("Comm_dup_with_info"),
 	MAKES("Comm_split"),
@@ -130,6 +134,7 @@ struct otf2_mpi {
 	struct map seen;  /* communicators of the rank: number -> reference */
 	int64_t rank;	  /* -1: none */
 	uint64_t nr_requests;
+	uint64_t nr_joint;    /* collectives of all ranks in which all wait for all */
 	struct request *open; /* of the thread, the oldest first */
 	size_t nr, max;
 };
@@ -163,9 +168,11 @@ void otf2_mpi_end(struct otf2_mpi *m)
 
 void otf2_mpi_thread(struct otf2_mpi *m, int64_t rank)
 {
-	if (rank != m->rank)
+	if (rank != m->rank) {
 		map_clear(&m->seen);
-	m->rank = rank;
+		m->nr_joint = 0;
+	}
+	m->rank = rank < OTF2_MAX_RANKS ? rank : -1;
 	m->nr = 0;
 }
 
@@ -238,7 +245,8 @@ static int64_t number_of(const char *args, const char *name, int64_t otherwise)
 }
 
 /* The communicator of a call, with the peers or the size that the call says. */
-static int use_comm(struct otf2_mpi *m, const char *args, struct otf2_mpi_call *call, bool *is_known)
+static int use_comm(struct otf2_mpi *m, const char *args, struct otf2_mpi_call *call,
+		    bool *is_known)
 {
 	uint64_t number = (uint64_t)number_of(args, "comm", 0), least;
 	struct otf2_comm *comm;
@@ -250,10 +258,12 @@ static int use_comm(struct otf2_mpi *m, const char *args, struct otf2_mpi_call *
 	if (ret || !number)
 		return ret;
 	comm = &m->comms->all[call->comm];
-	least = call->ranks > 0 ? (uint64_t)call->ranks : call->peer >= 0 ? (uint64_t)call->peer + 1 : 0;
-	if (least > comm->size && least < UINT32_MAX)
+	least = call->ranks > 0 ? (uint64_t)call->ranks :
+		call->peer >= 0 ? (uint64_t)call->peer + 1 :
+				  0;
+	*is_known = !comm->is_inter && least <= OTF2_MAX_RANKS;
+	if (*is_known && least > comm->size)
 		comm->size = least;
-	*is_known = !comm->is_inter;
 	return 0;
 }
 
@@ -276,7 +286,7 @@ static int note_new(struct otf2_mpi *m, const char *args, const char *function, 
 	if (comm->parent == number)
 		comm->parent = 0;
 	comm->is_inter |= is_inter;
-	if (size > 0 && (uint64_t)size > comm->size && size < UINT32_MAX)
+	if (size > 0 && (uint64_t)size > comm->size && size <= OTF2_MAX_RANKS)
 		comm->size = (uint64_t)size;
 	if (strcasecmp(function, "MPI_Comm_split") == 0)
 		for (size_t i = comm->nr; i-- > 0;)
@@ -298,10 +308,9 @@ static int add_request(struct otf2_mpi *m, const struct function *f,
 		return query_fail_memory(m->q);
 	m->open = grown;
 	*number = ++m->nr_requests;
-	m->open[m->nr++] = (struct request){ .handle = (uint64_t)call->request,
-					     .number = *number,
-					     .function = f,
-					     .call = *call };
+	m->open[m->nr++] = (struct request){
+		.handle = (uint64_t)call->request, .number = *number, .function = f, .call = *call
+	};
 	return 0;
 }
 
@@ -310,7 +319,8 @@ static int end_collective(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns
 			  const uint64_t *request)
 {
 	const struct otf2_comm *comm = &m->comms->all[call->comm];
-	uint64_t share = call->bytes > 0 ? (uint64_t)call->bytes : 0, sent = share, received = share;
+	uint64_t share = call->bytes > 0 ? (uint64_t)call->bytes : 0, sent = share,
+		 received = share;
 	uint64_t all = share * (call->ranks > 0 ? (uint64_t)call->ranks : 1);
 	bool is_rooted = f->volume == ONE_TO_ALL || f->volume == ALL_TO_ONE;
 	/* in others the own rank is not known */
@@ -341,8 +351,8 @@ static int end_collective(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns
 						  root, sent, received, *request));
 	return otf2_archive_check(m->comms->archive,
 				  otf2_lib.EvtWriter_MpiCollectiveEnd(writer, NULL, (uint64_t)ns,
-								      f->op, call->comm, root,
-								      sent, received));
+								      f->op, call->comm, root, sent,
+								      received));
 }
 
 /* Ends the request `at` of the open ones. */
@@ -355,18 +365,21 @@ static int complete(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns, size
 	memmove(&m->open[at], &m->open[at + 1], (m->nr - at) * sizeof(*m->open));
 	errno = 0;
 	if (r.is_cancelled)
-		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiRequestCancelled(
-						     writer, NULL, (uint64_t)ns, r.number));
+		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiRequestCancelled(writer, NULL,
+										    (uint64_t)ns,
+										    r.number));
 	switch (r.function->kind) {
 	case ISEND:
-		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiIsendComplete(
-						     writer, NULL, (uint64_t)ns, r.number));
+		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiIsendComplete(writer, NULL,
+										 (uint64_t)ns,
+										 r.number));
 	case IRECV:
-		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiIrecv(
-						     writer, NULL, (uint64_t)ns,
-						     (uint32_t)r.call.peer, r.call.comm,
-						     (uint32_t)r.call.tag, (uint64_t)r.call.bytes,
-						     r.number));
+		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiIrecv(writer, NULL, (uint64_t)ns,
+									 (uint32_t)r.call.peer,
+									 r.call.comm,
+									 (uint32_t)r.call.tag,
+									 (uint64_t)r.call.bytes,
+									 r.number));
 	default:
 		return end_collective(m, writer, ns, r.function, &r.call, &r.number);
 	}
@@ -399,24 +412,26 @@ int otf2_mpi_thread_ends(struct otf2_mpi *m, size_t location, int64_t ns)
 
 /* ---- calls ---- */
 
-static int send(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
-		const struct function *f, const struct otf2_mpi_call *call)
+static int send(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns, const struct function *f,
+		const struct otf2_mpi_call *call)
 {
 	struct otf2_archive *a = m->comms->archive;
 	uint64_t number;
 	int ret;
 
 	if (f->kind != ISEND)
-		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiSend(
-						     writer, NULL, (uint64_t)ns,
-						     (uint32_t)call->peer, call->comm,
-						     (uint32_t)call->tag, (uint64_t)call->bytes));
+		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiSend(writer, NULL, (uint64_t)ns,
+									(uint32_t)call->peer,
+									call->comm,
+									(uint32_t)call->tag,
+									(uint64_t)call->bytes));
 	ret = add_request(m, f, call, &number);
 	return ret ? ret :
-		     otf2_archive_check(a, otf2_lib.EvtWriter_MpiIsend(
-						   writer, NULL, (uint64_t)ns, (uint32_t)call->peer,
-						   call->comm, (uint32_t)call->tag,
-						   (uint64_t)call->bytes, number));
+		     otf2_archive_check(a,
+					otf2_lib.EvtWriter_MpiIsend(writer, NULL, (uint64_t)ns,
+								    (uint32_t)call->peer,
+								    call->comm, (uint32_t)call->tag,
+								    (uint64_t)call->bytes, number));
 }
 
 /* What a call records when it begins. */
@@ -437,17 +452,17 @@ static int begin_call(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
 	case IRECV:
 		ret = add_request(m, f, call, &number);
 		return ret ? ret :
-			     otf2_archive_check(a, otf2_lib.EvtWriter_MpiIrecvRequest(
-							   writer, NULL, (uint64_t)ns, number));
+			     otf2_archive_check(a, otf2_lib.EvtWriter_MpiIrecvRequest(writer, NULL,
+										      (uint64_t)ns,
+										      number));
 	case COLLECTIVE:
 		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiCollectiveBegin(writer, NULL,
 										   (uint64_t)ns));
 	case ICOLLECTIVE:
 		ret = add_request(m, f, call, &number);
 		return ret ? ret :
-			     otf2_archive_check(
-				     a, otf2_lib.EvtWriter_NonBlockingCollectiveRequest(
-						writer, NULL, (uint64_t)ns, number));
+			     otf2_archive_check(a, otf2_lib.EvtWriter_NonBlockingCollectiveRequest(
+							   writer, NULL, (uint64_t)ns, number));
 	default:
 		return 0;
 	}
@@ -462,8 +477,8 @@ static bool can_record(struct otf2_mpi *m, const struct function *f,
 								  call->peer;
 
 	if (f->kind == COLLECTIVE || f->kind == ICOLLECTIVE) {
-		if (!is_known || (call->root < 0 && (f->volume == ONE_TO_ALL ||
-						      f->volume == ALL_TO_ONE))) {
+		if (!is_known ||
+		    (call->root < 0 && (f->volume == ONE_TO_ALL || f->volume == ALL_TO_ONE))) {
 			m->comms->nr_left_out++;
 			return false;
 		}
@@ -528,6 +543,21 @@ static void read_received(const struct function *f, const char *args, struct otf
 	call->bytes = number_of(args, "received", 0);
 }
 
+/* Collectives of all ranks say how far the clocks of hosts are apart. */
+static int note_joint(struct otf2_mpi *m, const struct function *f,
+		      const struct otf2_mpi_call *call, const int64_t *row)
+{
+	bool is_joint = f->volume == ALL_TO_ALL || f->op == OTF2_COLLECTIVE_OP_BARRIER ||
+			f->op == OTF2_COLLECTIVE_OP_ALLTOALLV ||
+			f->op == OTF2_COLLECTIVE_OP_ALLTOALLW;
+
+	if (f->kind != COLLECTIVE || !is_joint ||
+	    m->comms->all[call->comm].number != OTF2_COMM_WORLD)
+		return 0;
+	return otf2_clocks_add(m->comms->clocks, m->comms->clock, m->nr_joint++, (int)f->op + 1,
+			       row[CALL_START], row[CALL_END]);
+}
+
 int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const int64_t *row,
 		   struct otf2_mpi_call *call)
 {
@@ -548,13 +578,15 @@ int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const int64_t *row,
 		return note_new(m, args, "", index == MAKES_INTER);
 	f = &functions[index];
 	ret = otf2_comms_locate(m->comms, (uint32_t)m->rank,
-				    m->comms->archive->locations[location].id);
+				m->comms->archive->locations[location].id);
 	if (ret == 0)
 		ret = read_call(m, f, args, call, &is_recorded);
 	if (ret || !is_recorded)
 		return ret;
 	ret = begin_call(m, m->comms->archive->locations[location].writer, row[CALL_START], f,
 			 call);
+	if (ret == 0)
+		ret = note_joint(m, f, call, row);
 	read_received(f, args, call);
 	call->kind = (int)index + 1;
 	return ret;
@@ -574,10 +606,11 @@ int otf2_mpi_leave(struct otf2_mpi *m, size_t location, int64_t ns,
 	case SENDRECV:
 		if (call->peer < 0)
 			return 0;
-		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiRecv(
-						     writer, NULL, (uint64_t)ns,
-						     (uint32_t)call->peer, call->comm,
-						     (uint32_t)call->tag, (uint64_t)call->bytes));
+		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiRecv(writer, NULL, (uint64_t)ns,
+									(uint32_t)call->peer,
+									call->comm,
+									(uint32_t)call->tag,
+									(uint64_t)call->bytes));
 	case COLLECTIVE:
 		return end_collective(m, writer, ns, f, call, NULL);
 	case WAIT:

@@ -11,6 +11,9 @@
 
 /* ---- communicators of a job; one thread; 0 or -errno with the archive's error ---- */
 
+/* Ranks, sizes and peers beyond that are not believed. */
+#define OTF2_MAX_RANKS (1 << 17)
+
 #define OTF2_COMM_WORLD 1 /* numbers as in traces (docs/mpi.md) */
 #define OTF2_COMM_SELF 2
 
@@ -32,7 +35,9 @@ struct otf2_comms {
 	struct map locations; /* rank -> number of a location */
 	struct otf2_comm *all;
 	size_t nr, max;
-	uint64_t nr_ranks;   /* of the job, as far as known */
+	uint64_t nr_ranks; /* of the job, as far as known */
+	struct otf2_clocks *clocks;
+	size_t clock;	      /* of the trace that is read */
 	uint64_t nr_left_out; /* calls that would have records, and lack what these need */
 };
 
