@@ -112,6 +112,8 @@ class Printed(Job):
         self.assertEqual([i for i, *_ in found], sorted(i for i, *_ in found))
         groups = [int(r) for r in re.findall(r'^LOCATION_GROUP +\d+  Name: "rank (\d+), ', self.print("-G"), re.M)]
         self.assertEqual(groups, [r for r in range(120) for _ in range(3)])
+        creators = re.findall(r'^LOCATION_GROUP +\d+  Name: "rank (\d+), GPU .*Creator: "rank (\d+), ./app', self.print("-G"), re.M)
+        self.assertEqual((len(creators), {a == b for a, b in creators}), (240, {True}))
         # each has a file of events, and all events
         self.assertEqual({f"{i}.evt" for i, *_ in found} | {f"{i}.def" for i, *_ in found}, set(os.listdir(self.path("job"))))
         times = self.times()

@@ -404,6 +404,8 @@ class Otf2(Viewers):
                 counts[m[1]] = int(m[4])
         stacks, last, nr = collections.defaultdict(list), collections.Counter(), collections.Counter()
         event = r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*?)" <\d+>\n(?: +ADDITIONAL ATTRIBUTES: (.*?)\n)?'
+        for location in re.findall(r"^METRIC +(\d+) ", self.print(path), re.M):
+            nr[location] += 1
         for kind, location, ns, region, about in re.findall(event, self.print(path), re.M | re.S):
             self.assertGreaterEqual(int(ns), last[location])
             last[location] = int(ns)
@@ -458,6 +460,28 @@ class Otf2(Viewers):
                     self.assertEqual(shown, str(value), (name, event))
             seen |= set(args)
         self.assertLessEqual({"kernel_id", "vgprs", "accum_vgprs", "sgprs", "rank", "agent", "grid", "SQ_WAVES", "bytes", "status", "error"}, seen)
+
+    def test_counters_are_metrics(self):
+        """A counter of a dispatch has its value from the begin to the end, and is 0 between two."""
+        db = self.traced()
+        path = self.convert(db, "otf2", "t.otf2")
+        text = self.print(path, "-G")
+        self.assertEqual(sorted(re.findall(r'^METRIC_MEMBER +\d+  Name: "(.*?)" <\d+>, .*ABSOLUTE_NEXT.*DOUBLE', text, re.M)), ["SQ_WAVES", "gpu sclk"])
+        names = dict(re.findall(r'^LOCATION +(\d+)  Name: "(.*?)" <\d+>, Type: METRIC,', text, re.M))
+        found, last = collections.defaultdict(list), collections.Counter()
+        for location, ns, value in re.findall(r"^METRIC +(\d+) +(\d+)  .*?Value: \(.*?; (?:DOUBLE; )?([\d.e+-]+)\)", self.print(path), re.M):
+            self.assertGreaterEqual(int(ns), last[location])
+            last[location] = int(ns)
+            found[names[location]].append((int(ns), float(value)))
+        # but for one that begins before the one before has ended
+        counted = self.sql(db, "WITH K AS (SELECT O.* FROM rocpd_counter C JOIN rocpd_op O ON O.id = C.op_id WHERE O.start > 0) SELECT DISTINCT start FROM K "
+                               "WHERE NOT EXISTS (SELECT 1 FROM K L WHERE L.gpuId = K.gpuId AND L.start < K.start AND L.end > K.start)")
+        self.assertGreater(len(counted), 3)
+        self.assertEqual({v for _, v in found["SQ_WAVES"]}, {64.5, 0})
+        self.assertLessEqual({ns for (ns,) in counted} - {ns for ns, v in found["SQ_WAVES"] if v}, set())
+        self.assertEqual(found["gpu sclk"], [(5, 1700.0)])
+        # a GPU's group names the process
+        self.assertIsNone(re.search(r"Type: ACCELERATOR, .*Creator: UNDEFINED", text))
 
     def test_locations_are_threads_and_lanes_of_queues(self):
         found = self.read(self.convert(self.database(self.odd()), "otf2", "t.otf2"))

@@ -35,9 +35,12 @@ struct writer {
 	sqlite3_stmt *stream;
 	struct otf2_attribute made[OTF2_NOTES_MAX]; /* the part that was encoded last */
 	uint32_t region;			    /* the name that was encoded last */
-	struct otf2_mpi *mpi;			    /* NULL: no records of MPI */
-	struct otf2_mpi_call pending[NEST_DEPTH];   /* of the slices of `nest` */
-	int64_t last_ns;			    /* of the thread's location */
+	struct otf2_metric metric;
+	int64_t metric_gpu;
+	char metric_name[TRACK_NAME];		  /* counter of the last sample; "": none */
+	struct otf2_mpi *mpi;			  /* NULL: no records of MPI */
+	struct otf2_mpi_call pending[NEST_DEPTH]; /* of the slices of `nest` */
+	int64_t last_ns;			  /* of the thread's location */
 };
 
 static int end_lanes(struct writer *w, const struct lanes *lanes, size_t nr)
@@ -331,6 +334,39 @@ static int write_ops(struct writer *w, enum rows_order order)
 	return ret;
 }
 
+/* ---- counters ---- */
+
+static int begin_metric(struct writer *w, const struct walk_sample *sample)
+{
+	const struct track track = { .kind = ROWS_BY_QUEUE, .gpu = sample->gpu };
+	const char *whose = w->trace->name, *comma = *whose ? ", " : "";
+	char gpu[TRACK_NAME], name[NAME_SIZE];
+	int ret;
+
+	tracks_group(&track, gpu);
+	snprintf(name, sizeof(name), "%s%s%s", whose, comma, gpu);
+	ret = otf2_archive_group(w->archive, OTF2_GROUP_OF_GPU, sample->gpu, name, &w->trace->owner,
+				 &w->group);
+	snprintf(name, sizeof(name), "%s%s%s", whose, comma, w->metric_name);
+	return ret ? ret :
+		     otf2_metric_begin(w->archive, &w->metric, sample->counter, name, w->group);
+}
+
+static int take_sample(void *arg, const struct walk_sample *sample)
+{
+	struct writer *w = arg;
+	char counter[TRACK_NAME];
+	int ret = 0;
+
+	snprintf(counter, sizeof(counter), "%s", sample->counter);
+	if (strcmp(counter, w->metric_name) != 0 || sample->gpu != w->metric_gpu) {
+		memcpy(w->metric_name, counter, sizeof(counter));
+		w->metric_gpu = sample->gpu;
+		ret = begin_metric(w, sample);
+	}
+	return ret ? ret : otf2_metric_put(w->archive, &w->metric, sample->ns, sample->value);
+}
+
 /* ---- names and annotations, which are encoded once ---- */
 
 static int encode_name(void *arg, enum walk_what what, const char *text, struct kept_part *to)
@@ -364,9 +400,11 @@ static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, str
 
 static int write_events(struct writer *w)
 {
-	static const struct walk_ops ops = {
-		.operation = take_op, .call = take_call, .name = encode_name, .encode = encode_notes
-	};
+	static const struct walk_ops ops = { .operation = take_op,
+					     .call = take_call,
+					     .sample = take_sample,
+					     .name = encode_name,
+					     .encode = encode_notes };
 	int ret = walk_begin(&w->walk, w->q, &ops, w);
 
 	if (ret == 0)
@@ -377,6 +415,10 @@ static int write_events(struct writer *w)
 		ret = write_ops(w, ROWS_BY_QUEUE);
 	if (ret == 0)
 		ret = write_ops(w, ROWS_RUNTIME);
+	if (ret == 0)
+		ret = walk_samples(w->walk);
+	if (ret == 0)
+		ret = otf2_metric_end(w->archive, &w->metric);
 	walk_end(w->walk);
 	return ret;
 }

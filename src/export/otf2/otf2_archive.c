@@ -301,6 +301,22 @@ static int compare_groups(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Of a GPU's group the process that has the same key, if it is the only one; it is before it. */
+static uint32_t creator_of(struct otf2_location_group *const *sorted, size_t at)
+{
+	uint32_t creator = OTF2_UNDEFINED_LOCATION_GROUP;
+	size_t nr = 0;
+
+	for (size_t i = at; i-- > 0 && sorted[i]->owner.key == sorted[at]->owner.key;)
+		if (sorted[i]->type == OTF2_LOCATION_GROUP_TYPE_PROCESS) {
+			creator = sorted[i]->self;
+			nr++;
+		}
+	return nr == 1 && sorted[at]->type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR ?
+		       creator :
+		       OTF2_UNDEFINED_LOCATION_GROUP;
+}
+
 /* In the order of their ranks, in which viewers show them. */
 static int define_groups(struct otf2_archive *a)
 {
@@ -318,7 +334,7 @@ static int define_groups(struct otf2_archive *a)
 		g->self = (uint32_t)i;
 		error = otf2_lib.GlobalDefWriter_WriteLocationGroup(a->defs, g->self, g->name,
 								    g->type, g->owner.node,
-								    OTF2_UNDEFINED_LOCATION_GROUP);
+								    creator_of(sorted, i));
 	}
 	alloc_free(sorted);
 	return otf2_archive_check(a, error);
@@ -410,6 +426,7 @@ int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, i
 	map_fini(&a->regions);
 	map_fini(&a->named);
 	map_fini(&a->nodes);
+	map_fini(&a->metrics);
 	map_fini(&a->groups_of[OTF2_GROUP_OF_PROCESS]);
 	map_fini(&a->groups_of[OTF2_GROUP_OF_GPU]);
 	alloc_free(a->groups);

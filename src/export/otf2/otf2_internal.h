@@ -7,6 +7,7 @@
  *	otf2_archive.c	the archive: locations, and definitions, each once
  *	otf2_comm.c	communicators of MPI (otf2_mpi.h)
  *	otf2_mpi.c	messages and collectives
+ *	otf2_metric.c	samples of counters
  *	otf2_note.c	annotations as attributes
  *	otf2_files.c	the files, which get their names when all are complete
  *	otf2_lib.c	the library
@@ -60,12 +61,13 @@ struct otf2_archive {
 	struct map regions; /* text and paradigm -> region */
 	struct map named;   /* text -> attribute */
 	struct map nodes;   /* text -> node below the root */
+	struct map metrics; /* text -> metric */
 	OTF2_AttributeRef nr_attributes;
 	struct map groups_of[2]; /* by enum otf2_group: id of a process, or a GPU -> group */
 	struct otf2_location_group *groups;
 	struct otf2_location *locations;
 	size_t nr_groups, max_groups, nr_locations, max_locations;
-	uint32_t nr_regions, nr_nodes;
+	uint32_t nr_regions, nr_nodes, nr_metrics;
 	uint64_t nr_of_trace; /* locations */
 	uint64_t last_ns;     /* of the trace */
 	uint64_t nr_events;
@@ -138,6 +140,21 @@ int otf2_archive_convert(struct otf2_archive *a, const struct walk_note *notes, 
 int otf2_archive_enter(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region,
 		       const char *category, const struct walk_notes *notes);
 int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint32_t region);
+
+/* A counter of a GPU; a zeroed one is none. */
+struct otf2_metric {
+	bool is_open, has_value;
+	size_t location;
+	uint32_t metric;
+	int64_t ns; /* of the value that is not written yet */
+	double value;
+};
+/* Another counter follows, in a location of that name. */
+int otf2_metric_begin(struct otf2_archive *a, struct otf2_metric *m, const char *counter,
+		      const char *name, uint32_t group);
+/* Its value from `ns` on. */
+int otf2_metric_put(struct otf2_archive *a, struct otf2_metric *m, int64_t ns, double value);
+int otf2_metric_end(struct otf2_archive *a, struct otf2_metric *m);
 
 /* ---- the files ---- */
 

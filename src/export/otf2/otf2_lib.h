@@ -34,6 +34,7 @@
 	X(EvtWriter_MpiCollectiveEnd)                                                              \
 	X(EvtWriter_NonBlockingCollectiveRequest)                                                  \
 	X(EvtWriter_NonBlockingCollectiveComplete)                                                 \
+	X(EvtWriter_Metric)                                                                        \
 	X(EvtWriter_GetNumberOfEvents)                                                             \
 	X(AttributeList_New)                                                                       \
 	X(AttributeList_Delete)                                                                    \
@@ -47,6 +48,8 @@
 	X(GlobalDefWriter_WriteRegion)                                                             \
 	X(GlobalDefWriter_WriteGroup)                                                              \
 	X(GlobalDefWriter_WriteComm)                                                               \
+	X(GlobalDefWriter_WriteMetricMember)                                                       \
+	X(GlobalDefWriter_WriteMetricClass)                                                        \
 	X(Error_GetDescription)                                                                    \
 	X(Error_RegisterCallback)
 
