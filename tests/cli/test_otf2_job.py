@@ -324,6 +324,12 @@ class Read(Job):
                 s.call("MPI_Recv", 4, 0, 9, half)
             if r >= nr - 2:
                 s.call("MPI_Send", 4, nr // 2 - 1, 9, half)
+            # one that some ranks saw before the one that it was made of, and one that names itself
+            if r == nr - 1:
+                s.call("MPI_Comm_split", half + 8, 0, 0, 0xdead_beef_0000_0006, 1)
+                s.call("MPI_Comm_split", 0xdead_beef_0000_0007, 0, 0, 0xdead_beef_0000_0007, 1)
+            if r == 0:
+                s.call("MPI_Barrier", 0xdead_beef_0000_0006, 1)
             # alone; to and from no rank; a call that failed; one that has nothing to say which message it is
             s.call("MPI_Barrier", 2, 1)
             s.call("MPI_Send", 0, -2, 1, 1)
@@ -392,10 +398,11 @@ class Read(Job):
         self.assertEqual([members["0xdeadbeef0000000%d" % (1 + h)] for h in (0, 1)], [[locations[2], locations[0]], [locations[3], locations[1]]])
         comms = {c["name"]: c["parent"] for c in found["comms"]}
         self.assertEqual((comms["MPI_COMM_WORLD"], comms["0xdeadbeef00000001"]), (None, "MPI_COMM_WORLD"))
+        self.assertEqual((comms["0xdeadbeef00000006"], comms["0xdeadbeef00000007"]), ("0xdeadbeef0000000a", None))
         none = 0xffffffff
         ended = self.collectives(found)
         for name, group in members.items():
-            if name not in ended or name == "MPI_COMM_SELF":
+            if name not in ("MPI_COMM_WORLD", "0xdeadbeef00000001", "0xdeadbeef00000002"):
                 continue
             self.assertEqual(set(ended[name]), set(group))
             self.assertEqual(len({tuple((op, root) for op, root, *_ in rows) for rows in ended[name].values()}), 1)

@@ -5,6 +5,10 @@
 Against stand-ins of three libraries each wrapped function is called by both of its names. With Open MPI and MPICH a program of four ranks logs what
 it calls, from C, and one of two ranks from Fortran, by each of its three interfaces.
 """
+import collections
+import json
+import sys
+
 from support import *
 
 STAND_INS = ("mpi", "mpich", "mpi_abi")
@@ -147,6 +151,42 @@ def program_in_c(library):
     check_arguments(dbs)
 
 
+def archive(folder):
+    """The archive of the ranks' databases, as python3-otf2 reads it."""
+    program_of = next((p for p in (sys.executable, "/usr/bin/python3") if run(p, "-c", "import otf2", status=None).status == 0), None)
+    if not program_of:
+        skip("no module otf2: apt-get install python3-otf2")
+    rtl("convert", "-q", "-f", "otf2", "-o", "job.otf2", *sorted(os.path.basename(p) for p in glob.glob(folder + "/*.db")), cwd=folder)
+    return json.loads(run(program_of, os.path.join(SOURCE, "tests/support/otf2_read.py"), folder + "/job.otf2").out)
+
+
+def archive_of_c(library):
+    """Each receive has its send, and each collective its begin and end on all members of its communicator."""
+    program_path, ranks = real("calls." + library), launcher(library, RANKS)
+    folder, data = new_dir("traced"), new_dir("data") + "/file"
+    traced(folder, *ranks, program_path, folder + "/log", folder + "/result", data)
+    found = archive(folder)
+    members = {g["name"]: g["members"] for g in found["groups"]}
+    sent, received, ended, begun = collections.Counter(), collections.Counter(), {}, collections.Counter()
+    for location, _, kind, e in found["events"]:
+        if kind in ("MpiSend", "MpiIsend"):
+            sent[e["communicator"], location, members[e["communicator"]][e["receiver"]], e["msg_tag"]] += 1
+        elif kind in ("MpiRecv", "MpiIrecv"):
+            received[e["communicator"], members[e["communicator"]][e["sender"]], location, e["msg_tag"]] += 1
+        begun[location] += {"MpiCollectiveBegin": 1, "MpiCollectiveEnd": -1}.get(kind, 0)
+        if kind in ("MpiCollectiveEnd", "NonBlockingCollectiveComplete"):
+            ended.setdefault(e["communicator"], {}).setdefault(location, []).append(e["collective_op"])
+    equal("receives without a send", received - sent, collections.Counter())
+    # the program receives these by matched probes, of which the receive does not name the communicator
+    equal("tags of sends without a receive", {tag for *_, tag in sent - received}, {21, 22})
+    equal("collectives that were not ended", {k: n for k, n in begun.items() if n}, {})
+    at_least("communicators", len(ended), 10)
+    for comm, rows in ended.items():
+        if comm != "MPI_COMM_SELF":
+            equal(f"members of {comm}", sorted(rows), sorted(members[comm]))
+            equal(f"collectives of {comm}", len({tuple(sorted(ops)) for ops in rows.values()}), 1)
+
+
 def program_in_fortran(library, form):
     program_path, ranks = real(f"fortran_{form}.{library}"), launcher(library, 2)
     folder, plain = new_dir("traced"), new_dir("plain")
@@ -163,6 +203,7 @@ def program_in_fortran(library, form):
 
 for of in LIBRARIES:
     add_case(f"program_in_c_with_{of}_has_its_calls_and_results", lambda of=of: program_in_c(of))
+    add_case(f"archive_of_ranks_with_{of}_has_messages_and_collectives", lambda of=of: archive_of_c(of))
     for by in ("mpif", "mpi", "mpi_f08"):
         add_case(f"program_in_fortran_by_{by}_with_{of}_has_its_calls", lambda of=of, by=by: program_in_fortran(of, by))
 

@@ -176,12 +176,12 @@ static void name_comm(const struct otf2_comm *comm, char name[32])
 		snprintf(name, 32, "0x%llx", (unsigned long long)comm->number);
 }
 
-static int define_comm(struct otf2_comms *c, uint32_t ref, uint64_t *ranks)
+/* `parent`: its reference, which was defined before. */
+static int define_comm(struct otf2_comms *c, uint32_t ref, OTF2_CommRef parent, uint64_t *ranks)
 {
 	const struct otf2_comm *comm = &c->all[ref];
 	bool is_self = comm->number == OTF2_COMM_SELF;
 	struct otf2_archive *a = c->archive;
-	uint64_t parent;
 	uint32_t text;
 	char name[32];
 	int ret = 0;
@@ -194,19 +194,49 @@ static int define_comm(struct otf2_comms *c, uint32_t ref, uint64_t *ranks)
 				  comm->nr);
 	if (ret == 0)
 		ret = otf2_archive_text(a, name, &text);
-	if (!comm->parent || !map_get(&c->index, comm->parent, &parent))
-		parent = OTF2_UNDEFINED_COMM;
 	return ret ? ret :
 		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteComm(
 						   a->defs, ref, text,
-						   is_self ? GROUP_SELF : GROUP_FIRST + ref,
-						   (OTF2_CommRef)parent, OTF2_COMM_FLAG_NONE));
+						   is_self ? GROUP_SELF : GROUP_FIRST + ref, parent,
+						   OTF2_COMM_FLAG_NONE));
+}
+
+/* Readers want a communicator's parent before it. `path` has space for all. */
+static int define_in_order(struct otf2_comms *c, uint64_t *ranks, uint32_t *path)
+{
+	enum { ON_PATH = 1, DEFINED };
+	unsigned char *state = alloc_zero(c->nr + 1, sizeof(*state));
+	int ret = state ? 0 : otf2_archive_fail_memory(c->archive);
+
+	for (size_t i = 0; i < c->nr && ret == 0; i++) {
+		uint64_t at = i, parent;
+		size_t nr = 0;
+
+		while (state[at] == 0) {
+			state[at] = ON_PATH;
+			path[nr++] = (uint32_t)at;
+			if (!c->all[at].parent || !map_get(&c->index, c->all[at].parent, &parent))
+				break;
+			at = parent;
+		}
+		while (nr-- > 0 && ret == 0) {
+			at = path[nr];
+			if (!c->all[at].parent || !map_get(&c->index, c->all[at].parent, &parent) ||
+			    state[parent] != DEFINED)
+				parent = OTF2_UNDEFINED_COMM;
+			ret = define_comm(c, (uint32_t)at, (OTF2_CommRef)parent, ranks);
+			state[at] = DEFINED;
+		}
+	}
+	alloc_free(state);
+	return ret;
 }
 
 int otf2_comms_define(struct otf2_comms *c)
 {
 	uint64_t *members = alloc_zero(c->nr_ranks + 1, sizeof(*members)), location;
-	int ret = members ? 0 : otf2_archive_fail_memory(c->archive);
+	uint32_t *path = alloc_zero(c->nr + 1, sizeof(*path));
+	int ret = members && path ? 0 : otf2_archive_fail_memory(c->archive);
 
 	for (uint64_t rank = 0; rank < c->nr_ranks && ret == 0; rank++)
 		members[rank] = map_get(&c->locations, rank, &location) ? location : 0;
@@ -216,9 +246,9 @@ int otf2_comms_define(struct otf2_comms *c)
 	if (ret == 0 && c->nr)
 		ret = write_group(c, GROUP_SELF, "MPI_COMM_SELF", OTF2_GROUP_TYPE_COMM_SELF, NULL,
 				  0);
-	for (size_t i = 0; i < c->nr && ret == 0; i++)
-		if (c->all[i].nr <= c->nr_ranks)
-			ret = define_comm(c, (uint32_t)i, members);
+	if (ret == 0)
+		ret = define_in_order(c, members, path);
+	alloc_free(path);
 	alloc_free(members);
 	return ret;
 }

@@ -209,8 +209,8 @@ static void say(struct job *j)
 	if (j->comms.nr_left_out)
 		job_warn(
 			res,
-			"%llu calls of MPI have no record of their message or collective, which needs the "
-			"other rank and an argument that the trace lacks",
+			"%llu calls of MPI have no record of their message or collective: the trace does not "
+			"say which ranks it is of",
 			(unsigned long long)j->comms.nr_left_out);
 	if (j->nr_untimed)
 		job_warn(res, OTF2_UNTIMED, (unsigned long long)j->nr_untimed);

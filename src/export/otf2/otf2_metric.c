@@ -33,10 +33,10 @@ static int define_metric(struct otf2_archive *a, const char *counter, uint32_t *
 					    OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_DOUBLE,
 					    OTF2_BASE_DECIMAL, 0, texts[1]));
 	return ret ? ret :
-		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteMetricClass(
-						   a->defs, *metric, 1, metric,
-						   OTF2_METRIC_ASYNCHRONOUS,
-						   OTF2_RECORDER_KIND_GPU));
+		     otf2_archive_check(a,
+					otf2_lib.GlobalDefWriter_WriteMetricClass(
+						a->defs, *metric, 1, metric,
+						OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_GPU));
 }
 
 static int write_sample(struct otf2_archive *a, struct otf2_metric *m)

@@ -282,9 +282,9 @@ static int note_new(struct otf2_mpi *m, const char *args, const char *function, 
 	if (ret)
 		return ret;
 	comm = &m->comms->all[ref];
-	comm->parent = (uint64_t)number_of(args, "comm", 0);
-	if (comm->parent == number)
-		comm->parent = 0;
+	/* one between two groups has another one on each side */
+	if (!comm->parent && !is_inter)
+		comm->parent = (uint64_t)number_of(args, "comm", 0);
 	comm->is_inter |= is_inter;
 	if (size > 0 && (uint64_t)size > comm->size && size <= OTF2_MAX_RANKS)
 		comm->size = (uint64_t)size;
