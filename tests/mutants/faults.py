@@ -89,7 +89,7 @@ fault("tally_leak", "src/cli/read/tally.c", "for (int i = 0; i < TALLY_NR_KINDS;
 fault("paths_long", "src/cli/paths.c", "return -ENAMETOOLONG; paths_dirname", "return 0; paths_dirname", "test_paths", "a path that is too long is taken")
 fault("pmc_most", "src/cli/pmc/pmc_limit.c", "if (*text++ != ',') return false; } return false;", "if (*text++ != ',') return false; } return true;", "test_pmc_limit", "a list that is too long is cut")
 fault("rpd_state_text", "src/export/rpd/rpd_state.c", "(!size || (*text)[size - 1])) s->bad = true;", "(!size || (*text)[size - 1])) s->bad = false;", "test_rpd", "a damaged state is continued")
-fault("otf2_rpd", "src/export/otf2/otf2_archive.c", "\"SELECT host FROM rtl_process ORDER BY id\") : 0;", "\"SELECT host FROM rtl_process ORDER BY id\") : 1;", "test_rpd", "files of RPD have no archive")
+fault("otf2_rpd", "src/export/otf2/otf2.c", "\"SELECT host FROM rtl_process ORDER BY id\") : 0;", "\"SELECT host FROM rtl_process ORDER BY id\") : 1;", "test_rpd", "files of RPD have no archive")
 
 # ---- counter
 fault("instance_limit", "src/counter/metric.c", "if (index < (int32_t)b->instances)", "if (index <= (int32_t)b->instances)", "test_counter", "an instance behind the last one is counted")
