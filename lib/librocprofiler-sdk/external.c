@@ -12,6 +12,7 @@
 #include "external.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../face/fork_guard.h"
@@ -138,11 +139,20 @@ void external_again(struct context *c, uint64_t tid,
 		value->value = top_of(c, tid);
 }
 
+/* AMD's refuses ids below the process's. When the kernel has used all ids it begins with low ones
+ * again, and a thread's may be below. */
+static bool may_be_thread(uint64_t tid)
+{
+	pid_t pid = getpid();
+
+	return tid >= (uint64_t)pid || syscall(SYS_tgkill, pid, (pid_t)tid, 0) == 0;
+}
+
 static rocprofiler_status_t check(rocprofiler_context_id_t id, uint64_t tid,
 				  const struct context **out)
 {
 	*out = context_find(id);
-	if (tid < (uint64_t)getpid())
+	if (!may_be_thread(tid))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
 	return *out ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 }

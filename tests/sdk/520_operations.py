@@ -180,6 +180,19 @@ def tool_that_ends_itself_has_got_everything():
 
 
 @case
+def thread_whose_id_is_below_the_process_has_its_own_ids():
+    """The kernel begins with low ids again when it has used all."""
+    inside = ("/usr/bin/unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+    high = 'echo 30000 > /proc/sys/kernel/ns_last_pid && "$0" "$@"; exit $?'
+    if subprocess.run([*inside, "sh", "-c", high, "true"], capture_output=True, check=False).returncode:
+        skip("ids of a pid namespace can't be chosen here")
+    for abi in ABIS:
+        r = run(*inside, "sh", "-c", high, built(f"sdk_operations_client_{abi}"), "launches=5", "low_ids=1", env=RUNTIME)
+        whole(Shown(r), 5)
+        equal("threads with an id above their process's", [d for d in Shown(r).dispatches if d["tid"] > 1000], [])
+
+
+@case
 def external_ids_are_asked_for():
     for abi in ABIS:
         whole(client(abi, "launches=5", "request=1"), 5)

@@ -10,7 +10,8 @@
  * ends itself before the program), request=1 (ids are asked for), busy=1 (callbacks take 2 ms),
  * plain=1 (with buffer=1: no ids of the tool's own, or, with push=1, after a first half of the
  * launches), pageable=1 (copies of memory that HIP does not know), scratch=1 (kernels that need
- * scratch memory, with callbacks and records of that alone).
+ * scratch memory, with callbacks and records of that alone), low_ids=1 (threads have ids below the
+ * process's, in a namespace of pids).
  */
 #include "hip_common.hpp"
 
@@ -529,6 +530,13 @@ int main(int argc, char **argv)
 	the_argc = argc;
 	the_argv = argv;
 	HIP(hipInit(0));
+	if (option("low_ids")) {
+		FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+
+		/* of a namespace of pids: the next threads have ids below the process's */
+		if (!last || fputs("400", last) < 0 || fclose(last) || getpid() < 1000)
+			wrong("can't be chosen", "ids of threads");
+	}
 	for (long i = 0; i < nr_threads; i++)
 		threads.emplace_back(work, launches, (int)(i % gpus), bytes);
 	for (auto &t : threads)

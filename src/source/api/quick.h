@@ -27,8 +27,8 @@
  *		return ret;
  *	}
  *
- * any_hipFoo() is the wrapper that other functions have. quick_hipFoo() calls it while a special
- * bit is set. The function's symbol leads to it (hip_entries[], source/hip/frame.h) while a
+ * any_hipFoo() is the wrapper that other functions have. It is called while a special bit is
+ * set. The function's symbol leads to it (hip_entries[], source/hip/frame.h) while a
  * subscriber wants the call, and until the first call has been recorded. late_hipFoo() emits an
  * event where the lane is full.
  */
