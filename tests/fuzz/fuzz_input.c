@@ -45,7 +45,8 @@ static void read_jobs(const char *path)
 		if (!words || !parsed)
 			abort();
 		words[0] = (char *)(uintptr_t) "rocprofv3";
-		memcpy(words + 1, in.jobs[i].words, nr * sizeof(*words));
+		if (nr) /* else the array may be NULL */
+			memcpy(words + 1, in.jobs[i].words, nr * sizeof(*words));
 		words[nr + 1] = (char *)(uintptr_t) "--";
 		words[nr + 2] = (char *)(uintptr_t) "true";
 		opts_parse(&cmd_rocprofv3, (int)nr + 3, words, parsed, error);
