@@ -55,13 +55,13 @@ def driver_files_in_sys_show_the_gpus():
 n = "{nodes}"
 print(sorted(os.listdir(n)), os.path.isdir(n), os.path.exists("/sys/class/kfd"), os.access(n + "/4", os.R_OK))
 print(open(n + "/2/gpu_id").read().strip(), os.stat(n + "/2/properties").st_size > 100, os.path.islink(n))
-print(sorted(e.name for e in os.scandir(n + "/1/io_links")), os.path.exists("/sys/class/kfdx"), os.path.isdir("/sys/class/net"))
+print(*(sorted(e.name for e in os.scandir(n + "/1/" + links)) for links in ("io_links", "p2p_links")), os.path.exists("/sys/class/kfdx"), os.path.isdir("/sys/class/net"))
 print(len(os.path.realpath(n)) > 0, os.path.exists(n + "/1/io_links/0/properties"))"""
     text, err = shown(sys.executable, "-c", look, tmp=tmp, devices=3, arch="gfx90a,gfx900")
     equal("what Python sees", (text.split("\n"), err),
-          (["['0', '1', '2', '3'] True True False", "30210 True False", "['0', '1', '2'] False True", "True True", ""], ""))
+          (["['0', '1', '2', '3'] True True False", "30210 True False", "['0'] ['0', '1'] False True", "True True", ""], ""))
     # the numbers by which a library matches files and devices are those of the runtime
-    text, err = shown("sh", "-c", f"cat {nodes}/[12]/properties {nodes}/1/io_links/1/properties", tmp=tmp, devices=2, arch="gfx900")
+    text, err = shown("sh", "-c", f"cat {nodes}/[12]/properties {nodes}/1/p2p_links/0/properties", tmp=tmp, devices=2, arch="gfx900")
     equal("location on the bus", re.findall(r"location_id (\d+)", text), ["256", "512"])
     equal("link", re.findall(r"(?:node_from|node_to|\ntype|weight) (\d+)", text)[-3:], ["1", "2", "40"])
     # the devices for graphics lead to a PCI device of that location
@@ -76,13 +76,13 @@ for n in ("/sys/class/drm/card1", "/sys/class/drm/renderD129", "/sys/dev/char/22
     # a node has as many folders of banks, caches and links as its properties say, numbered from 0
     count = f"""import os, re
 for n in sorted(os.listdir("{nodes}")):
-    said = dict(re.findall(r"(mem_banks|caches|io_links)_count (\\d+)", open("{nodes}/" + n + "/properties").read()))
+    said = dict(re.findall(r"(mem_banks|caches|io_links|p2p_links)_count (\\d+)", open("{nodes}/" + n + "/properties").read()))
     for part, nr in said.items():
         there = [i for i in range(9) if os.path.exists(f"{nodes}/{{n}}/{{part}}/{{i}}/properties")]
         print(n, part, there == list(range(int(nr))), nr)"""
     for arch in ("gfx900", "gfx90a"):
         text, err = shown(sys.executable, "-c", count, tmp=new_dir("parts"), devices=2, arch=arch)
-        equal(f"parts of nodes, {arch}", (len(text.splitlines()), [l for l in text.splitlines() if " True " not in l], err), (9, [], ""))
+        equal(f"parts of nodes, {arch}", (len(text.splitlines()), [l for l in text.splitlines() if " True " not in l], err), (12, [], ""))
     # the last program removes the folder, also one that a killed program left; one that can't be made is named
     equal("folders that programs left", os.listdir(tmp), [])
     look = f"import os, signal; os.listdir('{nodes}'); os.kill(os.getpid(), signal.SIGKILL)"
