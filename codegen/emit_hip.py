@@ -538,7 +538,7 @@ def jump(f, to):
 
 
 def straight_function(f):
-    """straight_NAME(): of a call that nobody wants, where that is not the runtime's function."""
+    """straight_NAME(): of a call that is not recorded, shown or counted, where more than the runtime's function is needed."""
     if not f.pops:
         return []
     return flat_heading(f, "straight", "{", "static RTL_NO_TSAN ") + ["\tthread_self.configured = REC_F_CONFIGURED;"] + \

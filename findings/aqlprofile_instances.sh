@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 }
 C
 cc -o instances instances.c -ldl
-libs=$dir/root/usr/lib/x86_64-linux-gnu
+libs=$(dirname "$(find "$dir/root" -name libhsa-amd-aqlprofile64.so.1)")
 "$libs/ld-linux-x86-64.so.2" --library-path "$libs" ./instances "$libs/libhsa-amd-aqlprofile64.so.1" >seen
 
 echo "libhsa-amd-aqlprofile64-1 $library"

@@ -2,6 +2,7 @@
 /* collective_calls.c - reads the calls of RCCL, and finds that of a kernel */
 #include "analysis/collective_calls.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,6 +372,28 @@ static int index_made(struct collective_calls *c)
 	return 0;
 }
 
+int collective_calls_scan(struct query *q, const char *domain,
+			  int (*take)(void *arg, sqlite3_value **columns), struct sorter *sorter,
+			  int (*each)(void *arg, const int64_t *row), void *arg)
+{
+	char from[256];
+	int ret;
+
+	snprintf(
+		from, sizeof(from),
+		"rocpd_api A CROSS JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.domain_id IN (SELECT id "
+		"FROM rocpd_string WHERE string = '%s')",
+		domain);
+	ret = query_scan(q, "A.pid, A.tid, A.start, A.\"end\", A.apiName_id, U.string, A.id", from,
+			 take, arg);
+	if (ret)
+		return ret;
+	ret = sorter_read(sorter, each, arg);
+	if (ret && !q->res->error[0])
+		query_fail(q, ret, "calls of %s: %s", domain, strerror(-ret));
+	return ret;
+}
+
 static int read_calls(struct collective_calls *c)
 {
 	int ret = spill_init(&c->items, sizeof(struct item), ITEMS_BYTES);
@@ -378,16 +401,7 @@ static int read_calls(struct collective_calls *c)
 	c->sorter = sorter_new(NR_COLUMNS, compare_calls, SORTED_ROWS);
 	if (ret || !c->sorter)
 		return query_fail_memory(c->q);
-	ret = query_scan(
-		c->q, "A.pid, A.tid, A.start, A.\"end\", A.apiName_id, U.string",
-		"rocpd_api A CROSS JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.domain_id IN (SELECT id FROM "
-		"rocpd_string WHERE string = 'rccl')",
-		take_row, c);
-	if (!ret) {
-		ret = sorter_read(c->sorter, take_call, c);
-		if (ret && !c->q->res->error[0])
-			query_fail(c->q, ret, "calls of RCCL: %s", strerror(-ret));
-	}
+	ret = collective_calls_scan(c->q, "rccl", take_row, c->sorter, take_call, c);
 	sorter_free(c->sorter);
 	c->sorter = NULL;
 	return ret ? ret : index_made(c);

@@ -9,6 +9,7 @@
 #define RTL_ANALYSIS_COLLECTIVE_CALLS_H
 
 #include "query/query.h"
+#include "query/sorter.h"
 
 struct collective_calls;
 
@@ -52,6 +53,12 @@ bool collective_calls_has_size(const struct collective_calls *c, size_t size);
 double collective_calls_bus_factor(const char *name, size_t nr);
 /* Accepts NULL. */
 void collective_calls_close(struct collective_calls *c);
+/* Reads the calls of a domain ("rccl", "mpi") that have arguments. `take` gets pid, tid, begin,
+ * end, id of the name, arguments, id, and adds rows to `sorter`; `each` gets these in their order.
+ * 0 or -errno with q->res->error. */
+int collective_calls_scan(struct query *q, const char *domain,
+			  int (*take)(void *arg, sqlite3_value **columns), struct sorter *sorter,
+			  int (*each)(void *arg, const int64_t *row), void *arg);
 /* The value of a call's argument, "key=", 0 if there is none. */
 uint64_t collective_calls_argument(const char *args, const char *key);
 

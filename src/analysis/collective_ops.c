@@ -402,11 +402,11 @@ static int mpi_kind_of(struct reader *r, int64_t name, enum mpi_kind *kind)
 static int take_mpi_row(void *arg, sqlite3_value **v)
 {
 	struct reader *r = arg;
-	const struct query_process *process = query_process_of(r->q, sqlite3_value_int64(v[0]));
+	const struct query_process *process = query_process_of(r->q, sqlite3_value_int64(v[6]));
 	const char *args = (const char *)sqlite3_value_text(v[5]);
 	int64_t row[M_COLUMNS] = {
 		[M_PROCESS] = process ? process->id : 0, [M_BEGIN] = sqlite3_value_int64(v[2]),
-		[M_END] = sqlite3_value_int64(v[3]),	 [M_ID] = sqlite3_value_int64(v[0]),
+		[M_END] = sqlite3_value_int64(v[3]),	 [M_ID] = sqlite3_value_int64(v[6]),
 		[M_TID] = sqlite3_value_int64(v[1]),	 [M_NAME] = sqlite3_value_int64(v[4])
 	};
 	enum mpi_kind kind = MPI_OTHER;
@@ -471,16 +471,7 @@ static int read_mpi(struct reader *r)
 	r->calls = sorter_new(M_COLUMNS, compare_mpi, 0);
 	if (!r->calls)
 		return query_fail_memory(r->q);
-	ret = query_scan(
-		r->q, "A.id, A.tid, A.start, A.\"end\", A.apiName_id, U.string",
-		"rocpd_api A CROSS JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.domain_id IN (SELECT id FROM "
-		"rocpd_string WHERE string = 'mpi')",
-		take_mpi_row, r);
-	if (!ret) {
-		ret = sorter_read(r->calls, take_mpi, r);
-		if (ret && !r->q->res->error[0])
-			query_fail(r->q, ret, "calls of MPI: %s", strerror(-ret));
-	}
+	ret = collective_calls_scan(r->q, "mpi", take_mpi_row, r->calls, take_mpi, r);
 	sorter_free(r->calls);
 	return ret;
 }

@@ -246,7 +246,7 @@ class Collectives(Case):
         self.assertNotIn("collective-order", self.findings(self.job(seed=4)))
 
     def mpi_job(self, late=None, swapped=False, rounds=30, ranks=3):
-        """Ranks without GPUs that call MPI: a barrier and an all-reduce in turn, and a broadcast of which nobody waits; the late one computes 2 ms longer."""
+        """Ranks without GPUs that call MPI: a barrier and an all-reduce in turn, and a broadcast, for which no rank waits; the late one computes 2 ms longer."""
         rng = random.Random(7)
         spools = []
         for r in range(ranks):

@@ -449,26 +449,9 @@ static void print_document(const struct document *doc, unsigned int width, bool 
 		print_grid(doc->diff, &style, doc->rows);
 }
 
-static void write_document(const struct document *doc, const char *output)
+static void print_to_file(void *arg)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
-	int err;
-
-	if (!file)
-		ui_die_memory();
-	ui_output(file);
-	print_document(doc, 0, false);
-	ui_output(stdout);
-	if (fclose(file) || !text)
-		ui_die_memory();
-	err = exporter_write(output, text);
-	if (err)
-		ui_die(STATUS_FAILED, "%s: can't be written: %s; choose another with -o", output,
-		       strerror(-err));
-	ui_say("%s: written", output);
-	free(text);
+	print_document(arg, 0, false);
 }
 
 static struct gate *parse_gate(const char *text)
@@ -514,7 +497,7 @@ static int run_diff(const struct opt_parsed *p)
 	if (gate)
 		check_memory(gate_check(gate, &d));
 	if (is_file)
-		write_document(&doc, output);
+		exporter_print(output, print_to_file, &doc);
 	else
 		print_document(&doc, v[O_WIDE].count ? 0 : ui_columns(STDOUT_FILENO, 0),
 			       ui_colour(STDOUT_FILENO));

@@ -427,34 +427,14 @@ static void print_page(struct fleet *f)
 	job_page_print(&page);
 }
 
-static void print_any(struct fleet *f)
+static void print_any(void *arg)
 {
+	struct fleet *f = arg;
+
 	if (f->parsed->values[O_FORMAT].num == HTML)
 		print_page(f);
 	else
 		print_answer(f);
-}
-
-static void write_file(struct fleet *f, const char *output)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
-	int err;
-
-	if (!file)
-		ui_die_memory();
-	ui_output(file);
-	print_any(f);
-	ui_output(stdout);
-	if (fclose(file) || !text)
-		ui_die_memory();
-	err = exporter_write(output, text);
-	if (err)
-		ui_die(STATUS_FAILED, "%s: can't be written: %s; choose another with -o", output,
-		       strerror(-err));
-	ui_say("%s: written", output);
-	free(text);
 }
 
 /* Which ranks are asked. */
@@ -482,7 +462,7 @@ static int answer(struct fleet *f)
 
 	if (strcmp(output, "-") != 0) {
 		exporter_check(output, v[O_FORCE].count > 0, STATUS_FAILED);
-		write_file(f, output);
+		exporter_print(output, print_any, f);
 	} else {
 		print_any(f);
 	}

@@ -161,3 +161,25 @@ int exporter_run(const struct exporter *e)
 	free(res);
 	return 0;
 }
+
+void exporter_print(const char *output, void (*print)(void *arg), void *arg)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	int err;
+
+	if (!file)
+		ui_die_memory();
+	ui_output(file);
+	print(arg);
+	ui_output(stdout);
+	if (fclose(file) || !text)
+		ui_die_memory();
+	err = exporter_write(output, text);
+	if (err)
+		ui_die(STATUS_FAILED, "%s: can't be written: %s; choose another with -o", output,
+		       strerror(-err));
+	ui_say("%s: written", output);
+	free(text);
+}

@@ -36,5 +36,7 @@ void exporter_check(const char *path, bool force, int status);
 void exporter_check_database(const char *path, bool force);
 /* Writes a text as a file, which is there as a whole or not at all. 0 or -errno. */
 int exporter_write(const char *path, const char *text);
+/* Writes what `print` puts out by ui.h as such a file, and says where. */
+void exporter_print(const char *path, void (*print)(void *arg), void *arg);
 
 #endif
