@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Binaries built with the address sanitizer, in programs on the runtimes of this machine and of other suites. The
-# programs are those of the unsanitized build, with the sanitizer's library preloaded.
+# programs and the virtual GPU are those of the unsanitized build, with the sanitizer's library preloaded.
 if(NOT RTL_SANITIZE MATCHES "^address" OR NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
 	return()
 endif()
 set(RTL_TEST_PROGRAMS ${CMAKE_BINARY_DIR}/../dev/tests CACHE PATH "programs for sanitized binaries to trace")
+# rtl finds the virtual GPU beside itself
+file(CREATE_LINK ../dev/vgpu ${CMAKE_BINARY_DIR}/vgpu SYMBOLIC)
 
 # By soname: each system has its own file. The options ignore HIP's deletes and signal stacks, and leaks of ROCm.
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan OUTPUT_STRIP_TRAILING_WHITESPACE)
