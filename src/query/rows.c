@@ -121,8 +121,14 @@ bool rows_has_call(const struct query *q, const int64_t *call, const char *domai
 
 /* ---- operations ---- */
 
+static int fail_sorting(struct query *q, int error)
+{
+	return query_fail(q, error,
+			  "%s: no space to sort its rows: %s; choose another directory with TMPDIR",
+			  q->path, strerror(-error));
+}
+
 #define RANGE(id) " " id " BETWEEN ?1 AND ?2"
-#define ORDER " ORDER BY 2, 3, O.id >> 32, 5"
 #define ORDER_OWN " ORDER BY 2, 3, O.op_id >> 32, 5"
 
 #define COLUMNS(queue, rest)                                                                       \
@@ -151,11 +157,28 @@ bool rows_has_call(const struct query *q, const int64_t *call, const char *domai
 	"O.id >> 32 AND S.name = L.stream WHERE" RANGE("O.id")
 #define KNOWN_STREAM                                                                               \
 	"JOIN query_cause L ON L.op_id = O.id JOIN query_stream S ON S.block = O.id >> "           \
-	"32 AND S.name = L.stream WHERE" RANGE("O.id") ORDER
+	"32 AND S.name = L.stream WHERE" RANGE("O.id")
 
-#define BY_QUEUE(rest, from) "SELECT " COLUMNS("O.queueId", rest) " FROM " from ANY_STREAM ORDER
-#define BY_STREAM(rest, from) "SELECT " COLUMNS("S.number", rest) " FROM " from KNOWN_STREAM
+/* columns, and what is behind FROM */
+struct ops_sql {
+	const char *columns, *from;
+};
 
+#define BY_QUEUE(rest, from)                                                                       \
+	{                                                                                          \
+		COLUMNS("O.queueId", rest), from ANY_STREAM                                        \
+	}
+#define BY_STREAM(rest, from)                                                                      \
+	{                                                                                          \
+		COLUMNS("S.number", rest), from KNOWN_STREAM                                       \
+	}
+
+static const struct ops_sql by_queue_or_stream[2][2] = {
+	{ BY_QUEUE(RPD(CAUSE), RPD_FROM), BY_STREAM(RPD(CAUSE), RPD_FROM) },
+	{ BY_QUEUE(OURS(CAUSE), OURS_FROM), BY_STREAM(OURS(CAUSE), OURS_FROM) },
+};
+
+/* these are few: SQLite sorts them */
 static const char runtime_sql[] =
 	"SELECT O.op_id, O.gpu_id, O.queue_id, O.packet_index, O.begin_ns, O.end_ns, S.kernel_id, 0, "
 	"O.marker_id, O.correlation_id, O.shape_id, O.flags, 0, 0, 0, 0, 0, 0 FROM rtl_op_runtime O "
@@ -166,40 +189,107 @@ static const char barriers_sql[] =
 	"0, 0, O.correlation_id, 0, O.flags, 0, 0, 0, 0, 0, 0 FROM rtl_op_barrier O "
 	"WHERE" RANGE("O.op_id") ORDER_OWN;
 
-static const char *const ops_sql[2][4] = {
-	{ BY_QUEUE(RPD(CAUSE), RPD_FROM), BY_STREAM(RPD(CAUSE), RPD_FROM), NULL, NULL },
-	{ BY_QUEUE(OURS(CAUSE), OURS_FROM), BY_STREAM(OURS(CAUSE), OURS_FROM), runtime_sql,
-	  barriers_sql },
+enum { OPS_COLUMNS = OP_STREAM + 1 }; /* of those that are read */
+
+/* Operations on their way through a sorter. */
+struct ops {
+	struct query *q;
+	struct sorter *sorter;
+	rows_fn each;
+	void *arg;
+	bool failed; /* `each` */
 };
 
-static int visit_rows(struct query *q, const char *sql, bool transfers, rows_fn each, void *arg)
+/* GPU, queue or stream, process and begin. */
+static int compare_ops(const int64_t *a, const int64_t *b)
 {
-	int64_t columns[OP_NR] = { 0 };
-	sqlite3_stmt *row = NULL;
-	int ret = query_prepare(q, &row, sql);
+	int64_t block_a = a[OP_ID] >> 32, block_b = b[OP_ID] >> 32;
+
+	if (a[OP_GPU] != b[OP_GPU])
+		return a[OP_GPU] < b[OP_GPU] ? -1 : 1;
+	if (a[OP_QUEUE] != b[OP_QUEUE])
+		return a[OP_QUEUE] < b[OP_QUEUE] ? -1 : 1;
+	if (block_a != block_b)
+		return block_a < block_b ? -1 : 1;
+	return a[OP_START] < b[OP_START] ? -1 : a[OP_START] > b[OP_START];
+}
+
+static int pass_op(struct ops *o, const int64_t *row, bool transfers)
+{
+	int64_t op[OP_NR] = { 0 };
+	int ret;
+
+	memcpy(op, row, OPS_COLUMNS * sizeof(*op));
+	if (transfers)
+		transfer_apply(o->q, op);
+	ret = o->each(o->arg, op);
+	if (ret == -ENOMEM)
+		query_fail_memory(o->q);
+	o->failed = ret != 0;
+	return ret;
+}
+
+static int add_op(void *arg, sqlite3_value **values)
+{
+	struct ops *o = arg;
+	int64_t row[OPS_COLUMNS];
+	int ret;
+
+	for (int i = 0; i < OPS_COLUMNS; i++)
+		row[i] = sqlite3_value_int64(values[i]);
+	ret = sorter_add(o->sorter, row);
+	return ret ? fail_sorting(o->q, ret) : 0;
+}
+
+static int pass_sorted_op(void *arg, const int64_t *row)
+{
+	struct ops *o = arg;
+
+	return pass_op(o, row, !o->q->as_dispatched);
+}
+
+static int read_sorted(struct ops *o, const struct ops_sql *sql)
+{
+	int ret;
+
+	o->sorter = sorter_new(OPS_COLUMNS, compare_ops, 0);
+	ret = o->sorter ? query_scan(o->q, sql->columns, sql->from, add_op, o) :
+			  query_fail_memory(o->q);
+	if (ret == 0) {
+		ret = sorter_read(o->sorter, pass_sorted_op, o);
+		if (ret && !o->failed)
+			ret = ret == -ENOMEM ? query_fail_memory(o->q) : fail_sorting(o->q, ret);
+	}
+	sorter_free(o->sorter);
+	return ret;
+}
+
+static int read_few(struct ops *o, const char *sql)
+{
+	int64_t row[OPS_COLUMNS];
+	sqlite3_stmt *stmt = NULL;
+	int ret = query_prepare(o->q, &stmt, sql);
 
 	if (ret == 0)
-		query_bind_range(q, row);
-	while (ret == 0 && (ret = query_step(q, row)) == 1) {
-		for (int i = 0; i <= OP_STREAM; i++)
-			columns[i] = sqlite3_column_int64(row, i);
-		if (transfers)
-			transfer_apply(q, columns);
-		ret = each(arg, columns);
-		if (ret == -ENOMEM)
-			query_fail_memory(q);
+		query_bind_range(o->q, stmt);
+	while (ret == 0 && (ret = query_step(o->q, stmt)) == 1) {
+		for (int i = 0; i < OPS_COLUMNS; i++)
+			row[i] = sqlite3_column_int64(stmt, i);
+		ret = pass_op(o, row, false);
 	}
-	sqlite3_finalize(row);
+	sqlite3_finalize(stmt);
 	return ret;
 }
 
 int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 {
-	const char *sql = ops_sql[q->ours][order];
+	struct ops o = { .q = q, .each = each, .arg = arg };
 
-	bool transfers = !q->as_dispatched && (order == ROWS_BY_QUEUE || order == ROWS_BY_STREAM);
-
-	return sql ? visit_rows(q, sql, transfers, each, arg) : 0;
+	if (order == ROWS_BY_QUEUE || order == ROWS_BY_STREAM)
+		return read_sorted(&o, &by_queue_or_stream[q->ours][order]);
+	if (!q->ours)
+		return 0;
+	return read_few(&o, order == ROWS_RUNTIME ? runtime_sql : barriers_sql);
 }
 
 /* Causes of the table are read beside the operations, which another thread may read from the file
@@ -346,13 +436,6 @@ static int compare_calls(const int64_t *a, const int64_t *b)
 	if (a[CALL_END] != b[CALL_END])
 		return a[CALL_END] > b[CALL_END] ? -1 : 1;
 	return a[CALL_ID] < b[CALL_ID] ? -1 : a[CALL_ID] > b[CALL_ID];
-}
-
-static int fail_sorting(struct query *q, int error)
-{
-	return query_fail(q, error,
-			  "%s: no space to sort its rows: %s; choose another directory with TMPDIR",
-			  q->path, strerror(-error));
 }
 
 static int add_call(void *arg, sqlite3_value **values)
