@@ -99,7 +99,7 @@ class Printed(Job):
     def times(self):
         """{location: [times of its events]}"""
         found = collections.defaultdict(list)
-        for location, ns in re.findall(r"^(?:ENTER|LEAVE) +(\d+) +(\d+) ", self.print(), re.M):
+        for location, ns in re.findall(r"^(?:ENTER|LEAVE|RMA_\w+) +(\d+) +(\d+) ", self.print(), re.M):
             found[int(location)].append(int(ns))
         return found
 
@@ -290,6 +290,48 @@ class Read(Job):
         self.assertEqual(len(by_rank), 100)
         for events in by_rank.values():
             self.assertEqual(sorted(events), sorted(by_rank[0]))
+
+    def test_copies_are_accesses_to_memory(self):
+        """To, from, within and between GPUs, by a thread and by none: each has its end, and the location at its other end."""
+        ranks = []
+        for r in range(2):
+            s = spool.calls(pid=1000 + r, rank=r, world_size=2)
+            caused = s.api(2, s.start + 4_000_000, s.start + 4_000_100, (0, 0, 64, 1, 0), tid=s.tid + 500)
+            # host to GPU 0 and back, within it, to GPU 1 by its engine, from there by that of GPU 0; within the host; without agents
+            for n, (source, target, kind) in enumerate(((0, 1, 1), (1, 0, 2), (1, 1, 3), (1, 2, 4), (2, 1, 4), (0, 0, 0), (0xffff, 0xffff, 2))):
+                begin = s.start + 5_000_000 + n * 1000
+                s.record("COPY", s.tid, begin_ns=begin, end_ns=begin + 400, bytes=1000 + n, correlation=s.next_correlation(caused if n == 1 else None),
+                         marker=0, src_agent=source, dst_agent=target, kind=kind, engine=1)
+            ranks.append(s)
+        names = self.write(*ranks)
+        self.convert(names)
+        found = self.read()
+        self.assertEqual(found["paradigms"], [{"name": "HIP", "class": "ACCELERATOR"}])
+        self.assertEqual([w["name"] for w in found["windows"]], ["rank 0, HIP memory", "rank 1, HIP memory"])
+        windows = {w["name"]: w["members"] for w in found["windows"]}
+        for rank, members in enumerate(windows.values()):
+            self.assertEqual({m >> 32 for m in members}, {rank})
+            self.assertEqual(len(set(members)), len(members))
+        where = {l["id"]: l["name"].split(", ", 1)[1] + " of " + l["group"].split(", ", 1)[1].split(" ")[0] for l in found["locations"]}
+        running, seen = {}, collections.defaultdict(list)
+        for location, ns, kind, e in found["events"]:
+            if kind in ("RmaPut", "RmaGet"):
+                self.assertNotIn(location, running)
+                running[location] = (ns, kind, e)
+            elif kind == "RmaOpCompleteBlocking":
+                begin, kind, op = running.pop(location)
+                self.assertEqual((e["win"], e["matching_id"]), (op["win"], op["matching_id"]))
+                seen[location >> 32].append((kind, op["bytes"], ns - begin, where[windows[op["win"]][op["remote"]]]))
+        self.assertEqual(running, {})
+        self.assertEqual(seen[0][0], ("RmaGet", 1 << 20, 1000, "Thread 1000 of ./app"))
+        self.assertEqual(sorted(seen[0], key=lambda op: op[1])[:5], [
+            ("RmaGet", 1000, 400, "Thread 1000 of ./app"), ("RmaPut", 1001, 400, "Thread 1500 of ./app"),
+            ("RmaGet", 1002, 400, "copies, engine 1 of GPU"), ("RmaGet", 1003, 400, "queue 0 of GPU"), ("RmaGet", 1004, 400, "queue 1 of GPU")])
+        self.assertEqual({r: len(ops) for r, ops in seen.items()}, {0: 9, 1: 9})
+        # an archive of one trace has them, too
+        self.rtl("convert", "-q", names[0], "-f", "otf2", "-o", "one.otf2")
+        kinds = collections.Counter(kind for _, _, kind, _ in self.read("one.otf2")["events"])
+        self.assertEqual([kinds[k] for k in ("RmaPut", "RmaGet", "RmaOpCompleteBlocking")], [2, 7, 9])
 
     def solve(self, nr=4, missing=()):
         """The traces of a job that calls MPI in each way."""

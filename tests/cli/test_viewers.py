@@ -404,7 +404,7 @@ class Otf2(Viewers):
                 counts[m[1]] = int(m[4])
         stacks, last, nr = collections.defaultdict(list), collections.Counter(), collections.Counter()
         event = r'^(ENTER|LEAVE) +(\d+) +(\d+)  Region: "(.*?)" <\d+>\n(?: +ADDITIONAL ATTRIBUTES: (.*?)\n)?'
-        for location in re.findall(r"^METRIC +(\d+) ", self.print(path), re.M):
+        for location in re.findall(r"^(?:METRIC|RMA_\w+) +(\d+) ", self.print(path), re.M):
             nr[location] += 1
         for kind, location, ns, region, about in re.findall(event, self.print(path), re.M | re.S):
             self.assertGreaterEqual(int(ns), last[location])

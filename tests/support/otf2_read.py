@@ -33,6 +33,8 @@ def main():
                            "events": l.number_of_events} for l in d.locations],
             "groups": [{"name": g.name, "type": plain(g.group_type), "paradigm": plain(g.paradigm), "members": plain(g.members)} for g in d.groups],
             "comms": [{"name": c.name, "group": c.group.name, "parent": c.parent.name if c.parent else None} for c in d.comms],
+            "windows": [{"name": w.name, "comm": w.comm.name, "members": plain(w.comm.group.members)} for w in d.rma_wins],
+            "paradigms": [{"name": p.name, "class": plain(p.paradigm_class)} for p in d.paradigms],
             "regions": [{"name": r.name, "paradigm": plain(r.paradigm), "role": plain(r.region_role)} for r in d.regions],
             "events": [[ref(location), event.time, type(event).__name__,
                         {k: plain(v) for k, v in vars(event).items() if k not in ("time", "attributes")}] for location, event in trace.events],

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "export/otf2/otf2_internal.h"
 #include "export/otf2/otf2_mpi.h"
+#include "export/otf2/otf2_rma.h"
 #include "export/tracks.h"
 #include "query/apart.h"
 
@@ -40,6 +41,7 @@ struct writer {
 	char metric_name[TRACK_NAME];		  /* counter of the last sample; "": none */
 	struct otf2_mpi *mpi;			  /* NULL: no records of MPI */
 	struct otf2_mpi_call pending[NEST_DEPTH]; /* of the slices of `nest` */
+	struct otf2_rma *rma;			  /* NULL: copies have no records */
 	int64_t last_ns;			  /* of the thread's location */
 };
 
@@ -148,6 +150,8 @@ static int open_thread(struct writer *w, int64_t pid, int64_t tid)
 					    w->group, &w->location);
 	w->open = ret == 0;
 	w->last_ns = 0;
+	if (ret == 0 && w->rma)
+		ret = otf2_rma_thread(w->rma, pid, tid, w->location);
 	if (w->mpi)
 		otf2_mpi_thread(w->mpi, process ? process->rank : -1);
 	return ret;
@@ -290,6 +294,27 @@ static int begin_track(struct writer *w, size_t nr)
 					&w->trace->owner, &w->group);
 }
 
+static int put_op(struct writer *w, size_t location, const struct walk_operation *op)
+{
+	const int64_t *row = op->row;
+	uint32_t region = region_of(&op->name);
+	struct walk_cause cause;
+	struct otf2_rma_op rma;
+	int ret;
+
+	if (!row[OP_COPY] || !w->rma)
+		return put_region(w, location, row[OP_START], row[OP_END], region,
+				  row[OP_COPY] ? "memory_copy" : "kernel_dispatch", &op->notes);
+	ret = otf2_archive_enter(w->archive, location, row[OP_START], region, "memory_copy",
+				 &op->notes);
+	if (ret == 0)
+		ret = otf2_rma_enter(w->rma, location, row,
+				     walk_cause(w->walk, row, &cause) ? &cause : NULL, &rma);
+	if (ret == 0)
+		ret = otf2_rma_leave(w->rma, location, row, &rma);
+	return ret ? ret : otf2_archive_leave(w->archive, location, row[OP_END], region);
+}
+
 static int take_op(void *arg, const struct walk_operation *op)
 {
 	struct writer *w = arg;
@@ -319,8 +344,7 @@ static int take_op(void *arg, const struct walk_operation *op)
 			return ret;
 		lane->id = location + 1;
 	}
-	return put_region(w, lane->id - 1, row[OP_START], row[OP_END], region_of(&op->name),
-			  row[OP_COPY] ? "memory_copy" : "kernel_dispatch", &op->notes);
+	return put_op(w, lane->id - 1, op);
 }
 
 static int write_ops(struct writer *w, enum rows_order order)
@@ -415,6 +439,8 @@ static int write_events(struct writer *w)
 		ret = write_ops(w, ROWS_BY_QUEUE);
 	if (ret == 0)
 		ret = write_ops(w, ROWS_RUNTIME);
+	if (ret == 0 && w->rma)
+		ret = otf2_rma_finish(w->rma);
 	if (ret == 0)
 		ret = walk_samples(w->walk);
 	if (ret == 0)
@@ -437,6 +463,8 @@ int otf2_write_trace(struct otf2_archive *a, struct query *q, struct otf2_trace 
 	ret = query_prepare(q, &w->stream, ROWS_STREAM_NAME);
 	if (ret == 0 && trace->comms && q->ours)
 		ret = otf2_mpi_begin(&w->mpi, trace->comms, q);
+	if (ret == 0 && q->ours)
+		ret = otf2_rma_begin(&w->rma, a, q, trace);
 	if (ret == 0)
 		ret = apart_read(&w->apart_names, q);
 	if (ret == 0)
@@ -446,6 +474,7 @@ int otf2_write_trace(struct otf2_archive *a, struct query *q, struct otf2_trace 
 	tracks_fini_lanes(&w->apart);
 	apart_fini(&w->apart_names);
 	otf2_mpi_end(w->mpi);
+	otf2_rma_end(w->rma);
 	alloc_free(w);
 	return ret;
 }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "export/otf2/otf2_internal.h"
 #include "export/otf2/otf2_mpi.h"
+#include "export/otf2/otf2_rma.h"
 #include "rtl_version.h"
 
 /* Of each open location, and of the definitions: the sizes of rocprofv3's archives. */
@@ -116,12 +117,18 @@ int otf2_archive_node(struct otf2_archive *a, const char *name, const char *clas
 	if (ret == 0 && parent != OTF2_UNDEFINED_SYSTEM_TREE_NODE &&
 	    map_put(&a->nodes, texts[0], *node))
 		ret = otf2_archive_fail_memory(a);
+	if (ret == 0)
+		ret = otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteSystemTreeNode(a->defs,
+											 *node,
+											 texts[0],
+											 texts[1],
+											 parent));
 	return ret ? ret :
-		     otf2_archive_check(a,
-					otf2_lib.GlobalDefWriter_WriteSystemTreeNode(a->defs, *node,
-										     texts[0],
-										     texts[1],
-										     parent));
+		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteSystemTreeNodeDomain(
+						   a->defs, *node,
+						   strcmp(class, "machine") == 0 ?
+							   OTF2_SYSTEM_TREE_DOMAIN_MACHINE :
+							   OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
 }
 
 int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id, const char *name,
@@ -186,6 +193,7 @@ int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRol
 		return 0;
 	}
 	*region = a->nr_regions++;
+	a->has_mpi |= paradigm == OTF2_PARADIGM_MPI;
 	if (map_put(&a->regions, key, *region))
 		return otf2_archive_fail_memory(a);
 	/* the description and the file are the empty text, which is the first */
@@ -347,12 +355,59 @@ static int compare_locations(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The clock's properties, groups, locations. */
+/* The paradigms with the names and properties that Score-P gives them: `name`, `comms` and
+ * `windows` name what has no name of its own. */
+static int define_paradigm(struct otf2_archive *a, OTF2_Paradigm paradigm, const char *name,
+			   OTF2_ParadigmClass class, const char *comms, const char *windows)
+{
+	const char *const templates[] = { comms, windows };
+	static const OTF2_ParadigmProperty properties[] = {
+		OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
+		OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
+	};
+	OTF2_AttributeValue value;
+	uint32_t text;
+	int ret = otf2_archive_text(a, name, &text);
+
+	if (ret == 0)
+		ret = otf2_archive_check(a,
+					 otf2_lib.GlobalDefWriter_WriteParadigm(a->defs, paradigm,
+										text, class));
+	for (size_t i = 0; i < 2 && templates[i] && ret == 0; i++) {
+		ret = otf2_archive_text(a, templates[i], &value.stringRef);
+		if (ret == 0)
+			ret = otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteParadigmProperty(
+							    a->defs, paradigm, properties[i],
+							    OTF2_TYPE_STRING, value));
+	}
+	if (ret || class != OTF2_PARADIGM_CLASS_ACCELERATOR)
+		return ret;
+	/* its communicators are those of windows alone */
+	value = (OTF2_AttributeValue){ .uint8 = OTF2_TRUE };
+	return otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteParadigmProperty(
+					     a->defs, paradigm, OTF2_PARADIGM_PROPERTY_RMA_ONLY,
+					     OTF2_TYPE_UINT8, value));
+}
+
+static int define_paradigms(struct otf2_archive *a)
+{
+	int ret = define_paradigm(a, OTF2_PARADIGM_HIP, "HIP", OTF2_PARADIGM_CLASS_ACCELERATOR,
+				  NULL, NULL);
+
+	return ret || !a->has_mpi ?
+		       ret :
+		       define_paradigm(a, OTF2_PARADIGM_MPI, "MPI", OTF2_PARADIGM_CLASS_PROCESS,
+				       "Comm ${id}", "Win ${id}");
+}
+
+/* The clock's properties, paradigms, groups, locations. */
 static int define_last(struct otf2_archive *a, const struct otf2_times *times)
 {
 	OTF2_ErrorCode error;
-	int ret = define_groups(a);
+	int ret = define_paradigms(a);
 
+	if (ret == 0)
+		ret = define_groups(a);
 	if (ret)
 		return ret;
 	error = otf2_lib.GlobalDefWriter_WriteClockProperties(
@@ -400,6 +455,8 @@ static int write_local_definitions(struct otf2_archive *a, const struct otf2_tim
 
 int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, int ret)
 {
+	uint32_t group = 0, comm = 0;
+
 	for (size_t i = 0; i < a->nr_locations; i++) {
 		int error = otf2_archive_end(a, i);
 
@@ -413,7 +470,9 @@ int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, i
 	if (ret == 0)
 		ret = define_last(a, times);
 	if (ret == 0 && times->comms)
-		ret = otf2_comms_define(times->comms);
+		ret = otf2_comms_define(times->comms, &group, &comm);
+	if (ret == 0)
+		ret = otf2_rma_define(a, group, comm);
 	if (a->handle) {
 		/* the file that names the others is written last */
 		int error = otf2_archive_check(a, otf2_lib.Archive_Close(a->handle));
@@ -429,6 +488,9 @@ int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, i
 	map_fini(&a->metrics);
 	map_fini(&a->groups_of[OTF2_GROUP_OF_PROCESS]);
 	map_fini(&a->groups_of[OTF2_GROUP_OF_GPU]);
+	for (size_t i = 0; i < a->nr_windows; i++)
+		alloc_free(a->windows[i].members);
+	alloc_free(a->windows);
 	alloc_free(a->groups);
 	alloc_free(a->locations);
 	return ret;

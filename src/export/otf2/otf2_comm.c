@@ -232,7 +232,7 @@ static int define_in_order(struct otf2_comms *c, uint64_t *ranks, uint32_t *path
 	return ret;
 }
 
-int otf2_comms_define(struct otf2_comms *c)
+int otf2_comms_define(struct otf2_comms *c, uint32_t *group, uint32_t *comm)
 {
 	uint64_t *members = alloc_zero(c->nr_ranks + 1, sizeof(*members)), location;
 	uint32_t *path = alloc_zero(c->nr + 1, sizeof(*path));
@@ -250,6 +250,8 @@ int otf2_comms_define(struct otf2_comms *c)
 		ret = define_in_order(c, members, path);
 	alloc_free(path);
 	alloc_free(members);
+	*group = c->nr ? GROUP_FIRST + (uint32_t)c->nr : 0;
+	*comm = (uint32_t)c->nr;
 	return ret;
 }
 

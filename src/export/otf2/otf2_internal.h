@@ -8,6 +8,7 @@
  *	otf2_comm.c	communicators of MPI (otf2_mpi.h)
  *	otf2_mpi.c	messages and collectives
  *	otf2_metric.c	samples of counters
+ *	otf2_rma.c	copies as accesses to remote memory (otf2_rma.h)
  *	otf2_note.c	annotations as attributes
  *	otf2_files.c	the files, which get their names when all are complete
  *	otf2_lib.c	the library
@@ -52,6 +53,13 @@ struct otf2_location {
 	uint64_t nr_events;
 };
 
+/* Memory that copies read and write. */
+struct otf2_window {
+	uint32_t name;	   /* of a text */
+	uint64_t *members; /* numbers of locations */
+	size_t nr, max;
+};
+
 struct otf2_archive {
 	struct job_result *res;
 	OTF2_Archive *handle;
@@ -67,7 +75,10 @@ struct otf2_archive {
 	struct otf2_location_group *groups;
 	struct otf2_location *locations;
 	size_t nr_groups, max_groups, nr_locations, max_locations;
+	struct otf2_window *windows;
+	size_t nr_windows, max_windows;
 	uint32_t nr_regions, nr_nodes, nr_metrics;
+	bool has_mpi;	      /* a region of MPI */
 	uint64_t nr_of_trace; /* locations */
 	uint64_t last_ns;     /* of the trace */
 	uint64_t nr_events;

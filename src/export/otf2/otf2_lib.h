@@ -35,19 +35,26 @@
 	X(EvtWriter_NonBlockingCollectiveRequest)                                                  \
 	X(EvtWriter_NonBlockingCollectiveComplete)                                                 \
 	X(EvtWriter_Metric)                                                                        \
+	X(EvtWriter_RmaPut)                                                                        \
+	X(EvtWriter_RmaGet)                                                                        \
+	X(EvtWriter_RmaOpCompleteBlocking)                                                         \
 	X(EvtWriter_GetNumberOfEvents)                                                             \
 	X(AttributeList_New)                                                                       \
 	X(AttributeList_Delete)                                                                    \
 	X(AttributeList_AddAttribute)                                                              \
 	X(GlobalDefWriter_WriteClockProperties)                                                    \
 	X(GlobalDefWriter_WriteString)                                                             \
+	X(GlobalDefWriter_WriteParadigm)                                                           \
+	X(GlobalDefWriter_WriteParadigmProperty)                                                   \
 	X(GlobalDefWriter_WriteAttribute)                                                          \
 	X(GlobalDefWriter_WriteSystemTreeNode)                                                     \
+	X(GlobalDefWriter_WriteSystemTreeNodeDomain)                                               \
 	X(GlobalDefWriter_WriteLocationGroup)                                                      \
 	X(GlobalDefWriter_WriteLocation)                                                           \
 	X(GlobalDefWriter_WriteRegion)                                                             \
 	X(GlobalDefWriter_WriteGroup)                                                              \
 	X(GlobalDefWriter_WriteComm)                                                               \
+	X(GlobalDefWriter_WriteRmaWin)                                                             \
 	X(GlobalDefWriter_WriteMetricMember)                                                       \
 	X(GlobalDefWriter_WriteMetricClass)                                                        \
 	X(Error_GetDescription)                                                                    \

@@ -48,8 +48,8 @@ int otf2_comms_find(struct otf2_comms *c, struct map *seen, uint32_t rank, uint6
 int otf2_comms_locate(struct otf2_comms *c, uint32_t rank, uint64_t location);
 /* When all events are written: ranks without a trace get an empty location. */
 int otf2_comms_complete(struct otf2_comms *c, uint32_t node);
-/* When locations are defined. */
-int otf2_comms_define(struct otf2_comms *c);
+/* When locations are defined. The first references of groups and communicators that are free. */
+int otf2_comms_define(struct otf2_comms *c, uint32_t *group, uint32_t *comm);
 void otf2_comms_end(struct otf2_comms *c);
 
 /* ---- calls of a trace ---- */
