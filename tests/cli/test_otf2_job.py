@@ -6,6 +6,7 @@ import glob
 import json
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -252,6 +253,50 @@ class Refused(Job):
             self.assertEqual([f for f in self.files() if f in ("job", "job.def", "job.otf2")], [])
         self.convert(names)
 
+    def workers(self, p):
+        """The processes that write traces."""
+        with open(f"/proc/{p.pid}/task/{p.pid}/children", encoding="ascii") as file:
+            return [int(pid) for pid in file.read().split()]
+
+    def test_a_process_that_is_killed_names_its_rank(self):
+        names = self.ranks(1) + self.write(spool.calls(pid=1007, rank=7))
+        before = self.files()
+        # one process writes both, and waits behind the first
+        p = self.start("convert", "-f", "otf2", "-o", "job.otf2", *names, env={"RTL_TEST_STALL": "output_begun:60000"},
+                       preexec_fn=lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]))
+        wait_until("it writes", lambda: glob.glob(self.path("job.tmp-*/job/*.evt")) or p.poll() is not None)
+        worker, = self.workers(p)
+        os.kill(worker, signal.SIGKILL)
+        _, err = p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn("1000.rtl (rank 0): the process that wrote its events was killed by signal 9", err)
+        self.assertEqual(self.files(), before)
+
+    def test_processes_die_with_the_command(self):
+        names = self.ranks(3)
+        p = self.start("convert", "-f", "otf2", "-o", "job.otf2", *names, env={"RTL_TEST_STALL": "output_begun:60000"})
+        wait_until("it writes", lambda: glob.glob(self.path("job.tmp-*/job/*.evt")) or p.poll() is not None)
+        workers = self.workers(p)
+        self.assertTrue(workers)
+        p.kill()
+        p.wait(20)
+        wait_until("they are gone", lambda: not [pid for pid in workers if self.runs(pid)])
+
+    def runs(self, pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+                return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    def test_full_disk_names_the_rank(self):
+        """Events of the second rank take more than a file may have."""
+        names = self.write(spool.calls(pid=1000, rank=0), spool.sample(30_000, pid=1001, rank=1))
+        self.rtl("recover", "-q", names[1], "-o", "1001.db")
+        limit = 1 << 20
+        self.refused([names[0], "1001.db"], "1001.db (rank 1)", "File size limit exceeded",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
     def test_stopped_in_order(self):
         names = self.ranks(3)
         before = self.files()
@@ -422,6 +467,23 @@ class Read(Job):
                 ended[e["communicator"]][location].append((e["collective_op"], e["root"], e["size_sent"], e["size_received"]))
         self.assertEqual({k: v for k, v in begun.items() if v}, {})
         return ended
+
+    def test_one_process_and_several_write_the_same(self):
+        """As many as there are processors, in any order: equal bytes but for the archive's own id."""
+        def contents(name):
+            found = {}
+            for path in [self.path(name + ".def")] + glob.glob(self.path(name) + "/*"):
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, self.path(name))] = file.read()
+            return {path.replace(name, "X"): data for path, data in found.items()}
+
+        names = self.solve(6) + self.write(spool.calls(pid=2000, rank=6), spool.sample(500, pid=2001))
+        random.Random(11).shuffle(names)
+        self.convert(names, "one.otf2", preexec_fn=lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]))
+        self.convert(names, "all.otf2")
+        one = contents("one")
+        self.assertEqual(len(one), 2 * len(self.read("one.otf2")["locations"]) + 1)
+        self.assertEqual(one, contents("all"))
 
     def test_messages_and_collectives(self):
         nr = 4

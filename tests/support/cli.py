@@ -37,9 +37,9 @@ class Case(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.dir, name)
 
-    def rtl(self, *args, status=0, env=None, stdin="", timeout=60, text=True, cwd=None):
-        p = subprocess.run([RTL_BIN, *args], cwd=cwd or self.dir, env=environment(env), capture_output=True, text=text,
-                           input=stdin if text else stdin.encode(), timeout=timeout, check=False)
+    def rtl(self, *args, status=0, env=None, stdin="", timeout=60, text=True, cwd=None, preexec_fn=None):
+        p = subprocess.run([RTL_BIN, *args], cwd=cwd or self.dir, env=environment(env), capture_output=True, text=text,  # pylint: disable=subprocess-popen-preexec-fn
+                           input=stdin if text else stdin.encode(), timeout=timeout, check=False, preexec_fn=preexec_fn)
         if status is not None:
             self.assertEqual(p.returncode, status, f"{args}\nstdout {p.stdout[-2000:]!r}\nstderr {p.stderr[-2000:]!r}")
         return p

@@ -508,7 +508,7 @@ int otf2_write(struct query *q, const char *out)
 	int ret = otf2_files_create(&files, q->opt, q->res, out);
 
 	if (ret == 0) {
-		ret = otf2_archive_open(&archive, q->res, files.tmp, files.name);
+		ret = otf2_archive_open(&archive, q->res, files.tmp, files.name, NULL);
 		if (ret == 0)
 			ret = define_host(&archive, q);
 		if (ret == 0)

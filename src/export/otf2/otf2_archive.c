@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* otf2_archive.c - the archive of OTF2: locations, and definitions, each once
+/* otf2_archive.c - the archive of OTF2: groups, locations and their events
  *
- * Texts and regions are defined when they are used first. Locations are defined at the end, since a
- * definition has the number of events. The library writes a location's events to its file whenever
- * its buffer is full. Memory grows with names and locations.
+ * They are defined at the end, since a definition of a location has the number of events. The
+ * library writes a location's events to its file whenever its buffer is full. Memory grows with
+ * names and locations.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "export/otf2/otf2_internal.h"
-#include "export/otf2/otf2_mpi.h"
+#include "export/otf2/otf2_part.h"
 #include "export/otf2/otf2_rma.h"
 #include "rtl_version.h"
 
@@ -49,86 +48,6 @@ int otf2_archive_check(struct otf2_archive *a, OTF2_ErrorCode error)
 int otf2_archive_fail_memory(struct otf2_archive *a)
 {
 	return job_fail(a->res, -ENOMEM, "the archive: out of memory");
-}
-
-/* ---- definitions ---- */
-
-static int define_valid(struct otf2_archive *a, const char *text, uint32_t *ref)
-{
-	bool is_new;
-	uint64_t number = texts_number(&a->texts, text, strlen(text), &is_new);
-
-	if (!number || number > UINT32_MAX - 1)
-		return otf2_archive_fail_memory(a);
-	*ref = (uint32_t)number - 1;
-	return is_new ? otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteString(a->defs, *ref,
-										   text)) :
-			0;
-}
-
-/* Texts of OTF2 are UTF-8. Of our own databases they are; RPD's have what the program had. */
-int otf2_archive_text(struct otf2_archive *a, const char *text, uint32_t *ref)
-{
-	char *valid = text_valid(text);
-	int ret = define_valid(a, valid ? valid : text, ref);
-
-	alloc_free(valid);
-	return ret;
-}
-
-int otf2_archive_attribute(struct otf2_archive *a, const char *name, const char *description,
-			   OTF2_Type type, OTF2_AttributeRef *self)
-{
-	uint32_t texts[2];
-	uint64_t known;
-	int ret = otf2_archive_text(a, name, &texts[0]);
-
-	if (ret)
-		return ret;
-	if (map_get(&a->named, texts[0], &known)) {
-		*self = (OTF2_AttributeRef)known;
-		return 0;
-	}
-	*self = a->nr_attributes++;
-	if (map_put(&a->named, texts[0], *self))
-		return otf2_archive_fail_memory(a);
-	ret = otf2_archive_text(a, description, &texts[1]);
-	return ret ? ret :
-		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteAttribute(a->defs, *self,
-										   texts[0],
-										   texts[1], type));
-}
-
-int otf2_archive_node(struct otf2_archive *a, const char *name, const char *class, uint32_t parent,
-		      uint32_t *node)
-{
-	uint32_t texts[2];
-	uint64_t known;
-	int ret = otf2_archive_text(a, name, &texts[0]);
-
-	if (ret)
-		return ret;
-	if (parent != OTF2_UNDEFINED_SYSTEM_TREE_NODE && map_get(&a->nodes, texts[0], &known)) {
-		*node = (uint32_t)known;
-		return 0;
-	}
-	ret = otf2_archive_text(a, class, &texts[1]);
-	*node = a->nr_nodes++;
-	if (ret == 0 && parent != OTF2_UNDEFINED_SYSTEM_TREE_NODE &&
-	    map_put(&a->nodes, texts[0], *node))
-		ret = otf2_archive_fail_memory(a);
-	if (ret == 0)
-		ret = otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteSystemTreeNode(a->defs,
-											 *node,
-											 texts[0],
-											 texts[1],
-											 parent));
-	return ret ? ret :
-		     otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteSystemTreeNodeDomain(
-						   a->defs, *node,
-						   strcmp(class, "machine") == 0 ?
-							   OTF2_SYSTEM_TREE_DOMAIN_MACHINE :
-							   OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
 }
 
 int otf2_archive_group(struct otf2_archive *a, enum otf2_group kind, int64_t id, const char *name,
@@ -176,31 +95,6 @@ void otf2_archive_next_trace(struct otf2_archive *a)
 	map_fini(&a->groups_of[OTF2_GROUP_OF_GPU]);
 	a->nr_of_trace = 0;
 	a->last_ns = 0;
-}
-
-int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRole role,
-			OTF2_Paradigm paradigm, uint32_t *region)
-{
-	uint64_t known, key;
-	uint32_t text;
-	int ret = otf2_archive_text(a, *name ? name : "unnamed", &text);
-
-	if (ret)
-		return ret;
-	key = (uint64_t)text << 32 | (uint64_t)paradigm;
-	if (map_get(&a->regions, key, &known)) {
-		*region = (uint32_t)known;
-		return 0;
-	}
-	*region = a->nr_regions++;
-	a->has_mpi |= paradigm == OTF2_PARADIGM_MPI;
-	if (map_put(&a->regions, key, *region))
-		return otf2_archive_fail_memory(a);
-	/* the description and the file are the empty text, which is the first */
-	return otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteRegion(a->defs, *region, text,
-									  text, 0, role, paradigm,
-									  OTF2_REGION_FLAG_NONE, 0,
-									  0, 0));
 }
 
 /* ---- locations and their events ---- */
@@ -261,15 +155,87 @@ int otf2_archive_leave(struct otf2_archive *a, size_t location, int64_t ns, uint
 
 /* ---- the archive ---- */
 
+/* In a process that writes some of an archive's locations: the library makes no folders there and
+ * no file that names the others, as in a rank of MPI that is not the first. What such a rank
+ * gets is that all is well. */
+static OTF2_CallbackCode get_size(void *arg, OTF2_CollectiveContext *comm, uint32_t *size)
+{
+	(void)arg, (void)comm;
+	*size = 2;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode get_rank(void *arg, OTF2_CollectiveContext *comm, uint32_t *rank)
+{
+	(void)arg, (void)comm;
+	*rank = 1;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode pass(void *arg, OTF2_CollectiveContext *comm)
+{
+	(void)arg, (void)comm;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode get_success(void *arg, OTF2_CollectiveContext *comm, void *data,
+				     uint32_t nr, OTF2_Type type, uint32_t root)
+{
+	size_t size = type == OTF2_TYPE_UINT8 || type == OTF2_TYPE_INT8	  ? 1 :
+		      type == OTF2_TYPE_UINT16 || type == OTF2_TYPE_INT16 ? 2 :
+		      type == OTF2_TYPE_UINT64 || type == OTF2_TYPE_INT64 ||
+				      type == OTF2_TYPE_DOUBLE ?
+									    8 :
+									    4;
+
+	(void)arg, (void)comm, (void)root;
+	memset(data, 0, nr * size);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode leave_out(void *arg, OTF2_CollectiveContext *comm, const void *in,
+				   void *out, uint32_t nr, OTF2_Type type, uint32_t root)
+{
+	(void)arg, (void)comm, (void)in, (void)out, (void)nr, (void)type, (void)root;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode leave_out_v(void *arg, OTF2_CollectiveContext *comm, const void *in,
+				     uint32_t nr, void *out, const uint32_t *nrs, OTF2_Type type,
+				     uint32_t root)
+{
+	(void)arg, (void)comm, (void)in, (void)nr, (void)out, (void)nrs, (void)type, (void)root;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode scatter_v(void *arg, OTF2_CollectiveContext *comm, const void *in,
+				   const uint32_t *nrs, void *out, uint32_t nr, OTF2_Type type,
+				   uint32_t root)
+{
+	(void)arg, (void)comm, (void)in, (void)nrs, (void)out, (void)nr, (void)type, (void)root;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static const OTF2_CollectiveCallbacks not_first = {
+	.otf2_get_size = get_size,
+	.otf2_get_rank = get_rank,
+	.otf2_barrier = pass,
+	.otf2_bcast = get_success,
+	.otf2_gather = leave_out,
+	.otf2_gatherv = leave_out_v,
+	.otf2_scatter = leave_out,
+	.otf2_scatterv = scatter_v,
+};
+
 int otf2_archive_open(struct otf2_archive *a, struct job_result *res, const char *folder,
-		      const char *name)
+		      const char *name, struct otf2_bytes *log)
 {
 	static const OTF2_FlushCallbacks callbacks = { .otf2_pre_flush = flush };
 	OTF2_ErrorCode error;
 	uint32_t empty;
 	int ret;
 
-	*a = (struct otf2_archive){ .res = res };
+	*a = (struct otf2_archive){ .res = res, .log = log, .nr_nodes = log ? 1 : 0 };
 	if (otf2_lib_load())
 		return job_fail(res, -ENOENT,
 				"libotf2.so.10 is not there, or is another one; install it "
@@ -284,8 +250,10 @@ int otf2_archive_open(struct otf2_archive *a, struct job_result *res, const char
 		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
 	error = otf2_lib.Archive_SetFlushCallbacks(a->handle, &callbacks, NULL);
 	if (error == OTF2_SUCCESS)
-		error = otf2_lib.Archive_SetSerialCollectiveCallbacks(a->handle);
-	if (error == OTF2_SUCCESS)
+		error = log ? otf2_lib.Archive_SetCollectiveCallbacks(a->handle, &not_first, NULL,
+								      NULL, NULL) :
+			      otf2_lib.Archive_SetSerialCollectiveCallbacks(a->handle);
+	if (error == OTF2_SUCCESS && !log)
 		error = otf2_lib.Archive_SetCreator(a->handle,
 						    "rocm-trace-lite " RTL_VERSION_STRING);
 	if (error == OTF2_SUCCESS)
@@ -293,8 +261,9 @@ int otf2_archive_open(struct otf2_archive *a, struct job_result *res, const char
 	ret = otf2_archive_check(a, error);
 	if (ret)
 		return ret;
-	a->defs = otf2_lib.Archive_GetGlobalDefWriter(a->handle);
-	if (!a->defs)
+	if (!log)
+		a->defs = otf2_lib.Archive_GetGlobalDefWriter(a->handle);
+	if (!log && !a->defs)
 		return otf2_archive_check(a, OTF2_ERROR_FILE_INTERACTION);
 	return otf2_archive_text(a, "", &empty);
 }
@@ -438,6 +407,10 @@ static int write_local_definitions(struct otf2_archive *a, const struct otf2_tim
 		OTF2_DefWriter *writer = otf2_lib.Archive_GetDefWriter(a->handle, l->id);
 
 		error = writer ? OTF2_SUCCESS : OTF2_ERROR_FILE_INTERACTION;
+		if (error == OTF2_SUCCESS)
+			ret = otf2_part_map(a, a->groups[l->group].part, writer);
+		if (ret)
+			break;
 		for (size_t k = 0; clock < times->nr_clocks && error == OTF2_SUCCESS &&
 				   k < times->clocks[clock].nr_offsets;
 		     k++) {
@@ -453,34 +426,34 @@ static int write_local_definitions(struct otf2_archive *a, const struct otf2_tim
 	return ret ? ret : otf2_archive_check(a, otf2_lib.Archive_CloseDefFiles(a->handle));
 }
 
-int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, int ret)
+/* Completes the files of events. */
+static int end_locations(struct otf2_archive *a, int ret)
 {
-	uint32_t group = 0, comm = 0;
-
 	for (size_t i = 0; i < a->nr_locations; i++) {
 		int error = otf2_archive_end(a, i);
 
 		ret = ret ? ret : error;
 	}
 	errno = 0;
-	if (ret == 0)
-		ret = otf2_archive_check(a, otf2_lib.Archive_CloseEvtFiles(a->handle));
-	if (ret == 0)
-		ret = write_local_definitions(a, times);
-	if (ret == 0)
-		ret = define_last(a, times);
-	if (ret == 0 && times->comms)
-		ret = otf2_comms_define(times->comms, &group, &comm);
-	if (ret == 0)
-		ret = otf2_rma_define(a, group, comm);
-	if (a->handle) {
-		/* the file that names the others is written last */
-		int error = otf2_archive_check(a, otf2_lib.Archive_Close(a->handle));
+	return ret ? ret : otf2_archive_check(a, otf2_lib.Archive_CloseEvtFiles(a->handle));
+}
 
-		ret = ret ? ret : error;
-	}
+static int close_handle(struct otf2_archive *a, int ret)
+{
+	int error = 0;
+
+	/* the file that names the others is written last */
+	if (a->handle)
+		error = otf2_archive_check(a, otf2_lib.Archive_Close(a->handle));
 	if (a->attributes)
 		otf2_lib.AttributeList_Delete(a->attributes);
+	a->handle = NULL;
+	a->attributes = NULL;
+	return ret ? ret : error;
+}
+
+void otf2_archive_free(struct otf2_archive *a)
+{
 	texts_fini(&a->texts);
 	map_fini(&a->regions);
 	map_fini(&a->named);
@@ -491,7 +464,30 @@ int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, i
 	for (size_t i = 0; i < a->nr_windows; i++)
 		alloc_free(a->windows[i].members);
 	alloc_free(a->windows);
+	otf2_parts_end(a);
 	alloc_free(a->groups);
 	alloc_free(a->locations);
+}
+
+int otf2_archive_complete(struct otf2_archive *a, int ret)
+{
+	return close_handle(a, end_locations(a, ret));
+}
+
+int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, int ret)
+{
+	uint32_t group = 0, comm = 0;
+
+	ret = end_locations(a, ret);
+	if (ret == 0)
+		ret = write_local_definitions(a, times);
+	if (ret == 0)
+		ret = define_last(a, times);
+	if (ret == 0 && times->comms)
+		ret = otf2_comms_define(times->comms, &group, &comm);
+	if (ret == 0)
+		ret = otf2_rma_define(a, group, comm);
+	ret = close_handle(a, ret);
+	otf2_archive_free(a);
 	return ret;
 }

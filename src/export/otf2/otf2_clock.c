@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "export/otf2/otf2_internal.h"
+#include "export/otf2/otf2_part.h"
 
 /* Of a clock whose pieces are by the time of another one. */
 #define STEPS 16
@@ -55,8 +55,6 @@ static int add_clock(struct otf2_clocks *c, struct query *q, const struct query_
 	struct query_process *p = spans ? alloc_resize(c->q.processes, c->nr + 1, sizeof(*p)) :
 					  NULL;
 	int64_t id = (int64_t)c->nr + 1;
-	int ret;
-
 	struct otf2_clocks_side **sides =
 		p ? alloc_resize(c->sides, c->nr + 1, sizeof(struct otf2_clocks_side *)) : NULL;
 
@@ -76,10 +74,17 @@ static int add_clock(struct otf2_clocks *c, struct query *q, const struct query_
 		.realtime_ns = process ? process->realtime_ns : 0,
 	};
 	c->q.nr_processes = ++c->nr;
-	if (!p[c->nr - 1].host || !p[c->nr - 1].boot_id)
-		return query_fail_memory(q);
-	if (!process)
-		return 0;
+	return p[c->nr - 1].host && p[c->nr - 1].boot_id ? 0 : query_fail_memory(q);
+}
+
+/* The same with its samples, from its trace. */
+static int read_clock(struct otf2_clocks *c, struct query *q, const struct query_process *process)
+{
+	int64_t id = (int64_t)c->nr + 1;
+	int ret = add_clock(c, q, process);
+
+	if (ret || !process)
+		return ret;
 	ret = copy_rows(c, q,
 			"SELECT system_ns, realtime_ns FROM rtl_clock WHERE process_id = ?1 AND "
 			"agent_id IS NULL",
@@ -107,7 +112,7 @@ int otf2_clocks_find(struct otf2_clocks *c, struct query *q, size_t *clock)
 	for (*clock = 0; *clock < c->nr; ++*clock)
 		if (query_has_same_clock(&c->q.processes[*clock], process ? process : &none))
 			return 0;
-	return add_clock(c, q, process);
+	return read_clock(c, q, process);
 }
 
 void otf2_clocks_extend(struct otf2_clocks *c, size_t clock, int64_t first_ns, int64_t last_ns)
@@ -122,32 +127,37 @@ void otf2_clocks_extend(struct otf2_clocks *c, size_t clock, int64_t first_ns, i
 
 /* ---- collectives ---- */
 
-int otf2_clocks_add(struct otf2_clocks *c, size_t clock, uint64_t number, int op, int64_t begin,
-		    int64_t end)
+static int add_side(struct otf2_clocks *c, size_t clock, uint64_t number,
+		    const struct otf2_clocks_side *side)
 {
 	struct otf2_clocks_side *s;
 
-	if (number >= OTF2_CLOCKS_SIDES || end <= begin)
-		return 0;
 	if (!c->sides[clock])
 		c->sides[clock] = alloc_zero(OTF2_CLOCKS_SIDES, sizeof(*s));
 	if (!c->sides[clock])
 		return query_fail_memory(&c->q);
 	s = &c->sides[clock][number];
 	if (!s->op) {
-		s->op = op;
-		s->side = (struct clock_side){ begin, end, end - begin };
+		*s = *side;
 		return 0;
 	}
-	if (s->op != op)
+	if (s->op != side->op)
 		s->op = -1;
-	if (begin > s->side.last_begin)
-		s->side.last_begin = begin;
-	if (end < s->side.first_end)
-		s->side.first_end = end;
-	if (end - begin < s->side.shortest)
-		s->side.shortest = end - begin;
+	if (side->side.last_begin > s->side.last_begin)
+		s->side.last_begin = side->side.last_begin;
+	if (side->side.first_end < s->side.first_end)
+		s->side.first_end = side->side.first_end;
+	if (side->side.shortest < s->side.shortest)
+		s->side.shortest = side->side.shortest;
 	return 0;
+}
+
+int otf2_clocks_add(struct otf2_clocks *c, size_t clock, uint64_t number, int op, int64_t begin,
+		    int64_t end)
+{
+	const struct otf2_clocks_side side = { { begin, end, end - begin }, op };
+
+	return number >= OTF2_CLOCKS_SIDES || end <= begin ? 0 : add_side(c, clock, number, &side);
 }
 
 /* Each host with the first one. */
@@ -162,6 +172,134 @@ static int compare_sides(struct otf2_clocks *c)
 				return query_fail_memory(&c->q);
 		}
 	return 0;
+}
+
+/* ---- of a trace that another process read ---- */
+
+struct clock_head {
+	struct query_process process; /* its texts follow */
+	struct otf2_clocks_span span;
+	uint64_t host_size, boot_size, nr_samples, nr_sides;
+};
+
+static int put_samples(const struct otf2_clocks *c, struct otf2_bytes *to, uint64_t *nr)
+{
+	sqlite3_stmt *row = NULL;
+	int ret = query_prepare((struct query *)&c->q, &row,
+				"SELECT system_ns, realtime_ns, NULL FROM rtl_clock UNION ALL "
+				"SELECT NULL, NULL, value FROM rtl_info");
+
+	for (*nr = 0; ret == 0 && sqlite3_step(row) == SQLITE_ROW; ++*nr) {
+		const char *text = (const char *)sqlite3_column_text(row, 2);
+		const int64_t sample[3] = { sqlite3_column_int64(row, 0),
+					    sqlite3_column_int64(row, 1),
+					    text ? (int64_t)strlen(text) + 1 : 0 };
+
+		ret = otf2_bytes_put(to, sample, sizeof(sample));
+		if (ret == 0)
+			ret = otf2_bytes_put(to, text, (size_t)sample[2]);
+	}
+	sqlite3_finalize(row);
+	return ret;
+}
+
+int otf2_clocks_put(const struct otf2_clocks *c, struct otf2_bytes *to)
+{
+	struct otf2_bytes samples = { 0 };
+	struct clock_head head = {
+		.process = c->q.processes[0],
+		.span = c->spans[0],
+		.host_size = strlen(c->q.processes[0].host) + 1,
+		.boot_size = strlen(c->q.processes[0].boot_id) + 1,
+	};
+	int ret = put_samples(c, &samples, &head.nr_samples);
+
+	for (uint64_t i = 0; c->sides[0] && i < OTF2_CLOCKS_SIDES; i++)
+		if (c->sides[0][i].op)
+			head.nr_sides = i + 1;
+	if (ret == 0)
+		ret = otf2_bytes_put(to, &head, sizeof(head));
+	if (ret == 0)
+		ret = otf2_bytes_put(to, head.process.host, head.host_size);
+	if (ret == 0)
+		ret = otf2_bytes_put(to, head.process.boot_id, head.boot_size);
+	if (ret == 0)
+		ret = otf2_bytes_put(to, samples.data, samples.size);
+	if (ret == 0 && head.nr_sides)
+		ret = otf2_bytes_put(to, c->sides[0], head.nr_sides * sizeof(**c->sides));
+	otf2_bytes_fini(&samples);
+	return ret;
+}
+
+/* Of a known clock they are read alone. */
+static int adopt_samples(struct otf2_clocks *c, struct otf2_bytes *from, uint64_t nr, int64_t id,
+			 bool is_new)
+{
+	sqlite3_stmt *clock = NULL, *info = NULL;
+	int ret = query_prepare(&c->q, &clock, "INSERT INTO rtl_clock VALUES (?1, NULL, ?2, ?3)");
+
+	if (ret == 0)
+		ret = query_prepare(&c->q, &info,
+				    "INSERT INTO rtl_info VALUES (?1, 'clock_sync', ?2)");
+	for (uint64_t i = 0; i < nr && ret == 0; i++) {
+		int64_t sample[3];
+		sqlite3_stmt *to;
+
+		if (!otf2_bytes_get(from, sample, sizeof(sample)))
+			break;
+		to = sample[2] ? info : clock;
+		sqlite3_bind_int64(to, 1, id);
+		if (sample[2]) {
+			sqlite3_bind_text(to, 2, from->data + from->at, -1, SQLITE_TRANSIENT);
+		} else {
+			sqlite3_bind_int64(to, 2, sample[0]);
+			sqlite3_bind_int64(to, 3, sample[1]);
+		}
+		from->at += (size_t)sample[2];
+		if (is_new && sqlite3_step(to) != SQLITE_DONE)
+			ret = query_fail_sql(&c->q);
+		sqlite3_reset(to);
+	}
+	sqlite3_finalize(clock);
+	sqlite3_finalize(info);
+	return ret;
+}
+
+static int adopt_sides(struct otf2_clocks *c, struct otf2_bytes *from, uint64_t nr, size_t clock)
+{
+	struct otf2_clocks_side side;
+
+	for (uint64_t i = 0; i < nr; i++)
+		if (otf2_bytes_get(from, &side, sizeof(side)) && side.op &&
+		    add_side(c, clock, i, &side))
+			return query_fail_memory(&c->q);
+	return 0;
+}
+
+int otf2_clocks_adopt(struct otf2_clocks *c, struct otf2_bytes *from, size_t *clock)
+{
+	struct clock_head head;
+	bool is_new;
+	int ret = 0;
+
+	if (!otf2_bytes_get(from, &head, sizeof(head)))
+		return query_fail_memory(&c->q);
+	head.process.host = from->data + from->at;
+	head.process.boot_id = head.process.host + head.host_size;
+	from->at += head.host_size + head.boot_size;
+	for (*clock = 0; *clock < c->nr; ++*clock)
+		if (query_has_same_clock(&c->q.processes[*clock], &head.process))
+			break;
+	is_new = *clock == c->nr;
+	if (is_new)
+		ret = add_clock(c, &c->q, &head.process);
+	if (ret == 0)
+		ret = adopt_samples(c, from, head.nr_samples, (int64_t)*clock + 1, is_new);
+	if (ret == 0)
+		ret = adopt_sides(c, from, head.nr_sides, *clock);
+	if (ret == 0)
+		otf2_clocks_extend(c, *clock, head.span.first_ns, head.span.last_ns);
+	return ret;
 }
 
 /* ---- offsets ---- */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "export/otf2/otf2_mpi.h"
+#include "export/otf2/otf2_part.h"
 
 /* References of groups: that of all locations, that of MPI_COMM_SELF; then those of
  * communicators. */
@@ -252,6 +252,86 @@ int otf2_comms_define(struct otf2_comms *c, uint32_t *group, uint32_t *comm)
 	alloc_free(members);
 	*group = c->nr ? GROUP_FIRST + (uint32_t)c->nr : 0;
 	*comm = (uint32_t)c->nr;
+	return ret;
+}
+
+/* ---- of a trace that another process read ---- */
+
+struct comms_head {
+	uint64_t nr, nr_located, nr_ranks, nr_left_out;
+};
+
+int otf2_comms_put(const struct otf2_comms *c, struct otf2_bytes *to)
+{
+	const struct comms_head head = { c->nr, c->locations.nr, c->nr_ranks, c->nr_left_out };
+	int ret = otf2_bytes_put(to, &head, sizeof(head));
+
+	for (size_t i = 0; i < c->nr && ret == 0; i++) {
+		const struct otf2_comm *comm = &c->all[i];
+
+		ret = otf2_bytes_put(to, comm, sizeof(*comm));
+		if (ret == 0)
+			ret = otf2_bytes_put(to, comm->members, comm->nr * sizeof(*comm->members));
+	}
+	for (size_t i = 0; i < c->locations.cap && ret == 0; i++)
+		if (c->locations.entries[i].value_plus_1)
+			ret = otf2_bytes_put(to, &c->locations.entries[i],
+					     sizeof(c->locations.entries[i]));
+	return ret;
+}
+
+static int adopt_comm(struct otf2_comms *c, const struct otf2_comm *from, struct otf2_bytes *bytes,
+		      uint64_t *ref)
+{
+	struct otf2_comm *comm;
+	int ret = 0;
+
+	if (!map_get(&c->index, from->number, ref))
+		ret = add_comm(c, from->number, ref);
+	if (ret)
+		return ret;
+	comm = &c->all[*ref];
+	comm->parent = comm->parent ? comm->parent : from->parent;
+	comm->size = comm->size > from->size ? comm->size : from->size;
+	comm->is_inter |= from->is_inter;
+	for (size_t i = 0; i < from->nr; i++) {
+		struct otf2_comm_member *grown =
+			alloc_grow(comm->members, comm->nr, &comm->max, 4, sizeof(*grown));
+
+		if (!grown)
+			return otf2_archive_fail_memory(c->archive);
+		comm->members = grown;
+		if (!otf2_bytes_get(bytes, &grown[comm->nr++], sizeof(*grown)))
+			return otf2_archive_fail_memory(c->archive);
+	}
+	return 0;
+}
+
+int otf2_comms_adopt(struct otf2_comms *c, struct otf2_bytes *from, struct otf2_refs *refs)
+{
+	struct comms_head head;
+	struct map_entry located;
+	int ret = 0;
+
+	if (!otf2_bytes_get(from, &head, sizeof(head)))
+		return otf2_archive_fail_memory(c->archive);
+	c->nr_ranks = head.nr_ranks > c->nr_ranks ? head.nr_ranks : c->nr_ranks;
+	c->nr_left_out += head.nr_left_out;
+	refs->all = alloc_zero(head.nr + 1, sizeof(*refs->all));
+	if (!refs->all)
+		return otf2_archive_fail_memory(c->archive);
+	for (uint64_t i = 0; i < head.nr && ret == 0; i++) {
+		struct otf2_comm comm;
+		uint64_t ref = 0;
+
+		if (!otf2_bytes_get(from, &comm, sizeof(comm)))
+			return otf2_archive_fail_memory(c->archive);
+		ret = adopt_comm(c, &comm, from, &ref);
+		refs->all[refs->nr++] = (uint32_t)ref;
+	}
+	for (uint64_t i = 0; i < head.nr_located && ret == 0; i++)
+		if (otf2_bytes_get(from, &located, sizeof(located)))
+			ret = otf2_comms_locate(c, (uint32_t)located.key, located.value_plus_1 - 1);
 	return ret;
 }
 

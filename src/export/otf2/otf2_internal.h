@@ -4,7 +4,10 @@
  *	otf2.c		calls, ranges and operations of a trace, as events
  *	otf2_job.c	an archive of several traces
  *	otf2_clock.c	the clocks of their hosts
- *	otf2_archive.c	the archive: locations, and definitions, each once
+ *	otf2_archive.c	the archive: groups, locations, events
+ *	otf2_define.c	other definitions, each once
+ *	otf2_part.c	what an archive has of one trace (otf2_part.h)
+ *	otf2_workers.c	processes that write traces
  *	otf2_comm.c	communicators of MPI (otf2_mpi.h)
  *	otf2_mpi.c	messages and collectives
  *	otf2_metric.c	samples of counters
@@ -41,6 +44,7 @@ struct otf2_location_group {
 	OTF2_LocationGroupType type;
 	uint32_t name; /* of a text */
 	size_t order;
+	uint32_t part;	/* number of its trace + 1, if that has references of its own */
 	uint32_t self;	/* when it is defined */
 	uint64_t first; /* number of its first location + 1; 0: it has none */
 };
@@ -60,10 +64,16 @@ struct otf2_window {
 	size_t nr, max;
 };
 
+struct otf2_bytes; /* otf2_part.h */
+struct otf2_part_maps;
+
 struct otf2_archive {
 	struct job_result *res;
 	OTF2_Archive *handle;
 	OTF2_GlobalDefWriter *defs;
+	struct otf2_bytes *log; /* definitions go there: it is one trace of a job's */
+	struct otf2_part_maps *parts;
+	size_t nr_parts, max_parts;
 	OTF2_AttributeList *attributes;
 	struct texts texts; /* a text's reference is its number - 1 */
 	struct map regions; /* text and paradigm -> region */
@@ -102,11 +112,16 @@ struct otf2_times {
 	struct otf2_comms *comms; /* NULL: none */
 };
 
-/* Makes the files of `name` in a directory. */
+/* Makes the files of `name` in a directory. With `log` it makes those of locations alone, in an
+ * archive that another process has opened. */
 int otf2_archive_open(struct otf2_archive *a, struct job_result *res, const char *folder,
-		      const char *name);
+		      const char *name, struct otf2_bytes *log);
 /* Writes what is defined at the end. The archive is freed after an error, too. */
 int otf2_archive_close(struct otf2_archive *a, const struct otf2_times *times, int ret);
+/* Of one with a log: completes the files. Its groups and locations stay until
+ * otf2_archive_free(). */
+int otf2_archive_complete(struct otf2_archive *a, int ret);
+void otf2_archive_free(struct otf2_archive *a);
 int otf2_archive_fail_memory(struct otf2_archive *a);
 
 /* A node of the system's tree. Below the root, of which `parent` is undefined, those of one name
@@ -133,6 +148,8 @@ int otf2_archive_attribute(struct otf2_archive *a, const char *name, const char 
 int otf2_archive_check(struct otf2_archive *a, OTF2_ErrorCode error);
 int otf2_archive_region(struct otf2_archive *a, const char *name, OTF2_RegionRole role,
 			OTF2_Paradigm paradigm, uint32_t *region);
+
+int otf2_archive_metric(struct otf2_archive *a, const char *counter, uint32_t *metric);
 
 /* Annotations as attributes, of which an archive defines each once. */
 struct otf2_attribute {

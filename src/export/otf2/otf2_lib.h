@@ -10,6 +10,7 @@
 	X(Archive_Close)                                                                           \
 	X(Archive_SetFlushCallbacks)                                                               \
 	X(Archive_SetSerialCollectiveCallbacks)                                                    \
+	X(Archive_SetCollectiveCallbacks)                                                          \
 	X(Archive_SetCreator)                                                                      \
 	X(Archive_OpenEvtFiles)                                                                    \
 	X(Archive_CloseEvtFiles)                                                                   \
@@ -20,6 +21,7 @@
 	X(Archive_GetDefWriter)                                                                    \
 	X(Archive_CloseDefWriter)                                                                  \
 	X(DefWriter_WriteClockOffset)                                                              \
+	X(DefWriter_WriteMappingTable)                                                             \
 	X(Archive_GetGlobalDefWriter)                                                              \
 	X(EvtWriter_Enter)                                                                         \
 	X(EvtWriter_Leave)                                                                         \
@@ -40,6 +42,8 @@
 	X(EvtWriter_RmaOpCompleteBlocking)                                                         \
 	X(EvtWriter_GetNumberOfEvents)                                                             \
 	X(AttributeList_New)                                                                       \
+	X(IdMap_CreateFromUint32Array)                                                             \
+	X(IdMap_Free)                                                                              \
 	X(AttributeList_Delete)                                                                    \
 	X(AttributeList_AddAttribute)                                                              \
 	X(GlobalDefWriter_WriteClockProperties)                                                    \

@@ -9,36 +9,6 @@
 
 #include "export/otf2/otf2_internal.h"
 
-/* A metric and its class have one reference. */
-static int define_metric(struct otf2_archive *a, const char *counter, uint32_t *metric)
-{
-	uint32_t texts[2];
-	uint64_t known;
-	int ret = otf2_archive_text(a, counter, &texts[0]);
-
-	if (ret == 0 && map_get(&a->metrics, texts[0], &known)) {
-		*metric = (uint32_t)known;
-		return 0;
-	}
-	if (ret == 0)
-		ret = otf2_archive_text(a, "#", &texts[1]);
-	if (ret)
-		return ret;
-	*metric = a->nr_metrics++;
-	if (map_put(&a->metrics, texts[0], *metric))
-		return otf2_archive_fail_memory(a);
-	/* the description is the empty text, which is the first */
-	ret = otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteMetricMember(
-					    a->defs, *metric, texts[0], 0, OTF2_METRIC_TYPE_OTHER,
-					    OTF2_METRIC_ABSOLUTE_NEXT, OTF2_TYPE_DOUBLE,
-					    OTF2_BASE_DECIMAL, 0, texts[1]));
-	return ret ? ret :
-		     otf2_archive_check(a,
-					otf2_lib.GlobalDefWriter_WriteMetricClass(
-						a->defs, *metric, 1, metric,
-						OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_GPU));
-}
-
 static int write_sample(struct otf2_archive *a, struct otf2_metric *m)
 {
 	const OTF2_Type type = OTF2_TYPE_DOUBLE;
@@ -60,7 +30,7 @@ int otf2_metric_begin(struct otf2_archive *a, struct otf2_metric *m, const char 
 	int ret = otf2_metric_end(a, m);
 
 	if (ret == 0)
-		ret = define_metric(a, counter, &m->metric);
+		ret = otf2_archive_metric(a, counter, &m->metric);
 	if (ret == 0)
 		ret = otf2_archive_location(a, name, OTF2_LOCATION_TYPE_METRIC, group,
 					    &m->location);

@@ -4,7 +4,7 @@
  * A trace has one window over the threads that ask for copies, which stand for the memory of the
  * host, and the lanes of its GPUs. The lane of a copy gets from the host or puts to it; from a
  * lane's point of view the memory of another GPU is that GPU's first location, which may come
- * later: its place in the window is given out before. Memory grows with threads and lanes that
+ * later: its slot in the window is given out before. Memory grows with threads and lanes that
  * copy.
  *
  * Source:   Score-P's adapters of HIP and CUDA: RmaGet for a copy to the GPU and within it, RmaPut
@@ -29,7 +29,7 @@ struct otf2_rma {
 	struct map types;   /* OP_TYPE -> enum direction */
 	struct map agents;  /* id -> GPU + 1; 0: a host */
 	struct map threads; /* hash of process and thread -> number of its location */
-	struct map members; /* number of a location -> place in the window */
+	struct map members; /* number of a location -> slot in the window */
 	struct map gpus;    /* GPU -> the same, of one that had no location then */
 	size_t window;	    /* + 1; 0: none yet */
 	uint64_t host;	    /* location of the host's memory + 1, for copies without a thread */
@@ -109,13 +109,12 @@ static int add_window(struct otf2_rma *r)
 		return otf2_archive_fail_memory(a);
 	a->windows = grown;
 	a->windows[a->nr_windows] = (struct otf2_window){ 0 };
-	snprintf(name, sizeof(name), "%s%sHIP memory", r->trace->name,
-		 *r->trace->name ? ", " : "");
+	snprintf(name, sizeof(name), "%s%sHIP memory", r->trace->name, *r->trace->name ? ", " : "");
 	r->window = ++a->nr_windows;
 	return otf2_archive_text(a, name, &a->windows[r->window - 1].name);
 }
 
-static int add_member(struct otf2_rma *r, uint64_t location, uint64_t *place)
+static int add_member(struct otf2_rma *r, uint64_t location, uint64_t *slot)
 {
 	struct otf2_window *window = &r->archive->windows[r->window - 1];
 	uint64_t *grown = alloc_grow(window->members, window->nr, &window->max, 4, sizeof(*grown));
@@ -123,54 +122,54 @@ static int add_member(struct otf2_rma *r, uint64_t location, uint64_t *place)
 	if (!grown)
 		return otf2_archive_fail_memory(r->archive);
 	window->members = grown;
-	*place = window->nr;
+	*slot = window->nr;
 	grown[window->nr++] = location;
 	return 0;
 }
 
-static int place_of(struct otf2_rma *r, uint64_t location, uint64_t *place)
+static int slot_of(struct otf2_rma *r, uint64_t location, uint64_t *slot)
 {
 	int ret = 0;
 
-	if (map_get(&r->members, location, place))
+	if (map_get(&r->members, location, slot))
 		return 0;
-	ret = add_member(r, location, place);
-	if (ret == 0 && map_put(&r->members, location, *place))
+	ret = add_member(r, location, slot);
+	if (ret == 0 && map_put(&r->members, location, *slot))
 		ret = otf2_archive_fail_memory(r->archive);
 	return ret;
 }
 
 /* A GPU's memory is its first location. */
-static int place_of_gpu(struct otf2_rma *r, uint64_t gpu, uint64_t *place)
+static int slot_of_gpu(struct otf2_rma *r, uint64_t gpu, uint64_t *slot)
 {
 	const struct otf2_location_group *group =
 		otf2_archive_find_group(r->archive, OTF2_GROUP_OF_GPU, (int64_t)gpu);
 	int ret;
 
-	if (map_get(&r->gpus, gpu, place))
+	if (map_get(&r->gpus, gpu, slot))
 		return 0;
 	if (group && group->first)
-		return place_of(r, group->first - 1, place);
-	ret = add_member(r, 0, place);
-	if (ret == 0 && map_put(&r->gpus, gpu, *place))
+		return slot_of(r, group->first - 1, slot);
+	ret = add_member(r, 0, slot);
+	if (ret == 0 && map_put(&r->gpus, gpu, *slot))
 		ret = otf2_archive_fail_memory(r->archive);
 	return ret;
 }
 
-/* The lane of a copy on a GPU: that GPU's place, if it has one, is that of its first location. */
-static int add_lane(struct otf2_rma *r, uint64_t gpu, size_t location, uint64_t *place)
+/* The lane of a copy on a GPU: that GPU's slot, if it has one, is that of its first location. */
+static int add_lane(struct otf2_rma *r, uint64_t gpu, size_t location, uint64_t *slot)
 {
 	const struct otf2_location_group *group =
 		otf2_archive_find_group(r->archive, OTF2_GROUP_OF_GPU, (int64_t)gpu);
 	uint64_t id = r->archive->locations[location].id;
 
-	if (group && group->first == id + 1 && map_get(&r->gpus, gpu, place))
-		return map_put(&r->members, id, *place) ? otf2_archive_fail_memory(r->archive) : 0;
-	return place_of(r, id, place);
+	if (group && group->first == id + 1 && map_get(&r->gpus, gpu, slot))
+		return map_put(&r->members, id, *slot) ? otf2_archive_fail_memory(r->archive) : 0;
+	return slot_of(r, id, slot);
 }
 
 /* The host's memory where no thread asked for the copy: the first location of the first process. */
-static int place_of_host(struct otf2_rma *r, uint64_t *place)
+static int slot_of_host(struct otf2_rma *r, uint64_t *slot)
 {
 	struct otf2_archive *a = r->archive;
 	int64_t pid = r->q->nr_processes ? r->q->processes[0].pid : 0;
@@ -194,16 +193,16 @@ static int place_of_host(struct otf2_rma *r, uint64_t *place)
 			return ret;
 		r->host = a->locations[location].id + 1;
 	}
-	return place_of(r, r->host - 1, place);
+	return slot_of(r, r->host - 1, slot);
 }
 
-static int place_of_thread(struct otf2_rma *r, const struct walk_cause *cause, uint64_t *place)
+static int slot_of_thread(struct otf2_rma *r, const struct walk_cause *cause, uint64_t *slot)
 {
 	uint64_t location;
 
 	if (cause && map_get(&r->threads, thread_key(cause->pid, cause->tid), &location))
-		return place_of(r, location, place);
-	return place_of_host(r, place);
+		return slot_of(r, location, slot);
+	return slot_of_host(r, slot);
 }
 
 int otf2_rma_finish(struct otf2_rma *r)
@@ -250,17 +249,17 @@ static int direction_of(struct otf2_rma *r, int64_t type, uint64_t *direction)
 	if (map_get(&r->types, (uint64_t)type, direction))
 		return 0;
 	name = query_look_up(r->type, type);
-	*direction = strncmp(name, "Copy", 4) != 0		? NO_COPY :
-		     strcmp(name, "CopyHostToHost") == 0	? NO_COPY :
-		     strcmp(name, "CopyHostToDevice") == 0	? TO_GPU :
-		     strcmp(name, "CopyDeviceToHost") == 0	? TO_HOST :
-		     strcmp(name, "CopyDeviceToDevice") == 0	? WITHIN :
-								  UNKNOWN;
+	*direction = strncmp(name, "Copy", 4) != 0	     ? NO_COPY :
+		     strcmp(name, "CopyHostToHost") == 0     ? NO_COPY :
+		     strcmp(name, "CopyHostToDevice") == 0   ? TO_GPU :
+		     strcmp(name, "CopyDeviceToHost") == 0   ? TO_HOST :
+		     strcmp(name, "CopyDeviceToDevice") == 0 ? WITHIN :
+							       UNKNOWN;
 	return map_put(&r->types, (uint64_t)type, *direction) ? query_fail_memory(r->q) : 0;
 }
 
-/* What the agents of a copy say, where they are known. `gpu`: of the copy's lane; afterwards that at
- * the other end, WITHIN. *is_put: the data is at the other end afterwards. */
+/* What the agents of a copy say, where they are known. `gpu`: of the copy's lane; afterwards that
+ * at the other end, WITHIN. *is_put: the data is at the other end afterwards. */
 static uint64_t look_at_agents(const struct otf2_rma *r, const int64_t *row, uint64_t direction,
 			       uint64_t *gpu, bool *is_put)
 {
@@ -296,19 +295,22 @@ int otf2_rma_enter(struct otf2_rma *r, size_t location, const int64_t *row,
 		ret = add_lane(r, (uint64_t)row[OP_GPU], location, &op->remote);
 	/* a copy within a GPU is one of its lane from itself */
 	if (ret == 0 && direction != WITHIN)
-		ret = place_of_thread(r, cause, &op->remote);
+		ret = slot_of_thread(r, cause, &op->remote);
 	else if (ret == 0 && gpu != (uint64_t)row[OP_GPU])
-		ret = place_of_gpu(r, gpu, &op->remote);
+		ret = slot_of_gpu(r, gpu, &op->remote);
 	if (ret)
 		return ret;
 	op->nr = ++r->nr;
 	errno = 0;
-	return otf2_archive_check(a, (op->is_put ? otf2_lib.EvtWriter_RmaPut :
-						   otf2_lib.EvtWriter_RmaGet)(
-					     a->locations[location].writer, NULL,
-					     (uint64_t)row[OP_START],
-					     (OTF2_RmaWinRef)r->window - 1, (uint32_t)op->remote,
-					     (uint64_t)row[OP_BYTES], op->nr));
+	return otf2_archive_check(a,
+				  (op->is_put ?
+					   otf2_lib.EvtWriter_RmaPut :
+					   otf2_lib.EvtWriter_RmaGet)(a->locations[location].writer,
+								      NULL, (uint64_t)row[OP_START],
+								      (OTF2_RmaWinRef)r->window - 1,
+								      (uint32_t)op->remote,
+								      (uint64_t)row[OP_BYTES],
+								      op->nr));
 }
 
 int otf2_rma_leave(struct otf2_rma *r, size_t location, const int64_t *row,
@@ -319,10 +321,10 @@ int otf2_rma_leave(struct otf2_rma *r, size_t location, const int64_t *row,
 	if (!op->nr)
 		return 0;
 	errno = 0;
-	return otf2_archive_check(a, otf2_lib.EvtWriter_RmaOpCompleteBlocking(
-					     a->locations[location].writer, NULL,
-					     (uint64_t)row[OP_END], (OTF2_RmaWinRef)r->window - 1,
-					     op->nr));
+	return otf2_archive_check(
+		a, otf2_lib.EvtWriter_RmaOpCompleteBlocking(a->locations[location].writer, NULL,
+							    (uint64_t)row[OP_END],
+							    (OTF2_RmaWinRef)r->window - 1, op->nr));
 }
 
 /* ---- definitions ---- */
@@ -330,9 +332,10 @@ int otf2_rma_leave(struct otf2_rma *r, size_t location, const int64_t *row,
 static int define_group(struct otf2_archive *a, uint32_t self, uint32_t name, OTF2_GroupType type,
 			const uint64_t *members, size_t nr)
 {
-	return otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteGroup(
-					     a->defs, self, name, type, OTF2_PARADIGM_HIP,
-					     OTF2_GROUP_FLAG_NONE, (uint32_t)nr, members));
+	return otf2_archive_check(a, otf2_lib.GlobalDefWriter_WriteGroup(a->defs, self, name, type,
+									 OTF2_PARADIGM_HIP,
+									 OTF2_GROUP_FLAG_NONE,
+									 (uint32_t)nr, members));
 }
 
 int otf2_rma_define(struct otf2_archive *a, uint32_t group, uint32_t comm)

@@ -9,7 +9,7 @@
 /* What is recorded when a copy ends; nr 0: nothing. */
 struct otf2_rma_op {
 	bool is_put;
-	uint64_t remote; /* its place in the window */
+	uint64_t remote; /* its slot in the window */
 	uint64_t nr;	 /* the copy's, from 1 */
 };
 
