@@ -15,7 +15,7 @@ import inst_test
 NAMES = ("waves", "items", "insts", "valu", "salu", "smem", "branch", "vmem_rd", "vmem_wr", "flat", "lds", "msg", "wait",
          "busy", "gui", "tcp_req", "tcp_hit", "tcc_hit", "tcc_miss", "tcc_rd", "tcc_wr", "ea_rd", "ea_wr", "ea_wr_end",
          "wait_any", "wait_valu", "wait_sca", "wait_vmem", "wait_flat", "wait_lds", "wait_misc",
-         *(f"valu_of_{k}" for k in range(15)), "mfma", *(f"mfma_{t}" for t in range(5)), *(f"mops_{t}" for t in range(5)), "mfma_cycles")
+         *(f"valu_of_{k}" for k in range(15)), "mfma", *(f"mfma_{t}" for t in range(7)), *(f"mops_{t}" for t in range(7)), "mfma_cycles")
 
 # (name, items, workgroup, text, counts); s[0:1] is the kernarg pointer, s2 the workgroup, v0 the work-item
 KERNELS = [

@@ -179,10 +179,17 @@ def registers():
     yield t.Case("v_mov_b32_dpp v4, v10 row_newbcast:5 row_mask:0xf bank_mask:0xf",
                  *moved_if(mask, lambda st, l: st.vgpr[10][l & 48 | 5], lambda l: mask >> (l & 48 | 5) & 1))
     yield from wide_dpp(mask)
+    yield single("global_atomic_cmpswap v5, v[20:21], v[8:9], off glc")
+    yield single("flat_atomic_cmpswap v5, v[20:21], v[8:9] glc")
     for text in ("v_add_f64 v[4:5], v[10:11], v[12:13]", "v_pk_add_f32 v[4:5], v[10:11], v[12:13]",
                  "global_load_dwordx2 v[4:5], v[20:21], off", "ds_read_b64 v[4:5], v20", "ds_write_b128 v20, v[8:11]",
                  "v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]"):
         yield illegal(text)
+
+
+def single(text):
+    """A single register as result may be odd, beside pairs; there is no memory."""
+    return t.Case(text, lambda st: None, lambda _, st: f"status {st.status}" if st.status == 3 else None)
 
 
 def moved_if(mask, value, there):

@@ -128,6 +128,18 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 	return i.nr_words;
 }
 
+/* Whether it runs: 0; 1: it is illegal, 2: not implemented, 3: its registers are misaligned. */
+__attribute__((visibility("default"))) int inst_runs(const uint32_t *code, unsigned int nr)
+{
+	struct gcn_inst i;
+
+	gcn_decode(&i, arch, code, nr);
+	return i.run == gcn_run_illegal	      ? 1 :
+	       i.run == gcn_run_unimplemented ? 2 :
+	       i.run == gcn_run_misaligned    ? 3 :
+						0;
+}
+
 /* Its text in reports. */
 __attribute__((visibility("default"))) const char *inst_text(const uint32_t *code, unsigned int nr)
 {

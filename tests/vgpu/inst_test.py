@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """inst_test.py - every implemented instruction against an independent model of it
 
-    inst_test.py --lib libgcn_inst.so [--arch gfx90a] [--processor x86_64|avx2] [--elsewhere] [family...]
+    inst_test.py --lib libgcn_inst.so [--arch gfx90a|gfx942] [--processor x86_64|avx2] [--elsewhere] [--llvm-mc PROGRAM] [family...]
 
 Instructions are assembled by clang's assembler, executed one at a time on registers and memory full of edge cases,
 under EXEC masks with holes, and compared with inst_model.py and the tables of expressions here. An opcode that the
@@ -10,6 +10,7 @@ interpreter implements and that no case names is an error.
 """
 import ctypes
 import itertools
+import os
 import random
 import re
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 
 import inst_gfx90a
+import inst_gfx942
 import inst_memory
 import inst_other
 import inst_valu
@@ -40,12 +42,20 @@ class State(ctypes.Structure):
 
 LIB = None
 ARCH = "gfx900"
+# words of lines of assembly, for an architecture that the assembler doesn't know
+KEPT = None
+KEPT_PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inst_gfx942.txt")
 covered = set()
 failures = []
 
 
 def assemble(lines):
     """The words of each line of assembly."""
+    if KEPT is not None:
+        missing = [l for l in lines if l not in KEPT]
+        if missing:
+            raise SystemExit(f"not in {KEPT_PATH}: {missing[:3]}; --llvm-mc PROGRAM makes it anew")
+        return [KEPT[l] for l in lines]
     with tempfile.NamedTemporaryFile(suffix=".o") as f:
         p = subprocess.run(["clang-15", "--target=amdgcn-amd-amdhsa", f"-mcpu={ARCH}", "-x", "assembler", "-c", "-",
                             "-o", f.name, "-Wa,-L"], input="\n".join(f".Lx{n}:\n{l}" for n, l in
@@ -97,10 +107,12 @@ class Case:
         self.text, self.setup, self.expect = text, setup, expect
         # run with a register more than its assembly says, which no assembler gives
         self.odd = False
+        self.code = None  # words that are no instruction, whose assembly is only its name
 
 
 def run_cases(cases):
-    words = assemble([c.text for c in cases])
+    words = iter(assemble([c.text for c in cases if not c.code]))
+    words = [c.code or next(words) for c in cases]
     rng = random.Random(7)
     for case, code in zip(cases, words):
         name = re.sub(r"_(e32|e64|sdwa|dpp)$", "", case.text.split()[0])
@@ -268,10 +280,10 @@ TEXTS = [
     "buffer_load_dword v2, s[4:7], s1 offen offset:4 lds", "buffer_load_dword off, s[4:7], 0 lds",
     "buffer_load_dword v[2:3], s[4:7], vcc_hi idxen offen lds",
 ]
-# an image instruction by its name, formatted buffers and exports by their family
+# images and formatted buffers by their names, exports by their family
 FAMILIES = {
     "image_load_mip": "image_load_mip v[0:3], v[4:6], s[0:7] dmask:0xf unorm",
-    "tbuffer": "tbuffer_load_format_x v1, off, s[4:7], s1",
+    "tbuffer_load_format_x": "tbuffer_load_format_x v1, off, s[4:7], s1",
     "exp": "exp mrt0 v0, v1, v2, v3",
 }
 
@@ -301,12 +313,14 @@ def main():
     LIB.inst_name.restype = ctypes.c_char_p
     LIB.inst_state_size.restype = ctypes.c_size_t
     assert LIB.inst_state_size() == ctypes.sizeof(State)
+    LIB.inst_text.restype = ctypes.c_char_p
+    if ARCH == "gfx942":
+        return gfx942(args)
     families = {"valu": valu}
     families.update(inst_other.families(sys.modules[__name__]))
     if ARCH == "gfx90a":
         families.update(inst_gfx90a.families(sys.modules[__name__]))
     wanted = [a for a in args if a in families] or list(families)
-    LIB.inst_text.restype = ctypes.c_char_p
     nr = texts()
     for name in wanted:
         cases = families[name]()
@@ -317,6 +331,26 @@ def main():
             name = LIB.inst_name(enc, op)
             if name and name.decode() not in covered and name.decode() not in inst_valu.NO_CASE:
                 failures.append(f"{ENCODINGS[enc]} {op}: {name.decode()} is implemented, and not tested")
+    return finish(nr)
+
+
+def gfx942(args):
+    """What it has of its own; all others are those of gfx90a, which are checked there."""
+    global KEPT
+    inst_memory.t = inst_valu.t = sys.modules[__name__]
+    families = inst_gfx942.families(sys.modules[__name__])
+    cases = {name: make() for name, make in families.items()}
+    if "--llvm-mc" in args:
+        inst_gfx942.assemble_new(args[args.index("--llvm-mc") + 1],
+                                 [c.text for some in cases.values() for c in some if not c.code], KEPT_PATH)
+    KEPT = inst_gfx942.read_kept(KEPT_PATH)
+    wanted = [a for a in args if a in families] or list(families)
+    for name in wanted:
+        run_cases(cases[name])
+    return finish(sum(len(cases[name]) for name in wanted))
+
+
+def finish(nr):
     for f in failures[:40]:
         print(f)
     print(f"{nr} cases of {len(covered)} instructions, {len(failures)} failures")

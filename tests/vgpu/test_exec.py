@@ -302,7 +302,7 @@ def gfx90a_has_its_topology():
 @case
 def unknown_architecture_is_named_with_the_choices():
     r = run("exec_test_two", "shapes", arch="gfx91", exec="on")
-    contains("warning", r.err, "vgpu: VGPU_ARCH: ignored: no such choice; it is gfx900 or gfx90a\n")
+    contains("warning", r.err, "vgpu: VGPU_ARCH: ignored: no such choice; it is gfx900 or gfx90a or gfx942\n")
 
 
 @case

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.h - counter blocks of gfx900 and gfx90a: their names, counters, instances and registers
+/* blocks.h - counter blocks of gfx900, gfx90a and gfx942: their names, counters, instances and
+ * registers
  *
  * Registers are dword addresses. Constant data; any thread.
  */
@@ -36,9 +37,9 @@ struct block {
 /* What the virtual GPU's architectures have of the blocks (gpu.c). */
 struct blocks_gpu {
 	const char *name;
-	uint32_t shader_engines;
-	uint32_t memory_channels; /* instances of TCA, TCC and GCEA; 0: those of gfx900 */
-	uint32_t engine_units;	  /* of an engine that there are, of TA, TCP and TD; 0: all */
+	uint32_t dies, shader_engines; /* shader_engines: of a die */
+	uint32_t memory_channels;      /* instances of TCA, TCC and GCEA; 0: those of gfx900 */
+	uint32_t engine_units;	       /* of an engine that there are, of TA, TCP and TD; 0: all */
 };
 
 /* `agent`: of the profile: the runtime's, or of blocks_agent(). */
@@ -53,7 +54,7 @@ const struct block *blocks_find(uint32_t id);
 /* Its id; -1: there is none of this name. */
 int blocks_id(const char *name);
 /* Instances of a block that an event may name; those behind blocks_extent() count nothing. Samples
- * of an event: one for each shader engine, or one. */
+ * of an event: of each die, one for each shader engine, or one. */
 uint32_t blocks_instances(const struct blocks_gpu *gpu, uint32_t id);
 uint32_t blocks_extent(const struct blocks_gpu *gpu, uint32_t id);
 uint32_t blocks_samples(const struct blocks_gpu *gpu, uint32_t id);

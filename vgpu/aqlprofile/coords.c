@@ -20,12 +20,16 @@ hsa_status_t coords_iterate(const struct blocks_gpu *gpu, const hsa_ven_amd_aqlp
 	const uint32_t id = (uint32_t)e->block_name;
 	const struct block *b = blocks_find(id);
 	const uint32_t samples = blocks_samples(gpu, id), instances = blocks_extent(gpu, id);
+	const uint32_t engines = samples / gpu->dies; /* or 1 */
 	hsa_status_t status;
 
 	if (!b || e->block_index >= instances || sample >= samples)
 		return HSA_STATUS_ERROR;
 	status = fn(0, INSTANCE, (int)instances, (int)e->block_index, coords_name(INSTANCE), arg);
 	if (status == HSA_STATUS_SUCCESS && b->per_se)
-		status = fn(1, SE, (int)samples, (int)sample, coords_name(SE), arg);
+		status = fn(1, SE, (int)engines, (int)(sample % engines), coords_name(SE), arg);
+	if (status == HSA_STATUS_SUCCESS && gpu->dies > 1)
+		status = fn(b->per_se ? 2 : 1, XCD, (int)gpu->dies, (int)(sample / engines),
+			    coords_name(XCD), arg);
 	return status;
 }

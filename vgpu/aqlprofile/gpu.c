@@ -15,8 +15,13 @@
 typedef hsa_status_t get_info_fn(hsa_agent_t agent, hsa_agent_info_t attribute, void *value);
 
 static const struct blocks_gpu gpus[] = {
-	{ .name = "gfx900", .shader_engines = 4 },
-	{ .name = "gfx90a", .shader_engines = 8, .memory_channels = 32, .engine_units = 14 },
+	{ .name = "gfx900", .dies = 1, .shader_engines = 4 },
+	{ .name = "gfx90a",
+	  .dies = 1,
+	  .shader_engines = 8,
+	  .memory_channels = 32,
+	  .engine_units = 14 },
+	{ .name = "gfx942", .dies = 8, .shader_engines = 4, .engine_units = 10 },
 };
 
 /* The address of a row: never a handle of the runtime. */
@@ -87,5 +92,5 @@ uint32_t blocks_samples(const struct blocks_gpu *gpu, uint32_t id)
 {
 	const struct block *b = blocks_find(id);
 
-	return b && b->per_se ? gpu->shader_engines : 1;
+	return gpu->dies * (b && b->per_se ? gpu->shader_engines : 1);
 }

@@ -177,6 +177,16 @@ static void copy_register(struct stream *s, uint32_t reg, uint64_t to)
 	STREAM_PUT(s, STREAM_COPY_DATA, COPY_REG_TO_MEMORY, reg, 0, STREAM_LO(to), STREAM_HI(to));
 }
 
+static void read_sample(struct stream *s, const struct block *b, const event_t *e, uint32_t slot,
+			uint32_t se, uint64_t to)
+{
+	set(s, GRBM_GFX_INDEX, sample_selector(b, e, se));
+	if (b->way == BLOCKS_MEMORY)
+		set(s, b->control, slot);
+	copy_register(s, b->slot[slot].lo, to);
+	copy_register(s, b->slot[slot].hi, to + 4);
+}
+
 static uint64_t read_event(struct stream *s, const profile_t *p, uint32_t i, uint64_t to)
 {
 	const event_t *e = &p->events[i];
@@ -184,12 +194,18 @@ static uint64_t read_event(struct stream *s, const profile_t *p, uint32_t i, uin
 	uint32_t slot = slot_of(p, i);
 	uint32_t nr = blocks_samples(blocks_gpu(p->agent), (uint32_t)e->block_name);
 
-	for (uint32_t se = 0; se < nr; se++, to += 8) {
-		set(s, GRBM_GFX_INDEX, sample_selector(b, e, se));
-		if (b->way == BLOCKS_MEMORY)
-			set(s, b->control, slot);
-		copy_register(s, b->slot[slot].lo, to);
-		copy_register(s, b->slot[slot].hi, to + 4);
+	const struct blocks_gpu *gpu = blocks_gpu(p->agent);
+
+	for (uint32_t n = 0; n < nr; n++, to += 8) {
+		uint32_t engines = nr / gpu->dies;
+		struct stream length = { NULL, 0 };
+
+		if (gpu->dies > 1) {
+			/* all dies execute the packets: these one alone */
+			read_sample(&length, b, e, slot, n % engines, to);
+			STREAM_PUT(s, STREAM_PRED_EXEC, 1u << (24 + n / engines) | length.nr);
+		}
+		read_sample(s, b, e, slot, n % engines, to);
 	}
 	return to;
 }

@@ -55,7 +55,7 @@ static int answer(const struct drm_info *info, const void *data, size_t size)
 static struct drm_dev_info dev_info(unsigned int gpu)
 {
 	const struct gpu_kind *k = gpu_kind(gpu);
-	uint32_t per_engine = k->nr_cus / k->shader_engines;
+	uint32_t per_engine = k->cus_per_array;
 	struct drm_dev_info d = {
 		.device_id = k->device_id,
 		.family = FAMILY_AI,

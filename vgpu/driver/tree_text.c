@@ -128,8 +128,8 @@ static void put_gpu(struct tree_text *f, unsigned int gpu)
 	begin_file(f, NODE "properties", gpu + 1);
 	line(f, "cpu_cores_count", 0);
 	line(f, "simd_count", (uint64_t)k->nr_cus * GPU_SIMDS_PER_CU);
-	line(f, "mem_banks_count", 1); /* LDS and scratch memory are the thunk's own */
-	line(f, "caches_count", 2);    /* asserted */
+	line(f, "mem_banks_count", 1);		   /* LDS and scratch memory are the thunk's own */
+	line(f, "caches_count", k->l3_kb ? 3 : 2); /* asserted */
 	line(f, "io_links_count", 1 + nr_peers(gpu, true));
 	line(f, "p2p_links_count", nr_peers(gpu, false));
 	line(f, "cpu_core_id_base", 0);
@@ -139,9 +139,9 @@ static void put_gpu(struct tree_text *f, unsigned int gpu)
 	line(f, "gds_size_in_kb", 0);
 	line(f, "num_gws", GPU_GWS);		   /* 0: no cooperative launches */
 	line(f, "wave_front_size", 64);		   /* 0 crashes a runtime */
-	line(f, "array_count", k->shader_engines); /* divided by; CUs a multiple of it: asserted */
+	line(f, "array_count", k->shader_engines); /* divided by */
 	line(f, "simd_arrays_per_engine", 1);
-	line(f, "cu_per_simd_array", k->nr_cus / k->shader_engines);
+	line(f, "cu_per_simd_array", k->cus_per_array);
 	line(f, "simd_per_cu", GPU_SIMDS_PER_CU);
 	line(f, "max_slots_scratch_cu", 32); /* 0: no scratch memory */
 	line(f, "gfx_target_version", 90000 + k->stepping);
@@ -166,7 +166,7 @@ static void put_gpu(struct tree_text *f, unsigned int gpu)
 	line(f, "debug_prop", 0);
 	line(f, "sdma_fw_version", k->sdma_ucode);
 	line(f, "unique_id", UNIQUE_ID + gpu);
-	line(f, "num_xcc", 1); /* divided by */
+	line(f, "num_xcc", k->nr_xccs); /* divided by */
 	end_file(f);
 }
 
@@ -184,14 +184,21 @@ static void put_bank(struct tree_text *f, unsigned int node)
 	end_file(f);
 }
 
-/* `level`: from 1 on. */
+/* Of a GPU at `level`, from 1 on. */
+static uint32_t cache_kb(const struct gpu_kind *k, unsigned int level)
+{
+	return level == 1 ? k->l1_kb : level == 2 ? k->l2_kb : k->l3_kb;
+}
+
 static void put_cache(struct tree_text *f, unsigned int node, unsigned int level)
 {
+	const struct gpu_kind *k = node ? gpu_kind(node - 1) : NULL;
+
 	begin_file(f, NODE "caches/%u/properties", node, level - 1);
 	line(f, "processor_id_low", node ? 0x80000000u + (node - 1) * 0x1000 : 0);
 	line(f, "level", level);
-	line(f, "size", !node ? 1024 : level == 1 ? 16 : gpu_kind(node - 1)->l2_kb);
-	line(f, "cache_line_size", 64);
+	line(f, "size", k ? cache_kb(k, level) : 1024);
+	line(f, "cache_line_size", k ? k->cache_line : 64);
 	line(f, "cache_lines_per_tag", 0);
 	line(f, "association", 16);
 	line(f, "latency", 0);
@@ -240,6 +247,8 @@ static void put_node(struct tree_text *f, unsigned int node)
 	put_cache(f, node, 1);
 	if (node)
 		put_cache(f, node, 2);
+	if (node && gpu_kind(node - 1)->l3_kb)
+		put_cache(f, node, 3);
 	for (unsigned int to = 0; to <= knobs.devices; to++) {
 		bool is_p2p = node && to && !is_hive(node - 1, to - 1);
 

@@ -19,6 +19,7 @@
 #include "host.h"
 #include "knobs.h"
 #include "mem.h"
+#include "gpu.h"
 #include "perf.h"
 #include "queue.h"
 #include "sqtt.h"
@@ -255,7 +256,6 @@ static enum cp_pm4_state run_packet(struct pm4 *p, unsigned int level, uint32_t 
 {
 	switch (op) {
 	case NOP:
-	case PRED_EXEC:
 	case ACQUIRE_MEM:
 		return CP_PM4_DONE;
 	case EVENT_WRITE:
@@ -280,6 +280,28 @@ static enum cp_pm4_state run_packet(struct pm4 *p, unsigned int level, uint32_t 
 	default:
 		return CP_PM4_BAD;
 	}
+}
+
+/* Packets up to some dwords behind `at` are of the dies of a mask. */
+static void predicate(struct queue *q, unsigned int level, uint32_t at, uint32_t body)
+{
+	q->pm4_dies = body >> 24;
+	q->pm4_dies_level = level;
+	q->pm4_dies_until = at + (body & 0x3fff);
+}
+
+/* Whether a die executes the packet: then it is the one whose registers are read. */
+static bool of_a_die(const struct queue *q, unsigned int level, uint32_t at)
+{
+	unsigned int die = 0;
+
+	if (level == q->pm4_dies_level && at < q->pm4_dies_until) {
+		die = q->pm4_dies ? (unsigned int)__builtin_ctz(q->pm4_dies) : UINT32_MAX;
+		if (die >= gpu_kind(q->gpu)->nr_xccs)
+			return false;
+	}
+	perf_die(q->gpu, die);
+	return true;
 }
 
 /* `jump`: the body of an INDIRECT_BUFFER packet. Resumes at the packet that waited. */
@@ -307,7 +329,11 @@ static enum cp_pm4_state run_buffer(struct pm4 *p, unsigned int level, const uin
 		}
 		if (header >> 30 != 3 || n + 2 > size - *at)
 			return CP_PM4_BAD;
-		s = run_packet(p, level, op, code + *at + 1, n + 1);
+		s = CP_PM4_DONE;
+		if (op == PRED_EXEC)
+			predicate(p->q, level, *at + n + 2, mem_load32(code + *at + 1));
+		else if (of_a_die(p->q, level, *at))
+			s = run_packet(p, level, op, code + *at + 1, n + 1);
 		if (s != CP_PM4_DONE)
 			return s;
 		*at += n + 2;
@@ -328,8 +354,10 @@ enum cp_pm4_state cp_pm4_run(struct queue *q, const unsigned char *packet, uint6
 		return CP_PM4_BAD;
 	s = run_buffer(&p, 0, jump + 1);
 	/* a buffer that was changed during its execution may leave deeper levels */
-	if (s != CP_PM4_WAITS && s != CP_PM4_MORE)
+	if (s != CP_PM4_WAITS && s != CP_PM4_MORE) {
 		memset(q->pm4_at, 0, sizeof(q->pm4_at));
+		q->pm4_dies_until = 0;
+	}
 	*addr = p.fault;
 	return s;
 }

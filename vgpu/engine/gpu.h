@@ -20,9 +20,12 @@
 /* What the GPUs of an architecture have. */
 struct gpu_kind {
 	const char *name;
-	uint16_t stepping, device_id;
-	uint32_t nr_cus, shader_engines; /* CUs: a multiple of the engines */
-	uint32_t waves_per_simd, l2_kb;
+	uint16_t stepping, device_id; /* stepping: with the minor version, in hundreds */
+	uint32_t nr_cus, nr_xccs, shader_engines; /* of all dies */
+	uint32_t cus_per_array;			  /* at most */
+	uint32_t waves_per_simd;
+	uint32_t l1_kb, l2_kb, l3_kb; /* l2: of a die; l3: 0: none */
+	uint32_t cache_line;
 	uint32_t memory_mhz, memory_bits, gpu_mhz;
 	uint32_t ucode, sdma_ucode;
 	uint32_t sdma_count; /* mask of the field in a copy engine's packets that counts bytes */

@@ -46,7 +46,7 @@ struct knob {
 
 static const struct knob table[] = {
 	{ "VGPU_DEVICES", KNOB_U64, AT(devices), 1, 1, KNOBS_DEVICES_MAX, { NULL } },
-	{ "VGPU_ARCH", KNOB_CHOICE_LIST, AT(arch), 0, 0, 0, { "gfx900", "gfx90a" } },
+	{ "VGPU_ARCH", KNOB_CHOICE_LIST, AT(arch), 0, 0, 0, { "gfx900", "gfx90a", "gfx942" } },
 	{ "VGPU_VRAM_MB", KNOB_U64, AT(vram_mb), 16384, 64, 1 << 20, { NULL } },
 	{ "VGPU_CLOCK", KNOB_CHOICE, AT(clock), 0, 0, 0, { "real", "deterministic" } },
 	{ "VGPU_CLOCK_HZ", KNOB_U64, AT(clock_hz), 0, 1e6, 1e9, { NULL } },

@@ -284,11 +284,15 @@ static char *put_matrix_counters(char *p, const struct gcn_counters *c)
 		{ ",\"SQ_INSTS_VALU_MFMA_BF16\":", c->mfma_of[MFMA_BF16] },
 		{ ",\"SQ_INSTS_VALU_MFMA_I8\":", c->mfma_of[MFMA_I8] },
 		{ ",\"SQ_INSTS_VALU_MFMA_F64\":", c->mfma_of[MFMA_F64] },
+		{ ",\"SQ_INSTS_VALU_MFMA_F8\":", c->mfma_of[MFMA_F8] },
+		{ ",\"SQ_INSTS_VALU_MFMA_XF32\":", c->mfma_of[MFMA_XF32] },
 		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_F32\":", c->mfma_mops[MFMA_F32] },
 		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_F16\":", c->mfma_mops[MFMA_F16] },
 		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_BF16\":", c->mfma_mops[MFMA_BF16] },
 		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_I8\":", c->mfma_mops[MFMA_I8] },
 		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_F64\":", c->mfma_mops[MFMA_F64] },
+		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_F8\":", c->mfma_mops[MFMA_F8] },
+		{ ",\"SQ_INSTS_VALU_MFMA_MOPS_XF32\":", c->mfma_mops[MFMA_XF32] },
 		{ ",\"SQ_VALU_MFMA_BUSY_CYCLES\":", c->mfma_cycles },
 	};
 

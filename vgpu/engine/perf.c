@@ -3,8 +3,8 @@
  *
  * A counter is a register of a block that selects the event, and two registers with the result. A
  * block has several instances, in each of its shader engines or once; GRBM_GFX_INDEX selects among
- * them. Dispatches are counted as a whole, and a count is divided evenly among the instances, so
- * that the sum over all of them is exact.
+ * them. A GPU of several dies has the same in each. Dispatches are counted as a whole, and a count
+ * is divided evenly among the instances of all dies, so that the sum over all of them is exact.
  *
  *     CP_PERFMON_CNTL   0 stop and clear, 1 count, 2 stop; bit 10: copy the present counts to the
  *                       result registers
@@ -37,12 +37,17 @@ enum { STATE_RESET, STATE_COUNT, STATE_STOP };
 enum block_id { GRBM, SQ, TCC, TCP, NR_BLOCKS };
 
 /* gfx90a has twice as many channels of the second-level cache, and a first-level cache in each of
- * the 14 compute units of an engine. */
+ * the 14 compute units of an engine. gfx942 has 10 in each engine of a die. */
 static unsigned int nr_instances(enum gcn_arch_id arch, enum block_id id, unsigned int of_gfx900)
 {
-	if (arch != GCN_GFX90A)
+	switch (arch) {
+	case GCN_GFX90A:
+		return id == TCC ? 32 : id == TCP ? 14 : of_gfx900;
+	case GCN_GFX942:
+		return id == TCP ? 10 : of_gfx900;
+	default:
 		return of_gfx900;
-	return id == TCC ? 32 : id == TCP ? 14 : of_gfx900;
+	}
 }
 
 static const struct block {
@@ -207,7 +212,86 @@ static const struct event events_gfx90a[] = {
 	{ TCP, 70, AT(tcc_wr), 0 },
 };
 
+static const struct event events_gfx942[] = {
+	{ GRBM, 0, AT(gui_cycles), 0 },
+	{ GRBM, 2, AT(gui_cycles), 0 },
+	{ SQ, 2, AT(gui_cycles), 0 },
+	{ SQ, 3, AT(busy_cycles), 0 },
+	{ SQ, 4, AT(waves), 0 },
+	{ SQ, 14, AT(items), 0 },
+	{ SQ, 25, AT(insts), 0 },
+	{ SQ, 26, AT(valu), 0 },
+	{ SQ, 27, AT(valu_of[0]), 0 },
+	{ SQ, 28, AT(valu_of[1]), 0 },
+	{ SQ, 29, AT(valu_of[2]), 0 },
+	{ SQ, 30, AT(valu_of[3]), 0 },
+	{ SQ, 31, AT(valu_of[4]), 0 },
+	{ SQ, 32, AT(valu_of[5]), 0 },
+	{ SQ, 33, AT(valu_of[6]), 0 },
+	{ SQ, 34, AT(valu_of[7]), 0 },
+	{ SQ, 35, AT(valu_of[8]), 0 },
+	{ SQ, 36, AT(valu_of[9]), 0 },
+	{ SQ, 37, AT(valu_of[10]), 0 },
+	{ SQ, 38, AT(valu_of[11]), 0 },
+	{ SQ, 39, AT(valu_of[12]), 0 },
+	{ SQ, 40, AT(valu_of[13]), 0 },
+	{ SQ, 41, AT(valu_of[14]), 0 },
+	{ SQ, 42, AT(mfma_of[MFMA_I8]), 0 },
+	{ SQ, 43, AT(mfma_of[MFMA_F16]), 0 },
+	{ SQ, 44, AT(mfma_of[MFMA_BF16]), 0 },
+	{ SQ, 45, AT(mfma_of[MFMA_F32]), 0 },
+	{ SQ, 46, AT(mfma_of[MFMA_F64]), 0 },
+	{ SQ, 47, AT(mfma_of[MFMA_F8]), 0 },
+	{ SQ, 48, AT(mfma_of[MFMA_XF32]), 0 },
+	{ SQ, 49, AT(mfma_mops[MFMA_I8]), 0 },
+	{ SQ, 50, AT(mfma_mops[MFMA_F16]), 0 },
+	{ SQ, 51, AT(mfma_mops[MFMA_BF16]), 0 },
+	{ SQ, 52, AT(mfma_mops[MFMA_F32]), 0 },
+	{ SQ, 53, AT(mfma_mops[MFMA_F64]), 0 },
+	{ SQ, 54, AT(mfma_mops[MFMA_F8]), 0 },
+	{ SQ, 55, AT(mfma_mops[MFMA_XF32]), 0 },
+	{ SQ, 56, AT(mfma), 0 },
+	{ SQ, 57, AT(vmem_wr), 0 },
+	{ SQ, 58, AT(vmem_rd), 0 },
+	{ SQ, 59, AT(vmem_rd), AT(vmem_wr) },
+	{ SQ, 60, AT(salu), 0 },
+	{ SQ, 61, AT(smem), 0 },
+	{ SQ, 62, AT(flat), 0 },
+	{ SQ, 65, AT(lds), 0 },
+	{ SQ, 69, AT(branch), 0 },
+	{ SQ, 70, AT(msg), 0 },
+	{ SQ, 77, AT(mfma_cycles), 0 },
+	{ SQ, 93, AT(wait_any), 0 },
+	{ SQ, 96, AT(wait_lds), 0 },
+	{ SQ, 104, AT(valu), 0 },
+	{ SQ, 117, AT(salu), 0 },
+	{ TCC, 12, AT(tcc_rd), 0 },
+	{ TCC, 13, AT(tcc_wr), 0 },
+	{ TCC, 17, AT(tcc_hit), 0 },
+	{ TCC, 19, AT(tcc_miss), 0 },
+	{ TCC, 26, AT(ea_wr), AT(ea_wr_end) },
+	{ TCC, 27, AT(ea_wr), AT(ea_wr_end) },
+	{ TCC, 38, AT(ea_rd), 0 },
+	{ TCP, 27, AT(tcp_req), 0 },
+	{ TCP, 60, AT(tcp_hit), AT(tcc_rd) },
+	{ TCP, 65, AT(tcc_rd), 0 },
+	{ TCP, 66, AT(tcc_wr), 0 },
+};
+
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
+#define EVENTS(array)                                                                              \
+	{                                                                                          \
+		array, NR(array)                                                                   \
+	}
+
+static const struct {
+	const struct event *events;
+	size_t nr;
+} events_of[GCN_ARCH_NR] = {
+	[GCN_GFX900] = EVENTS(events_gfx900),
+	[GCN_GFX90A] = EVENTS(events_gfx90a),
+	[GCN_GFX942] = EVENTS(events_gfx942),
+};
 
 struct sums {
 	struct gcn_counters all;
@@ -216,10 +300,12 @@ struct sums {
 
 static struct gpu {
 	bool set_up, counting;
+	unsigned int nr_dies, die;
 	uint32_t index, cntl, sq_ctrl;
 	struct sums now, shown;
 	uint32_t select[NR_BLOCKS][SLOTS_MAX][ENGINES_MAX * INSTANCES_MAX];
-	unsigned int engines, instances[NR_BLOCKS]; /* instances: of an engine, or of the GPU */
+	/* of a die; instances: of an engine, or of it */
+	unsigned int engines, instances[NR_BLOCKS];
 	const struct event *events;
 	size_t nr_events;
 } gpus[KNOBS_DEVICES_MAX];
@@ -233,11 +319,12 @@ static struct gpu *gpu_of(unsigned int gpu)
 
 		g->set_up = true;
 		g->index = 0xe0000000;
-		g->engines = gpu_kind(gpu)->shader_engines;
+		g->nr_dies = gpu_kind(gpu)->nr_xccs;
+		g->engines = gpu_kind(gpu)->shader_engines / g->nr_dies;
 		for (enum block_id id = 0; id < NR_BLOCKS; id++)
 			g->instances[id] = nr_instances(arch, id, blocks[id].instances);
-		g->events = arch == GCN_GFX90A ? events_gfx90a : events_gfx900;
-		g->nr_events = arch == GCN_GFX90A ? NR(events_gfx90a) : NR(events_gfx900);
+		g->events = events_of[arch].events;
+		g->nr_events = events_of[arch].nr;
 	}
 	return g;
 }
@@ -304,6 +391,8 @@ static uint64_t result(const struct gpu *g, enum block_id id, unsigned int slot)
 		if (e->block != id || e->number != number)
 			continue;
 		total = member(c, e->a) + member(c, e->b);
+		n += g->die * nr;
+		nr *= g->nr_dies;
 		return total / nr + (n < total % nr);
 	}
 	return 0;
@@ -365,6 +454,11 @@ uint32_t perf_read(unsigned int gpu, uint32_t reg)
 		}
 	}
 	return 0;
+}
+
+void perf_die(unsigned int gpu, unsigned int die)
+{
+	gpu_of(gpu)->die = die;
 }
 
 uint32_t perf_index(unsigned int gpu)

@@ -17,6 +17,9 @@ struct gcn_counters;
 void perf_write(unsigned int gpu, uint32_t reg, uint32_t value);
 uint32_t perf_read(unsigned int gpu, uint32_t reg);
 
+/* The die that reads registers from now on; what is written goes to all of them. */
+void perf_die(unsigned int gpu, unsigned int die);
+
 /* GRBM_GFX_INDEX, which selects shader engines of thread trace, too. */
 uint32_t perf_index(unsigned int gpu);
 

@@ -89,8 +89,10 @@ struct queue {
 	struct queue_flight *flights;
 	unsigned int nr_flights;
 	uint32_t pm4_at[QUEUE_PM4_LEVELS]; /* dwords done of the PM4 packet at the head */
-	bool pm4_more;			   /* they continue at the next visit */
-	bool counts_waves;		   /* performance counters count its waves */
+	/* of a level, up to so many dwords: packets that these dies alone execute (PRED_EXEC) */
+	uint32_t pm4_dies, pm4_dies_level, pm4_dies_until;
+	bool pm4_more;	   /* they continue at the next visit */
+	bool counts_waves; /* performance counters count its waves */
 	struct queue_late *late;
 	unsigned int nr_late, cap_late;
 	struct queue_sdma *sdma;

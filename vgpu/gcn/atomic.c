@@ -10,6 +10,15 @@ static uint32_t add_f16(uint32_t a, uint32_t b)
 	return f16_bits(nan2(x + y, x, y));
 }
 
+static uint32_t add_bf16(uint32_t a, uint32_t b)
+{
+	float x = f32_from(a << 16), y = f32_from(b << 16), sum = nan2(x + y, x, y);
+	uint32_t u = f32_bits(sum);
+
+	/* to the nearest, ties to even */
+	return sum != sum ? u >> 16 | 0x40 : (u + 0x7fff + (u >> 16 & 1)) >> 16;
+}
+
 static uint32_t combine32(uint32_t old, enum atomic_op op, uint32_t data, uint32_t data2)
 {
 	switch (op) {
@@ -54,6 +63,9 @@ static uint32_t combine32(uint32_t old, enum atomic_op op, uint32_t data, uint32
 		return f32_bits(max_f32(f32_from(old), f32_from(data), 0));
 	case ATOMIC_PK_ADD_F16:
 		return add_f16(old, data) | add_f16(old >> 16, data >> 16) << 16;
+	case ATOMIC_PK_ADD_BF16:
+		return add_bf16(old & 0xffff, data & 0xffff) | add_bf16(old >> 16, data >> 16)
+								       << 16;
 	default: /* ATOMIC_SWAP */
 		return data;
 	}

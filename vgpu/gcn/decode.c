@@ -20,8 +20,11 @@ enum {
 	VOP2_MADMK_F16 = 36,
 	VOP2_MADAK_F16 = 37,
 	SOPK_SETREG_IMM32 = 20,
+	FLAT_LDS_FIRST = 38, /* loads to LDS: of global and scratch memory alone */
+	FLAT_LDS_LAST = 42,
+	FLAT_ATOMIC = 64, /* the first of them: none is of scratch memory */
 	VOP1_ACCVGPR_MOV = 82,
-	VOP3P_MAI = 64, /* the first matrix instruction */
+	VOP3P_MAI = 62, /* the first matrix instruction */
 	VOP3P_ACCVGPR_READ = 88,
 	VOP3P_ACCVGPR_WRITE = 89,
 };
@@ -174,7 +177,8 @@ static void decode_mai(struct gcn_inst *i)
 	}
 	if (bit(w, 15)) {
 		i->dst += GCN_AGPR_ROW;
-		if (i->src[2] >= GCN_SRC_VGPR)
+		/* a sparse one's third source is its indices, in a vector register */
+		if (i->src[2] >= GCN_SRC_VGPR && !mfma_is_sparse(i))
 			i->src[2] += GCN_SRC_AGPR - GCN_SRC_VGPR;
 	}
 	mfma_bind(i);
@@ -249,13 +253,15 @@ static void decode_smem(struct gcn_inst *i)
 static bool is_aligned(const struct gcn_inst *i, bool addr64)
 {
 	const char *name = gcn_mnemonic(i);
-	bool wide = gcn_nr_registers(name) > 1 || strstr(name, "_cmpswap");
+	bool swap = strstr(name, "_cmpswap"), result = gcn_nr_registers(name) > 1;
+	bool wide = result || swap;
 	bool two = !strncmp(name, "ds_read2", 8) || !strncmp(name, "ds_wrxchg2", 10);
 	bool reads = i->enc != GCN_MUBUF && i->enc != GCN_MIMG;
 
 	if (addr64 && i->src[0] & 1)
 		return false;
-	if ((wide || two) && i->dst & 1)
+	/* what a swap compares with follows its data, which buffers have where the result is */
+	if ((result || two || (swap && !reads)) && i->dst & 1)
 		return false;
 	return !wide || !reads || !((i->src[1] | (i->enc == GCN_DS ? i->src[2] : 0)) & 1);
 }
@@ -310,8 +316,13 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 			i->class = GCN_VMEM_RD;
 		else if (i->class == GCN_FLAT_WR && i->sdst)
 			i->class = GCN_VMEM_WR;
-		if (bit(w, 13) || i->sdst == 3)
+		/* to LDS, or, of scratch memory, that there is a vector register */
+		if ((bit(w, 13) && !(gcn_archs[i->arch].own_scratch && i->sdst == 1)) ||
+		    i->sdst == 3)
 			i->run = gcn_run_unimplemented;
+		if ((!i->sdst && i->op >= FLAT_LDS_FIRST && i->op <= FLAT_LDS_LAST) ||
+		    (i->sdst == 1 && i->op >= FLAT_ATOMIC))
+			i->run = gcn_run_illegal;
 	} else if (top == 0x3c) {
 		i->enc = GCN_MIMG;
 		i->op = (uint16_t)bits(w, 24, 18);
@@ -322,6 +333,8 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 		/* all of the others exist, too: comparisons and offsets */
 		if (!gcn_mimg[i->op].name && i->op >= 32)
 			i->run = gcn_run_unimplemented;
+		if (!gcn_archs[i->arch].images)
+			i->run = gcn_run_illegal;
 	} else {
 		i->enc = GCN_MUBUF;
 		i->op = (uint16_t)bits(w, 24, 18);
@@ -329,7 +342,7 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 		i->src[1] = (uint16_t)(bits(x, 20, 16) << 2);
 		i->src[2] = (uint16_t)bits(x, 31, 24);
 		i->imm = (int32_t)bits(w, 11, 0);
-		set_entry(i, &gcn_mubuf[i->op]);
+		set_entry(i, gcn_mubuf_entry(i));
 		/* to LDS; partially resident textures */
 		if (bit(w, 16) || (bit(x, 23) && !gcn_archs[i->arch].agprs))
 			i->run = gcn_run_unimplemented;
@@ -521,7 +534,7 @@ const char *gcn_mnemonic(const struct gcn_inst *i)
 		name = gcn_flat[i->op].name;
 		break;
 	case GCN_MUBUF:
-		name = gcn_mubuf[i->op].name;
+		name = gcn_mubuf_entry(i)->name;
 		break;
 	case GCN_MIMG:
 		name = gcn_mimg[i->op].name ? gcn_mimg[i->op].name : "image";

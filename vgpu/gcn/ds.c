@@ -227,6 +227,8 @@ ATOMIC(cmpst, f32, ATOMIC_CMPSWAP_F, 4)
 ATOMIC(min, f32, ATOMIC_MIN_F, 4)
 ATOMIC(max, f32, ATOMIC_MAX_F, 4)
 ATOMIC(add, f32, ATOMIC_ADD_F, 4)
+ATOMIC(pk_add, f16, ATOMIC_PK_ADD_F16, 4)
+ATOMIC(pk_add, bf16, ATOMIC_PK_ADD_BF16, 4)
 ATOMIC(add, u64, ATOMIC_ADD, 8)
 ATOMIC(sub, u64, ATOMIC_SUB, 8)
 ATOMIC(rsub, u64, ATOMIC_RSUB, 8)
@@ -385,7 +387,11 @@ static void ds_gws_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 #define GFX90A(name)                                                                               \
 	{                                                                                          \
-#name, name, GCN_LDS, .only = GCN_ONLY_GFX90A                                      \
+#name, name, GCN_LDS, .only = GCN_SINCE_GFX90A                                     \
+	}
+#define GFX942(name)                                                                               \
+	{                                                                                          \
+#name, name, GCN_LDS, .only = GCN_ONLY_GFX942                                      \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
@@ -415,6 +421,8 @@ const struct gcn_entry gcn_ds[256] = {
 	[19] = E(ds_max_f32),
 	[20] = E(ds_nop),
 	[21] = E(ds_add_f32),
+	[23] = GFX942(ds_pk_add_f16),
+	[24] = GFX942(ds_pk_add_bf16),
 	[29] = MISSING(ds_write_addtid_b32),
 	[30] = E(ds_write_b8),
 	[31] = E(ds_write_b16),
@@ -511,6 +519,8 @@ const struct gcn_entry gcn_ds[256] = {
 	[156] = MISSING(ds_gws_sema_p),
 	[157] = E(ds_gws_barrier),
 	[182] = MISSING(ds_read_addtid_b32),
+	[183] = GFX942(ds_pk_add_rtn_f16),
+	[184] = GFX942(ds_pk_add_rtn_bf16),
 	[189] = MISSING(ds_consume),
 	[190] = MISSING(ds_append),
 	[222] = E(ds_write_b96),

@@ -20,11 +20,13 @@ static void addresses(struct gcn_wave *w, const struct gcn_inst *i, struct memor
 
 	a->active = gcn_exec(w);
 	if (i->sdst == SEG_SCRATCH) {
-		/* the offset is a vector register or a scalar one, never both */
-		uint32_t base = i->src[2] != SADDR_NONE ? w->sgpr[i->src[2]] : 0;
+		/* the offset is a vector register or a scalar one; on gfx942 both, one or none */
+		bool scalar = i->src[2] != SADDR_NONE;
+		bool vector = w->run->arch->own_scratch ? i->word[0] >> 13 & 1 : !scalar;
+		uint32_t base = (scalar ? w->sgpr[i->src[2]] : 0) + (uint32_t)imm;
 
 		for (unsigned int l = 0; l < GCN_LANES; l++)
-			a->addr[l] = (i->src[2] != SADDR_NONE ? base : lo[l]) + (uint32_t)imm;
+			a->addr[l] = (vector ? lo[l] : 0) + base;
 	} else if (i->sdst == SEG_GLOBAL && i->src[2] != SADDR_NONE) {
 		uint64_t base = gcn_get64(w, i->src[2]) + imm;
 
@@ -88,7 +90,7 @@ static void in_global(struct gcn_wave *w, const struct gcn_inst *i, struct memor
 		memory_store(w, a, i->src[1] - GCN_SRC_VGPR, form);
 	else
 		memory_load(w, a, i->dst, form);
-	if (!a->write && i->word[0] >> 16 & 1 && a->active)
+	if (!a->write && memory_may_poll(i) && a->active)
 		memory_polled(w, a->addr[__builtin_ctzll(a->active)]);
 }
 
@@ -123,6 +125,29 @@ static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byte
 		a.active = scratch;
 		in_scratch(w, i, &a, form);
 	}
+}
+
+/* Loads that write a dword for each lane into LDS, one after the other from M0 and the
+ * instruction's offset on, which the address has, too. */
+static void to_lds(struct gcn_wave *w, const struct gcn_inst *i, unsigned int bytes,
+		   enum memory_form form)
+{
+	uint32_t to = (w->sgpr[GCN_REG_M0] & 0x3fffc) + (uint32_t)i->imm;
+	struct gcn_inst load = *i;
+	gcn_row kept;
+
+	/* by way of a row behind the registers */
+	load.dst = GCN_VGPR_ROWS - 1;
+	memcpy(kept, w->vgpr[load.dst], sizeof(kept));
+	move(w, &load, bytes, form, false);
+	for (uint64_t left = w->run->status == GCN_RUNNING ? gcn_exec(w) : 0; left;) {
+		unsigned int l = memory_next(&left);
+		unsigned char *p = memory_lds(w, to + l * 4, 4);
+
+		if (p)
+			memory_put32(p, w->vgpr[load.dst][l]);
+	}
+	memcpy(w->vgpr[load.dst], kept, sizeof(kept));
 }
 
 /* The host address of this lane's atomic; NULL: none, and the wave was stopped unless it is outside
@@ -203,6 +228,11 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *i, enum atomic_op 
 	{                                                                                          \
 		move(w, i, bytes, form, true);                                                     \
 	}
+#define TO_LDS(name, bytes, form)                                                                  \
+	static void flat_load_lds_##name(struct gcn_wave *w, const struct gcn_inst *i)             \
+	{                                                                                          \
+		to_lds(w, i, bytes, form);                                                         \
+	}
 #define ATOMIC_ONE(name, op, bytes)                                                                \
 	static void flat_atomic_##name(struct gcn_wave *w, const struct gcn_inst *i)               \
 	{                                                                                          \
@@ -232,6 +262,11 @@ LOAD(flat_load_sbyte_d16, 1, MEMORY_I8_LO)
 LOAD(flat_load_sbyte_d16_hi, 1, MEMORY_I8_HI)
 LOAD(flat_load_short_d16, 2, MEMORY_16_LO)
 LOAD(flat_load_short_d16_hi, 2, MEMORY_16_HI)
+TO_LDS(ubyte, 1, MEMORY_U8)
+TO_LDS(sbyte, 1, MEMORY_I8)
+TO_LDS(ushort, 2, MEMORY_U16)
+TO_LDS(sshort, 2, MEMORY_I16)
+TO_LDS(dword, 4, MEMORY_PLAIN)
 STORE(flat_store_byte, 1, MEMORY_U8)
 STORE(flat_store_byte_d16_hi, 1, MEMORY_U8_HI)
 STORE(flat_store_short, 2, MEMORY_U16)
@@ -256,6 +291,7 @@ ATOMIC(dec, ATOMIC_DEC)
 
 ATOMIC_ONE(add_f32, ATOMIC_ADD_F, 4)
 ATOMIC_ONE(pk_add_f16, ATOMIC_PK_ADD_F16, 4)
+ATOMIC_ONE(pk_add_bf16, ATOMIC_PK_ADD_BF16, 4)
 ATOMIC_ONE(add_f64, ATOMIC_ADD_F, 8)
 ATOMIC_ONE(min_f64, ATOMIC_MIN_F, 8)
 ATOMIC_ONE(max_f64, ATOMIC_MAX_F, 8)
@@ -267,7 +303,15 @@ ATOMIC_ONE(max_f64, ATOMIC_MAX_F, 8)
 	}
 #define GFX90A(name)                                                                               \
 	{                                                                                          \
-#name, name, GCN_FLAT_WR, .only = GCN_ONLY_GFX90A                                  \
+#name, name, GCN_FLAT_WR, .only = GCN_SINCE_GFX90A                                 \
+	}
+#define TO_LDS_OF(name)                                                                            \
+	{                                                                                          \
+#name, name, GCN_FLAT_RD, .only = GCN_ONLY_GFX942                                  \
+	}
+#define GFX942(name)                                                                               \
+	{                                                                                          \
+#name, name, GCN_FLAT_WR, .only = GCN_ONLY_GFX942                                  \
 	}
 #define WR(name)                                                                                   \
 	{                                                                                          \
@@ -275,31 +319,63 @@ ATOMIC_ONE(max_f64, ATOMIC_MAX_F, 8)
 	}
 
 const struct gcn_entry gcn_flat[128] = {
-	[16] = RD(flat_load_ubyte),	    [17] = RD(flat_load_sbyte),
-	[18] = RD(flat_load_ushort),	    [19] = RD(flat_load_sshort),
-	[20] = RD(flat_load_dword),	    [21] = RD(flat_load_dwordx2),
-	[22] = RD(flat_load_dwordx3),	    [23] = RD(flat_load_dwordx4),
-	[24] = WR(flat_store_byte),	    [25] = WR(flat_store_byte_d16_hi),
-	[26] = WR(flat_store_short),	    [27] = WR(flat_store_short_d16_hi),
-	[28] = WR(flat_store_dword),	    [29] = WR(flat_store_dwordx2),
-	[30] = WR(flat_store_dwordx3),	    [31] = WR(flat_store_dwordx4),
-	[32] = RD(flat_load_ubyte_d16),	    [33] = RD(flat_load_ubyte_d16_hi),
-	[34] = RD(flat_load_sbyte_d16),	    [35] = RD(flat_load_sbyte_d16_hi),
-	[36] = RD(flat_load_short_d16),	    [37] = RD(flat_load_short_d16_hi),
-	[64] = WR(flat_atomic_swap),	    [65] = WR(flat_atomic_cmpswap),
-	[66] = WR(flat_atomic_add),	    [67] = WR(flat_atomic_sub),
-	[68] = WR(flat_atomic_smin),	    [69] = WR(flat_atomic_umin),
-	[70] = WR(flat_atomic_smax),	    [71] = WR(flat_atomic_umax),
-	[72] = WR(flat_atomic_and),	    [73] = WR(flat_atomic_or),
-	[74] = WR(flat_atomic_xor),	    [75] = WR(flat_atomic_inc),
-	[77] = GFX90A(flat_atomic_add_f32), [78] = GFX90A(flat_atomic_pk_add_f16),
-	[79] = GFX90A(flat_atomic_add_f64), [80] = GFX90A(flat_atomic_min_f64),
-	[81] = GFX90A(flat_atomic_max_f64), [76] = WR(flat_atomic_dec),
-	[96] = WR(flat_atomic_swap_x2),	    [97] = WR(flat_atomic_cmpswap_x2),
-	[98] = WR(flat_atomic_add_x2),	    [99] = WR(flat_atomic_sub_x2),
-	[100] = WR(flat_atomic_smin_x2),    [101] = WR(flat_atomic_umin_x2),
-	[102] = WR(flat_atomic_smax_x2),    [103] = WR(flat_atomic_umax_x2),
-	[104] = WR(flat_atomic_and_x2),	    [105] = WR(flat_atomic_or_x2),
-	[106] = WR(flat_atomic_xor_x2),	    [107] = WR(flat_atomic_inc_x2),
+	[16] = RD(flat_load_ubyte),
+	[17] = RD(flat_load_sbyte),
+	[18] = RD(flat_load_ushort),
+	[19] = RD(flat_load_sshort),
+	[20] = RD(flat_load_dword),
+	[21] = RD(flat_load_dwordx2),
+	[22] = RD(flat_load_dwordx3),
+	[23] = RD(flat_load_dwordx4),
+	[24] = WR(flat_store_byte),
+	[25] = WR(flat_store_byte_d16_hi),
+	[26] = WR(flat_store_short),
+	[27] = WR(flat_store_short_d16_hi),
+	[28] = WR(flat_store_dword),
+	[29] = WR(flat_store_dwordx2),
+	[30] = WR(flat_store_dwordx3),
+	[31] = WR(flat_store_dwordx4),
+	[32] = RD(flat_load_ubyte_d16),
+	[33] = RD(flat_load_ubyte_d16_hi),
+	[34] = RD(flat_load_sbyte_d16),
+	[35] = RD(flat_load_sbyte_d16_hi),
+	[36] = RD(flat_load_short_d16),
+	[37] = RD(flat_load_short_d16_hi),
+	[38] = TO_LDS_OF(flat_load_lds_ubyte),
+	[39] = TO_LDS_OF(flat_load_lds_sbyte),
+	[40] = TO_LDS_OF(flat_load_lds_ushort),
+	[41] = TO_LDS_OF(flat_load_lds_sshort),
+	[42] = TO_LDS_OF(flat_load_lds_dword),
+	[64] = WR(flat_atomic_swap),
+	[65] = WR(flat_atomic_cmpswap),
+	[66] = WR(flat_atomic_add),
+	[67] = WR(flat_atomic_sub),
+	[68] = WR(flat_atomic_smin),
+	[69] = WR(flat_atomic_umin),
+	[70] = WR(flat_atomic_smax),
+	[71] = WR(flat_atomic_umax),
+	[72] = WR(flat_atomic_and),
+	[73] = WR(flat_atomic_or),
+	[74] = WR(flat_atomic_xor),
+	[75] = WR(flat_atomic_inc),
+	[77] = GFX90A(flat_atomic_add_f32),
+	[78] = GFX90A(flat_atomic_pk_add_f16),
+	[79] = GFX90A(flat_atomic_add_f64),
+	[80] = GFX90A(flat_atomic_min_f64),
+	[82] = GFX942(flat_atomic_pk_add_bf16),
+	[81] = GFX90A(flat_atomic_max_f64),
+	[76] = WR(flat_atomic_dec),
+	[96] = WR(flat_atomic_swap_x2),
+	[97] = WR(flat_atomic_cmpswap_x2),
+	[98] = WR(flat_atomic_add_x2),
+	[99] = WR(flat_atomic_sub_x2),
+	[100] = WR(flat_atomic_smin_x2),
+	[101] = WR(flat_atomic_umin_x2),
+	[102] = WR(flat_atomic_smax_x2),
+	[103] = WR(flat_atomic_umax_x2),
+	[104] = WR(flat_atomic_and_x2),
+	[105] = WR(flat_atomic_or_x2),
+	[106] = WR(flat_atomic_xor_x2),
+	[107] = WR(flat_atomic_inc_x2),
 	[108] = WR(flat_atomic_dec_x2),
 };

@@ -76,12 +76,21 @@ struct gcn_stop {
 	uint64_t addr;
 	uint32_t word[2];
 	uint32_t group[3], wave;
-	char text[96];	 /* the instruction, disassembled */
+	char text[128];	 /* the instruction, disassembled */
 	const char *why; /* it is illegal though it exists; NULL: no such reason */
 };
 
 /* Types of the matrices of v_mfma_*, and how many operations are one of the counts of them. */
-enum mfma_type { MFMA_F32, MFMA_F16, MFMA_BF16, MFMA_I8, MFMA_F64, GCN_MFMA_NR };
+enum mfma_type {
+	MFMA_F32,
+	MFMA_F16,
+	MFMA_BF16,
+	MFMA_I8,
+	MFMA_F64,
+	MFMA_F8,
+	MFMA_XF32,
+	GCN_MFMA_NR
+};
 #define GCN_MFMA_MOPS 512
 /* Kinds of vector instructions: additions, multiplications, fused ones and transcendental ones of
  * 16, 32, 64 bits; integers of 32 and 64; conversions. */

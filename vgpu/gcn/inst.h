@@ -142,6 +142,9 @@ extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_so
 extern const struct gcn_entry gcn_smem[256], gcn_ds[256], gcn_flat[128], gcn_mubuf[128],
 	gcn_mimg[128];
 
+/* Of gcn_mubuf: one of gfx942 has another instruction's number. */
+const struct gcn_entry *gcn_mubuf_entry(const struct gcn_inst *i);
+
 /* Decodes the instruction of an architecture at `code`, of which `nr` words may be read (1 to 3).
  * An instruction that does not exist, or is not implemented, decodes too: running it stops the
  * wave. */

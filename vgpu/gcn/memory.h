@@ -124,6 +124,12 @@ void memory_store(struct gcn_wave *w, const struct memory_access *a, unsigned in
 /* repetitions of a load before its wave gives way to others */
 #define GCN_POLLS 16
 
+/* Whether a flat or global load reads what others write meanwhile: GLC, or SC0 or SC1 of gfx942. */
+static inline bool memory_may_poll(const struct gcn_inst *i)
+{
+	return (i->word[0] >> 16 | i->word[0] >> 25) & 1;
+}
+
 /* A load that may be part of a loop that waits. */
 void memory_polled(struct gcn_wave *w, uint64_t addr);
 
@@ -165,6 +171,7 @@ enum atomic_op {
 	ATOMIC_MAX_F,
 	ATOMIC_CMPSWAP_F,
 	ATOMIC_PK_ADD_F16,
+	ATOMIC_PK_ADD_BF16,
 };
 
 /* One read-modify-write, atomic for the host, too; returns the old value. `p` is aligned. data2 is

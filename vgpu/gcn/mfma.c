@@ -9,46 +9,25 @@
  *            in the next group; blocks after each other in the registers. Blocks of 4 x 4 are the
  *            groups themselves. Of doubles a lane holds every fourth row.
  *
- * EXEC is ignored. Denormals of half floats and bfloat16, and of their results, are zero, as on
- * MI200; those of single and double precision are kept. MODE is ignored.
+ * Of a sparse A, and of the B with it, the steps of k are in halves if a lane has 8 elements of A:
+ * its first four are of the first half. A lane's indices are those of its elements.
+ *
+ * EXEC is ignored. On gfx90a denormals of half floats and bfloat16, and of their results, are zero,
+ * those of single and double precision are kept, and MODE is ignored. On gfx942 they are all kept,
+ * but for A and B of single precision, where MODE decides. XF32 is single precision whose fraction
+ * is rounded to 10 bits, to the nearest; the hardware's sums may have other roundings.
  */
 #include "mfma.h"
 
 #include <math.h>
 #include <stddef.h>
 
+#include "fp8.h"
 #include "valu.h"
 #include "valu_math.h"
 
-static const struct gcn_mfma table[] = {
-	{ "v_mfma_f32_32x32x1f32", 64, MFMA_F32, 32, 1, 2, 1, 64 },
-	{ "v_mfma_f32_16x16x1f32", 65, MFMA_F32, 16, 1, 4, 1, 32 },
-	{ "v_mfma_f32_4x4x1f32", 66, MFMA_F32, 4, 1, 16, 1, 8 },
-	{ "v_mfma_f32_32x32x2f32", 68, MFMA_F32, 32, 2, 1, 1, 64 },
-	{ "v_mfma_f32_16x16x4f32", 69, MFMA_F32, 16, 4, 1, 1, 32 },
-	{ "v_mfma_f32_32x32x4f16", 72, MFMA_F16, 32, 4, 2, 4, 64 },
-	{ "v_mfma_f32_16x16x4f16", 73, MFMA_F16, 16, 4, 4, 4, 32 },
-	{ "v_mfma_f32_4x4x4f16", 74, MFMA_F16, 4, 4, 16, 4, 8 },
-	{ "v_mfma_f32_32x32x8f16", 76, MFMA_F16, 32, 8, 1, 4, 64 },
-	{ "v_mfma_f32_16x16x16f16", 77, MFMA_F16, 16, 16, 1, 4, 32 },
-	{ "v_mfma_i32_32x32x4i8", 80, MFMA_I8, 32, 4, 2, 4, 64 },
-	{ "v_mfma_i32_16x16x4i8", 81, MFMA_I8, 16, 4, 4, 4, 32 },
-	{ "v_mfma_i32_4x4x4i8", 82, MFMA_I8, 4, 4, 16, 4, 8 },
-	{ "v_mfma_i32_32x32x8i8", 84, MFMA_I8, 32, 8, 1, 4, 64 },
-	{ "v_mfma_i32_16x16x16i8", 85, MFMA_I8, 16, 16, 1, 4, 32 },
-	{ "v_mfma_f32_32x32x4bf16_1k", 99, MFMA_BF16, 32, 4, 2, 4, 64 },
-	{ "v_mfma_f32_16x16x4bf16_1k", 100, MFMA_BF16, 16, 4, 4, 4, 32 },
-	{ "v_mfma_f32_4x4x4bf16_1k", 101, MFMA_BF16, 4, 4, 16, 4, 8 },
-	{ "v_mfma_f32_32x32x8bf16_1k", 102, MFMA_BF16, 32, 8, 1, 4, 64 },
-	{ "v_mfma_f32_16x16x16bf16_1k", 103, MFMA_BF16, 16, 16, 1, 4, 32 },
-	{ "v_mfma_f32_32x32x2bf16", 104, MFMA_BF16, 32, 2, 2, 2, 64 },
-	{ "v_mfma_f32_16x16x2bf16", 105, MFMA_BF16, 16, 2, 4, 2, 32 },
-	{ "v_mfma_f32_4x4x2bf16", 107, MFMA_BF16, 4, 2, 16, 2, 8 },
-	{ "v_mfma_f32_32x32x4bf16", 108, MFMA_BF16, 32, 4, 1, 2, 64 },
-	{ "v_mfma_f32_16x16x8bf16", 109, MFMA_BF16, 16, 8, 1, 2, 32 },
-	{ "v_mfma_f64_16x16x4f64", 110, MFMA_F64, 16, 4, 1, 1, 32 },
-	{ "v_mfma_f64_4x4x4f64", 111, MFMA_F64, 4, 4, 4, 1, 16 },
-};
+/* MODE: denormal sources of single precision are kept */
+#define MODE_KEEPS_DENORMS 0x10u
 
 static unsigned int cbsz(const struct gcn_inst *i)
 {
@@ -95,22 +74,55 @@ static unsigned int in_lane(const struct gcn_mfma *m, unsigned int block, unsign
 	return at + m->size * (block + m->blocks * (k / m->per_lane));
 }
 
-/* Element `n` of a lane's part of A or B: a float's, a double's or an integer's bits. */
-static uint32_t element(const struct gcn_wave *w, const struct gcn_mfma *m, unsigned int reg,
+static unsigned int bits_of(const struct gcn_mfma *m)
+{
+	switch (m->type) {
+	case MFMA_I8:
+	case MFMA_F8:
+		return 8;
+	case MFMA_F16:
+	case MFMA_BF16:
+		return 16;
+	default:
+		return m->type == MFMA_F64 ? 64 : 32;
+	}
+}
+
+/* denormals of the short types are zero */
+static bool flushes(const struct gcn_inst *i)
+{
+	return i->arch == GCN_GFX90A && (i->mfma->type == MFMA_F16 || i->mfma->type == MFMA_BF16);
+}
+
+static uint32_t xf32(uint32_t v)
+{
+	bool number = (v & 0x7f800000) != 0x7f800000;
+
+	return number ? (v + 0xfff + (v >> 13 & 1)) & ~0x1fffu : v;
+}
+
+/* Element `n` of a lane's part of A (source 0) or B: a float's or an integer's bits. */
+static uint32_t element(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int source,
 			unsigned int lane, unsigned int n)
 {
-	unsigned int bits = m->type == MFMA_F32 ? 32 : m->type == MFMA_I8 ? 8 : 16;
+	const struct gcn_mfma *m = i->mfma;
+	unsigned int bits = bits_of(m), reg = i->src[source] - GCN_SRC_VGPR;
 	uint32_t v = w->vgpr[reg + n * bits / 32][lane] >> n * bits % 32;
 
 	switch (m->type) {
 	case MFMA_F16:
-		return f32_bits(f16_from(flush_f16(v & 0xffff)));
+		v &= 0xffff;
+		return f32_bits(f16_from(flushes(i) ? flush_f16(v) : v));
 	case MFMA_BF16:
-		return flush_f32(v << 16);
+		return flushes(i) ? flush_f32(v << 16) : v << 16;
 	case MFMA_I8:
 		return (uint32_t)(int32_t)(int8_t)v;
+	case MFMA_F8:
+		return f32_bits(fp8_to_f32(v & 255, m->bf8 >> source & 1 ? &fp8_e5m2 : &fp8_e4m3));
+	case MFMA_XF32:
+		return xf32(v);
 	default:
-		return v;
+		return i->arch != GCN_GFX90A && !(w->mode & MODE_KEEPS_DENORMS) ? flush_f32(v) : v;
 	}
 }
 
@@ -132,13 +144,13 @@ static void load_in(const struct gcn_wave *w, const struct gcn_inst *i, unsigned
 			for (unsigned int row = 0; row < m->size; row++, at++) {
 				unsigned int lane = in_lane(m, block, k, row);
 
-				if (source)
+				if (source && m->type != MFMA_F64)
 					lane = b_lane(blgp(i), lane);
 				if (m->type == MFMA_F64)
 					to->f64[at] = element_f64(w, reg, lane);
 				else
-					to->i32[at] =
-						(int32_t)element(w, m, reg, lane, k % m->per_lane);
+					to->i32[at] = (int32_t)element(w, i, source, lane,
+								       k % m->per_lane);
 			}
 		}
 	}
@@ -189,6 +201,46 @@ static void move_out(struct gcn_wave *w, const struct gcn_mfma *m, unsigned int 
 	}
 }
 
+/* Elements of A or B that a lane has of one half of k, and their number in the lane; k counts the
+ * elements that there are. */
+static unsigned int sparse_in_lane(const struct gcn_mfma *m, unsigned int per_half,
+				   unsigned int nr_k, unsigned int k, unsigned int *n)
+{
+	unsigned int halves = m->per_lane / 4, of_half = nr_k / halves;
+
+	*n = k / of_half * per_half + k % per_half;
+	return k % of_half / per_half;
+}
+
+/* A's elements with the rows of B that they are multiplied with, and B. */
+static void load_sparse(const struct gcn_wave *w, const struct gcn_inst *i, union mfma_in *a,
+			uint8_t *at, union mfma_in *b)
+{
+	const struct gcn_mfma *m = i->mfma;
+	unsigned int index = i->src[2] - GCN_SRC_VGPR, first = 0, n;
+
+	/* a register has the indices of four, or two, instructions */
+	if (!(cbsz(i) & 3))
+		first = m->per_lane == 4 ? (abid(i) & 3) * 8 : (abid(i) & 1) * 16;
+	for (unsigned int k = 0; k < m->k / 2u; k++) {
+		unsigned int group = sparse_in_lane(m, 4, m->k / 2u, k, &n);
+
+		for (unsigned int row = 0; row < m->size; row++) {
+			unsigned int lane = row + m->size * group;
+			uint32_t which = w->vgpr[index][lane] >> (first + 2 * n) & 3;
+
+			a->i32[k * m->size + row] = (int32_t)element(w, i, 0, lane, n);
+			at[k * m->size + row] = (uint8_t)(k / 2 * 4 + which);
+		}
+	}
+	for (unsigned int k = 0; k < m->k; k++) {
+		unsigned int group = sparse_in_lane(m, 8, m->k, k, &n);
+
+		for (unsigned int l = 0; l < m->size; l++)
+			b->i32[k * m->size + l] = (int32_t)element(w, i, 1, l + m->size * group, n);
+	}
+}
+
 static unsigned int nr_out(const struct gcn_mfma *m)
 {
 	return m->size * m->size * m->blocks;
@@ -204,23 +256,51 @@ static void load_constant(const struct gcn_wave *w, const struct gcn_inst *i, un
 	}
 }
 
-/* NaNs as the other instructions give them; denormals of the short types are zero. */
-static void finish(const struct gcn_mfma *m, union mfma_out *d)
+/* NaNs as the other instructions give them. */
+static void finish(const struct gcn_inst *i, union mfma_out *d)
 {
+	const struct gcn_mfma *m = i->mfma;
+
 	for (unsigned int n = 0; n < nr_out(m) && m->type != MFMA_I8; n++) {
 		if (m->type == MFMA_F64 && isnan(d->f64[n]))
 			d->f64[n] = f64_from(0x7ff8000000000000);
 		else if (m->type != MFMA_F64 && isnan(d->f32[n]))
 			d->f32[n] = f32_from(0x7fc00000);
-		else if (m->type == MFMA_F16 || m->type == MFMA_BF16)
+		else if (flushes(i))
 			d->f32[n] = f32_from(flush_f32(f32_bits(d->f32[n])));
 	}
 }
 
+static const struct mfma_math *math_of_host(void)
+{
+	return GCN_MOST >= GCN_AVX2 && valu_has_v3() ? &mfma_math_v3 : &mfma_math_base;
+}
+
+static void count(struct gcn_wave *w, const struct gcn_mfma *m)
+{
+	w->run->mfma[m->type]++;
+	/* two for each product and sum */
+	w->run->mfma_mops[m->type] += nr_out(m) * m->k * 2 / GCN_MFMA_MOPS;
+	w->run->mfma_cycles += m->cycles;
+}
+
+/* gfx942: of doubles, bits of BLGP negate A, B and C. */
+static void negate(const struct gcn_inst *i, union mfma_in *a, union mfma_in *b, union mfma_out *c)
+{
+	const struct gcn_mfma *m = i->mfma;
+	unsigned int nr = m->size * m->k * m->blocks, bits = blgp(i);
+
+	for (unsigned int n = 0; n < nr && bits & 3; n++) {
+		a->f64[n] = bits & 1 ? -a->f64[n] : a->f64[n];
+		b->f64[n] = bits & 2 ? -b->f64[n] : b->f64[n];
+	}
+	for (unsigned int n = 0; n < nr_out(m) && bits & 4; n++)
+		c->f64[n] = -c->f64[n];
+}
+
 static void run(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	const struct mfma_math *math = GCN_MOST >= GCN_AVX2 && valu_has_v3() ? &mfma_math_v3 :
-									       &mfma_math_base;
+	const struct mfma_math *math = math_of_host();
 	const struct gcn_mfma *m = i->mfma;
 	union mfma_in a, b;
 	union mfma_out d;
@@ -231,53 +311,95 @@ static void run(struct gcn_wave *w, const struct gcn_inst *i)
 		move_out(w, m, i->src[2] - GCN_SRC_VGPR, &d, false);
 	else
 		load_constant(w, i, &d);
-	if (m->type == MFMA_F16 || m->type == MFMA_BF16) {
+	if (flushes(i)) {
 		for (unsigned int n = 0; n < nr_out(m); n++)
 			d.f32[n] = f32_from(flush_f32(f32_bits(d.f32[n])));
 	}
-	if (m->type == MFMA_F64)
+	if (m->type == MFMA_F64) {
+		negate(i, &a, &b, &d);
 		math->f64(m, a.f64, b.f64, d.f64);
-	else if (m->type == MFMA_I8)
+	} else if (m->type == MFMA_I8) {
 		math->i32(m, a.i32, b.i32, d.i32);
-	else
+	} else {
 		math->f32(m, a.f32, b.f32, d.f32);
-	finish(m, &d);
+	}
+	finish(i, &d);
 	move_out(w, m, i->dst, &d, true);
-	w->run->mfma[m->type]++;
-	/* two for each product and sum */
-	w->run->mfma_mops[m->type] += nr_out(m) * m->k * 2 / GCN_MFMA_MOPS;
-	w->run->mfma_cycles += m->cycles;
+	count(w, m);
 }
 
-static bool is_aligned(const struct gcn_mfma *m, const struct gcn_inst *i)
+/* D is C, too. */
+static void run_sparse(struct gcn_wave *w, const struct gcn_inst *i)
 {
-	unsigned int odd = i->dst | (i->src[2] >= GCN_SRC_VGPR ? i->src[2] : 0);
+	const struct mfma_math *math = math_of_host();
+	const struct gcn_mfma *m = i->mfma;
+	uint8_t at[32 * 16];
+	union mfma_in a, b;
+	union mfma_out d;
 
+	load_sparse(w, i, &a, at, &b);
+	move_out(w, m, i->dst, &d, false);
+	if (m->type == MFMA_I8)
+		math->sparse_i32(m, a.i32, at, b.i32, d.i32);
+	else
+		math->sparse_f32(m, a.f32, at, b.f32, d.f32);
+	finish(i, &d);
+	move_out(w, m, i->dst, &d, true);
+	count(w, m);
+}
+
+static bool is_aligned(const struct gcn_inst *i)
+{
+	const struct gcn_mfma *m = i->mfma;
 	/* C and D are never a single register */
-	if (m->type == MFMA_F64 || (m->per_lane == 4 && m->type != MFMA_I8))
+	unsigned int odd = i->dst | (i->src[2] >= GCN_SRC_VGPR && !m->sparse ? i->src[2] : 0);
+
+	if (m->per_lane * bits_of(m) > 32)
 		odd |= i->src[0] | i->src[1];
 	return !(odd & 1);
+}
+
+static const struct gcn_mfma *find(const struct gcn_inst *i)
+{
+	const struct mfma_table *t = i->arch == GCN_GFX942 ? &mfma_gfx942 : &mfma_gfx90a;
+
+	for (unsigned int n = 0; n < t->nr; n++) {
+		if (t->ops[n].op == i->op)
+			return &t->ops[n];
+	}
+	return NULL;
+}
+
+bool mfma_is_sparse(const struct gcn_inst *i)
+{
+	const struct gcn_mfma *m = find(i);
+
+	return m && m->sparse;
 }
 
 /* an instruction has one or the other, and its name is read without knowing which */
 _Static_assert(!offsetof(struct gcn_mfma, name) && !offsetof(struct gcn_valu, name),
 	       "names come first");
 
+static bool is_register(unsigned int code)
+{
+	return code >= GCN_SRC_VGPR;
+}
+
 void mfma_bind(struct gcn_inst *i)
 {
+	const struct gcn_mfma *m = i->mfma = find(i);
+
 	i->run = gcn_run_illegal;
-	for (unsigned int n = 0; n < sizeof(table) / sizeof(table[0]); n++) {
-		if (table[n].op == i->op)
-			i->mfma = &table[n];
-	}
-	/* A and B are registers, C may be a constant */
-	if (!i->mfma || i->src[0] < GCN_SRC_VGPR || i->src[1] < GCN_SRC_VGPR || i->src[2] < 128 ||
-	    (i->src[2] > 248 && i->src[2] < GCN_SRC_VGPR))
+	/* A, B and indices are registers, C may be a constant */
+	if (!m || !is_register(i->src[0]) || !is_register(i->src[1]) ||
+	    (m->sparse ? !is_register(i->src[2]) : i->src[2] < 128) ||
+	    (i->src[2] > 248 && !is_register(i->src[2])))
 		return;
-	i->run = is_aligned(i->mfma, i) ? run : gcn_run_misaligned;
+	i->run = !is_aligned(i) ? gcn_run_misaligned : m->sparse ? run_sparse : run;
 	/* what they do there is not documented */
-	if (i->mfma->type == MFMA_F64 && (cbsz(i) || abid(i) || blgp(i)))
+	if (m->type == MFMA_F64 && (cbsz(i) || abid(i) || (blgp(i) && i->arch == GCN_GFX90A)))
 		i->run = gcn_run_unimplemented;
-	if (1u << cbsz(i) > i->mfma->blocks)
+	if (!m->sparse && 1u << cbsz(i) > m->blocks)
 		i->run = gcn_run_illegal;
 }

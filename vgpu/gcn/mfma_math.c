@@ -48,4 +48,23 @@ MULTIPLY(float, f32)
 MULTIPLY(double, f64)
 MULTIPLY(int32_t, i32)
 
-const struct mfma_math PASTE(mfma_math, VALU_SUFFIX) = { multiply_f32, multiply_f64, multiply_i32 };
+#define MULTIPLY_SPARSE(type, name)                                                                \
+	static void sparse_##name(const struct gcn_mfma *m, const type *a, const uint8_t *at,      \
+				  const type *b, type *d)                                          \
+	{                                                                                          \
+		for (unsigned int row = 0; row < m->size; row++, d += m->size) {                   \
+			for (unsigned int k = 0; k < m->k / 2u; k++) {                             \
+				type x = a[k * m->size + row];                                     \
+				const type *of_b = b + at[k * m->size + row] * m->size;            \
+				for (unsigned int l = 0; l < m->size; l++)                         \
+					d[l] = FMA_##name(x, of_b[l], d[l]);                       \
+			}                                                                          \
+		}                                                                                  \
+	}
+
+MULTIPLY_SPARSE(float, f32)
+MULTIPLY_SPARSE(int32_t, i32)
+
+const struct mfma_math PASTE(mfma_math, VALU_SUFFIX) = {
+	multiply_f32, multiply_f64, multiply_i32, sparse_f32, sparse_i32,
+};

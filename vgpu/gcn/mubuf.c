@@ -298,7 +298,7 @@ static void nothing(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 #define GFX90A(name)                                                                               \
 	{                                                                                          \
-#name, name, GCN_VMEM_WR, .only = GCN_ONLY_GFX90A                                  \
+#name, name, GCN_VMEM_WR, .only = GCN_SINCE_GFX90A                                 \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
@@ -346,8 +346,9 @@ const struct gcn_entry gcn_mubuf[128] = {
 	[37] = RD(buffer_load_short_d16_hi),
 	[38] = MISSING(buffer_load_format_d16_hi_x),
 	[39] = MISSING(buffer_store_format_d16_hi_x),
-	[40] = { "buffer_wbl2", nothing, GCN_MISC, .only = GCN_ONLY_GFX90A },
+	[40] = { "buffer_wbl2", nothing, GCN_MISC, .only = GCN_SINCE_GFX90A },
 	[41] = { "buffer_invl2", nothing, GCN_MISC, .only = GCN_ONLY_GFX90A },
+	[61] = MISSING(buffer_store_lds_dword),
 	[62] = { "buffer_wbinvl1", nothing, GCN_MISC, .only = 0 },
 	[63] = { "buffer_wbinvl1_vol", nothing, GCN_MISC, .only = 0 },
 	[64] = WR(buffer_atomic_swap),
@@ -382,3 +383,10 @@ const struct gcn_entry gcn_mubuf[128] = {
 	[107] = WR(buffer_atomic_inc_x2),
 	[108] = WR(buffer_atomic_dec_x2),
 };
+
+const struct gcn_entry *gcn_mubuf_entry(const struct gcn_inst *i)
+{
+	static const struct gcn_entry inv = { "buffer_inv", nothing, GCN_MISC, .only = 0 };
+
+	return i->op == 41 && i->arch == GCN_GFX942 ? &inv : &gcn_mubuf[i->op];
+}

@@ -512,7 +512,7 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 			return;                                                                    \
 		}                                                                                  \
 		load(w, &p, i->dst, nr);                                                           \
-		if (i->word[0] >> 16 & 1)                                                          \
+		if (memory_may_poll(i))                                                            \
 			memory_polled(w, p.base + p.off[__builtin_ctzll(p.exec)]);                 \
 	}
 #define GLOBAL_STORE(name, nr)                                                                     \

@@ -124,7 +124,8 @@ static enum gcn_status read_object(struct gcn_run *r)
 		r->nr_agprs = r->nr_agprs < 256 ? r->nr_agprs : 256;
 	}
 	r->nr_vgprs = r->nr_vgprs < 256 ? r->nr_vgprs : 256;
-	r->mode = (rsrc1 >> 12 & 255) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9;
+	r->mode = (rsrc1 >> 12 & 255) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9 |
+		  (rsrc1 >> 26 & 1) << 23;
 	return memory_host(r, r->entry, 4) ? GCN_RUNNING : GCN_BAD_CODE;
 }
 
@@ -249,7 +250,9 @@ static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 	}
 	if (r->rsrc2 >> 10 & 1)
 		w->sgpr[at++] = r->nr_waves | (uint32_t)(w->number == 0) << 31;
-	if (r->rsrc2 & 1)
+	if (r->arch->own_scratch)
+		gcn_set64(w, GCN_REG_FLAT_SCRATCH, r->launch.scratch_base + wave_scratch);
+	else if (r->rsrc2 & 1)
 		w->sgpr[at++] = (uint32_t)wave_scratch;
 }
 

@@ -140,14 +140,14 @@ static void s_memrealtime(struct gcn_wave *w, const struct gcn_inst *i)
 	{                                                                                          \
 #name, NULL, GCN_SMEM_CLASS, .only = 0                                             \
 	}
-#define MISSING_ATOMICS(at, name)                                                                  \
-	[(at)] = MISSING(name##_swap), [(at) + 1] = MISSING(name##_cmpswap),                       \
-	[(at) + 2] = MISSING(name##_add), [(at) + 3] = MISSING(name##_sub),                        \
-	[(at) + 4] = MISSING(name##_smin), [(at) + 5] = MISSING(name##_umin),                      \
-	[(at) + 6] = MISSING(name##_smax), [(at) + 7] = MISSING(name##_umax),                      \
-	[(at) + 8] = MISSING(name##_and), [(at) + 9] = MISSING(name##_or),                         \
-	[(at) + 10] = MISSING(name##_xor), [(at) + 11] = MISSING(name##_inc),                      \
-	[(at) + 12] = MISSING(name##_dec)
+#define MISSING_ATOMICS(at, name, end)                                                             \
+	[(at)] = MISSING(name##_swap##end), [(at) + 1] = MISSING(name##_cmpswap##end),             \
+	[(at) + 2] = MISSING(name##_add##end), [(at) + 3] = MISSING(name##_sub##end),              \
+	[(at) + 4] = MISSING(name##_smin##end), [(at) + 5] = MISSING(name##_umin##end),            \
+	[(at) + 6] = MISSING(name##_smax##end), [(at) + 7] = MISSING(name##_umax##end),            \
+	[(at) + 8] = MISSING(name##_and##end), [(at) + 9] = MISSING(name##_or##end),               \
+	[(at) + 10] = MISSING(name##_xor##end), [(at) + 11] = MISSING(name##_inc##end),            \
+	[(at) + 12] = MISSING(name##_dec##end)
 
 const struct gcn_entry gcn_smem[256] = {
 	[0] = E(s_load_dword),
@@ -182,8 +182,8 @@ const struct gcn_entry gcn_smem[256] = {
 	[39] = MISSING(s_atc_probe_buffer),
 	[40] = NOP(s_dcache_discard),
 	[41] = NOP(s_dcache_discard_x2),
-	MISSING_ATOMICS(64, s_buffer_atomic),
-	MISSING_ATOMICS(96, s_buffer_atomic_x2),
-	MISSING_ATOMICS(128, s_atomic),
-	MISSING_ATOMICS(160, s_atomic_x2),
+	MISSING_ATOMICS(64, s_buffer_atomic, ),
+	MISSING_ATOMICS(96, s_buffer_atomic, _x2),
+	MISSING_ATOMICS(128, s_atomic, ),
+	MISSING_ATOMICS(160, s_atomic, _x2),
 };

@@ -4,7 +4,13 @@
 
 #include "salu.h"
 
-enum { HWREG_MODE = 1, HWREG_HW_ID = 4, HWREG_LDS_ALLOC = 6, HWREG_SH_MEM_BASES = 15 };
+enum {
+	HWREG_MODE = 1,
+	HWREG_HW_ID = 4,
+	HWREG_LDS_ALLOC = 6,
+	HWREG_SH_MEM_BASES = 15,
+	HWREG_XCC_ID = 20,
+};
 
 enum { MSG_INTERRUPT = 1 };
 
@@ -19,6 +25,9 @@ uint32_t hwreg_read(const struct gcn_wave *w, unsigned int id)
 		return (w->run->lds_size / 512) << 12;
 	case HWREG_SH_MEM_BASES:
 		return GCN_SCRATCH_HI >> 16 | (GCN_LDS_HI >> 16) << 16;
+	case HWREG_XCC_ID:
+		/* the hardware's dispatcher deals workgroups to the dies in turn */
+		return (uint32_t)(w->run->number % w->run->arch->nr_xccs);
 	default:
 		return 0;
 	}

@@ -8,6 +8,9 @@
 
 #define ENC_OPS 1024
 
+/* single-precision multiply-adds that are not fused: not on gfx942 */
+enum { OP_MAC_F32 = 22, OP_MAD_LEGACY_F32 = 448, OP_MAD_F32 = 449 };
+
 static const struct gcn_valu *by_op[GCN_ARCH_NR][GCN_ENC_NR][ENC_OPS];
 static const struct row_kind *kind;
 static enum gcn_processor most = GCN_AVX512;
@@ -49,7 +52,7 @@ static void init(void)
 {
 	enum gcn_processor p = processor();
 	const struct valu_table *const *tables = base;
-	const struct valu_table *of_gfx90a = &valu_gfx90a_base;
+	const struct valu_table *of_gfx90a = &valu_gfx90a_base, *of_gfx942 = &valu_gfx942_base;
 
 	if (p > most)
 		p = most;
@@ -59,6 +62,7 @@ static void init(void)
 		kind = &rows_v3;
 		tables = v3;
 		of_gfx90a = &valu_gfx90a_v3;
+		of_gfx942 = &valu_gfx942_v3;
 	}
 #endif
 #if GCN_MOST >= 2
@@ -66,12 +70,17 @@ static void init(void)
 		kind = &rows_v4;
 		tables = v4;
 		of_gfx90a = &valu_gfx90a_v4;
+		of_gfx942 = &valu_gfx942_v4;
 	}
 #endif
 	for (enum gcn_arch_id arch = 0; arch < GCN_ARCH_NR; arch++)
 		add_tables(arch, tables);
-	/* after the others: some of its opcodes are others' on gfx900 */
+	/* after the others: some of their opcodes are others' on earlier architectures */
 	add_tables(GCN_GFX90A, (const struct valu_table *const[]){ of_gfx90a, NULL });
+	add_tables(GCN_GFX942, (const struct valu_table *const[]){ of_gfx90a, of_gfx942, NULL });
+	by_op[GCN_GFX942][GCN_VOP2][OP_MAC_F32] = NULL;
+	by_op[GCN_GFX942][GCN_VOP3][OP_MAD_LEGACY_F32] = NULL;
+	by_op[GCN_GFX942][GCN_VOP3][OP_MAD_F32] = NULL;
 	ready = true;
 }
 

@@ -57,7 +57,8 @@ struct valu_args {
 	uint64_t mask; /* in: carries; out: carries or the comparison's result */
 	uint32_t clamp;
 	uint32_t mode;
-	uint32_t sel; /* VOP3P: op_sel 2:0, op_sel_hi 5:3, neg 8:6, neg_hi 11:9, abs 14:12 */
+	/* VOP3P: op_sel 2:0, op_sel_hi 5:3, neg 8:6, neg_hi 11:9, abs 14:12; VOP3: op_sel 3:0 */
+	uint32_t sel;
 };
 
 typedef void valu_fn(struct valu_args *a);
@@ -85,8 +86,9 @@ struct valu_table {
 extern const struct valu_table valu_int_base, valu_f32_base, valu_f16_base, valu_f64_base,
 	valu_cmp_base;
 extern const struct valu_table valu_int_v3, valu_f32_v3, valu_f16_v3, valu_f64_v3, valu_cmp_v3;
-/* those that gfx90a alone has; some have opcodes of others */
+/* those of gfx90a and later; some have opcodes of others. And those that gfx942 alone has */
 extern const struct valu_table valu_gfx90a_base, valu_gfx90a_v3, valu_gfx90a_v4;
+extern const struct valu_table valu_gfx942_base, valu_gfx942_v3, valu_gfx942_v4;
 
 /* The last enum gcn_processor that is built: test builds have fewer. */
 #ifndef GCN_MOST

@@ -205,9 +205,10 @@ void PASTE(valu_run_any, VALU_SUFFIX)(struct gcn_wave *w, const struct gcn_inst 
 			valu_source(w, i, n, v->src[n], valu_width(v->src[n]), &scratch[n]);
 		a.s[n] = &scratch[n];
 	}
+	a.sel = i->op_sel;
 	if (i->enc == GCN_VOP3P)
-		a.sel = i->op_sel | (uint32_t)i->op_sel_hi << 3 | (uint32_t)i->neg << 6 |
-			(uint32_t)i->neg_hi << 9 | (uint32_t)i->neg_hi << 12;
+		a.sel |= (uint32_t)i->op_sel_hi << 3 | (uint32_t)i->neg << 6 |
+			 (uint32_t)i->neg_hi << 9 | (uint32_t)i->neg_hi << 12;
 	if (round)
 		set_rounding(round);
 	v->fn(&a);

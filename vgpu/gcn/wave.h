@@ -37,7 +37,7 @@ struct gcn_wave {
 	uint32_t sgpr[GCN_SGPRS]; /* by operand code: VCC, M0 and EXEC are in here */
 	uint64_t pc;
 	uint32_t scc;
-	uint32_t mode; /* FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9 */
+	uint32_t mode; /* FP_ROUND 3:0, FP_DENORM 7:4, DX10_CLAMP 8, IEEE 9, FP16_OVFL 23 */
 	bool fp_plain; /* round to nearest, all denormals kept, as on the host */
 	bool idx_on;   /* s_set_gpr_idx_on */
 	uint8_t idx_mode;

@@ -33,7 +33,7 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 			 "run on N virtual GPUs (1): no GPU is needed",
 			 .more = "The real ROCm runtimes run on it, and kernels are executed, unless VGPU_EXEC=off. Times "
 				 "are those of a model, not of a real GPU. VGPU_* variables configure it; VGPU_ARCH is its architecture, gfx900 "
-				 "(default) or gfx90a." },
+				 "(default), gfx90a or gfx942." },
 	[TRACE_SUMMARY] = { 0, "summary", .help = "print the overview of rtl summary at the end",
 			    .more = "On stderr, behind the line that says what was recorded." },
 	[TRACE_FORCE] = { 0, "force", .was = 'f', .help = "overwrite an existing output",

@@ -23,25 +23,26 @@ void vgpu_check_paths(const struct paths *paths)
 
 size_t vgpu_gpus(struct machine_gpu gpus[MACHINE_GPUS_MAX])
 {
-	static const char *const archs[] = { "gfx900", "gfx90a" };
+	static const char *const archs[] = { "gfx900", "gfx90a", "gfx942" };
+	enum { NR = sizeof(archs) / sizeof(archs[0]) };
 	const char *at = childenv_get(environ, "VGPU_ARCH");
-	bool wanted[2] = { false, false };
+	bool wanted[NR] = { false };
 	size_t nr = 0;
 
 	do {
 		size_t n = at ? strcspn(at, ",") : 0, a = 0;
 
-		while (a < 2 && (strlen(archs[a]) != n || strncmp(archs[a], at, n) != 0))
+		while (a < NR && (strlen(archs[a]) != n || strncmp(archs[a], at, n) != 0))
 			a++;
-		if (a == 2) {
+		if (a == NR) {
+			memset(wanted, 0, sizeof(wanted));
 			wanted[0] = true;
-			wanted[1] = false;
 			break;
 		}
 		wanted[a] = true;
 		at = at[n] ? at + n + 1 : NULL;
 	} while (at);
-	for (size_t a = 0; a < 2; a++) {
+	for (size_t a = 0; a < NR; a++) {
 		if (wanted[a])
 			snprintf(gpus[nr++].name, sizeof(gpus[0].name), "%s", archs[a]);
 	}
