@@ -52,6 +52,7 @@
 #include "spool/carry.h"
 #include "spool/rest.h"
 #include "spool/slot.h"
+#include "spool/turns.h"
 
 #define INTENT_SLOT_BITS 20
 #define INTENT_SLOT ((UINT64_C(1) << INTENT_SLOT_BITS) - 1)
@@ -80,7 +81,6 @@ void drain_init(struct drain *d, struct spool_header *header, size_t size, int d
 	d->size = size;
 	d->mapped_here = false;
 	d->self = (uint32_t)getpid();
-	d->scan = 0;
 	d->header_sum = 0;
 	d->punched = 0;
 	d->see = NULL;
@@ -737,11 +737,6 @@ static int64_t resume(struct drain *d, bool final)
 	return 0;
 }
 
-static bool is_wanted(uint32_t state, bool final)
-{
-	return state == SLOT_SEALED || state == SLOT_DRAINING || (final && state == SLOT_OPEN);
-}
-
 int drain_header(struct drain *d)
 {
 	return write_header(d, true);
@@ -770,37 +765,48 @@ static void end_busy(struct drain *d)
 						memory_order_acq_rel, memory_order_acquire);
 }
 
+/* Moves chunks in the order of their numbers, each slot at most once. */
+static int64_t move_all(struct drain *d, bool final, uint64_t max_bytes, uint64_t ahead,
+			int64_t *total)
+{
+	struct turn turns[TURNS], after;
+	uint32_t nr = TURNS, left = d->header->nr_slots;
+	bool is_first = true;
+
+	while (nr == TURNS && left) {
+		nr = turns_find(d->header, final, is_first ? NULL : &after, turns);
+		is_first = false;
+		for (uint32_t i = 0; i < nr && left; i++, left--) {
+			int64_t n;
+
+			if (max_bytes && (uint64_t)*total >= max_bytes)
+				return 0;
+			n = move(d, turns[i].slot, turns[i].state, final);
+			atomic_store_explicit(&d->header->drainer_ns, clock_boot_ns() + ahead,
+					      memory_order_relaxed);
+			if (n < 0)
+				return n;
+			*total += n;
+			after = turns[i];
+		}
+	}
+	return 0;
+}
+
 int64_t drain_run(struct drain *d, bool final, uint64_t max_bytes, uint64_t now_ns)
 {
-	struct spool_header *h = d->header;
 	/* advances the caller's time at the clock's rate */
 	uint64_t ahead = now_ns - clock_boot_ns();
-	uint32_t start = d->scan % (h->nr_slots ? h->nr_slots : 1);
 	int64_t total = 0;
 	int64_t n;
 
 	if (!begin_busy(d, now_ns))
 		return -EBUSY;
 	n = resume(d, final);
-	for (uint32_t i = 0; n >= 0 && i < h->nr_slots; i++) {
-		uint32_t slot = (start + i) % h->nr_slots;
-		/* relaxed: the exchange in move() decides */
-		uint32_t state =
-			atomic_load_explicit(&slot_desc(h, slot)->state, memory_order_relaxed);
-
-		total += n;
-		n = 0;
-		d->scan = slot;
-		if (!is_wanted(state, final))
-			continue;
-		if (max_bytes && (uint64_t)total >= max_bytes)
-			break;
-		n = move(d, slot, state, final);
-		atomic_store_explicit(&h->drainer_ns, clock_boot_ns() + ahead,
-				      memory_order_relaxed);
-	}
 	if (n > 0)
-		total += n;
+		total = n;
+	if (n >= 0)
+		n = move_all(d, final, max_bytes, ahead, &total);
 	if (total > 0) {
 		int err = write_header(d, true);
 
@@ -869,7 +875,7 @@ uint64_t drain_waiting(const struct drain *d, bool open)
 		uint32_t state =
 			atomic_load_explicit(&slot_desc(d->header, i)->state, memory_order_relaxed);
 
-		if (is_wanted(state, open))
+		if (turns_wanted(state, open))
 			total += atomic_load_explicit(&slot_chunk(d->header, i)->committed,
 						      memory_order_relaxed);
 	}

@@ -26,7 +26,6 @@ struct drain {
 	int disk_fd;		     /* disk half, -1 while it could not be opened */
 	bool mapped_here;	     /* mapped by drain_open(), to be unmapped by drain_close() */
 	uint32_t self;		     /* pid of the drainer */
-	uint32_t scan;		     /* slot at which the next scan starts, for fairness */
 	uint64_t token;		     /* the value of header->drainer while this drainer holds it */
 	uint64_t disk_dev, disk_ino; /* identity of the disk half: the program may reuse the
 				      * descriptor number */

@@ -41,10 +41,11 @@
  *     While there is a memory half, its `disk_end` counts: the disk half's lags behind. When the
  *     memory half of a trace that is not closed is lost, valid chunks behind the disk half's
  *     `disk_end` count, too.
- *   - The order of chunks is the order of draining. Records of one chunk are in the order of
- *     writing. No order holds between chunks; a reader must take a string, agent, queue, kernel or
- *     marker record into account wherever it is. Shapes are the exception: they are local to
- *     their chunk and precede their first use.
+ *   - The order of chunks is the order of draining, which a drainer does in the order of their
+ *     sequence numbers, nearly. Records of one chunk are in the order of writing. No order holds
+ *     between chunks; a reader must take a string, agent, queue, kernel or marker record into
+ *     account wherever it is. Shapes are the exception: they are local to their chunk and precede
+ *     their first use.
  *   - A reader skips a record of unknown type by its size and counts it.
  *
  * IN FLIGHT

@@ -111,6 +111,35 @@ TEST(bounded_run_is_fair_to_all_slots)
 	CHECK_EQ_UINT(read_back(false)->nr_records, 90);
 }
 
+/* Freed slots are taken again in another order than they stand in. */
+TEST(chunks_are_in_the_file_in_the_order_of_their_numbers)
+{
+	struct chunk_header chunk;
+	off_t at = 0;
+	uint64_t last = 0;
+	FILE *f;
+	int nr = 0;
+
+	begin();
+	CHECK(drain_take(&drain, now()));
+	for (int i = 0; i < 5; i++) {
+		write_chunks(9 + 17 * i);
+		CHECK(drain_run(&drain, false, 0, now()) > 0);
+	}
+	f = fopen(spool.header->disk_path, "r");
+	CHECK(f != NULL);
+	at = SPOOL_HEADER_SIZE;
+	while (fseek(f, at, SEEK_SET) == 0 && fread(&chunk, sizeof(chunk), 1, f) == 1 &&
+	       chunk.magic == CHUNK_MAGIC) {
+		CHECK(chunk.seq > last);
+		last = chunk.seq;
+		nr++;
+		at += (off_t)(sizeof(chunk) + chunk.committed);
+	}
+	fclose(f);
+	CHECK_EQ_INT(nr, 9 + 26 + 43 + 60 + 77);
+}
+
 TEST(second_drainer_is_refused)
 {
 	begin();
