@@ -509,6 +509,7 @@ class Bench:
         for nr in [100000] if self.quick else [1000000, 10000000]:
             self.convert_size(nr)
         self.convert_calls()
+        jobs.collectives(self)
 
     def convert_size(self, nr):
         label = f"{nr / 1e6:g} M dispatches"

@@ -2,12 +2,15 @@
 /* make_spool.c - writes a raw trace of N dispatches, like that of a training program
  *
  *	make_spool dispatches=1000000 [calls=0] [kernels=120] [shapes=400] [queues=4] [gpus=2]
- *	[layers=16] [noise=0]
+ *	[layers=16] [noise=0] [seed=1] [collectives=0] [begin=0]
  *
  * Written by the recorder itself into RTL_SPOOL_DIR: agents, queues, kernels with mangled names,
  * and dispatches in `layers` ranges to a step. With calls=1 each dispatch has its hipLaunchKernel,
  * with arguments of 8 words; with calls=2 no two of those are the same. With noise=NS each duration
- * is longer by up to NS, always by the same numbers. Nothing runs on a GPU.
+ * is longer by up to NS, always by the same numbers of a seed. With collectives=N there are N
+ * collectives of all GPUs and no dispatches, 20 us apart from the time begin=NS on (0:
+ * now): a GPU comes up to `noise` late, and all end together. Ranks are processes with the same
+ * `begin`. Nothing runs on a GPU.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -24,9 +27,12 @@
 
 #define OP_LAUNCH 100u
 
+#define COLLECTIVE_NS 20000
+
 static uint64_t nr_kernels, nr_shapes, nr_queues, nr_gpus, nr_layers, calls, noise;
 static uint32_t kernel_names[4096];
 static uint32_t tid;
+static uint64_t state; /* of next_noise() */
 static uint64_t now_ns;
 
 static void emit_agents(void)
@@ -64,25 +70,31 @@ static void emit_queues(void)
 	}
 }
 
+/* Returns the number in the string table. */
+static uint32_t emit_kernel(uint32_t i, const char *name)
+{
+	struct event ev = { .kind = EVENT_KERNEL };
+
+	ev.kernel.id = i + 1;
+	ev.kernel.name = bus_string(name, SIZE_MAX);
+	ev.kernel.agent = 1 + i % (uint32_t)nr_gpus;
+	ev.kernel.kernarg_size = 56;
+	ev.kernel.object = 0x7f1000000000 + i * 64u;
+	bus_emit(&ev);
+	return ev.kernel.name;
+}
+
 static void emit_kernels(void)
 {
 	char name[512];
 
 	for (uint32_t i = 0; i < nr_kernels; i++) {
-		struct event ev = { .kind = EVENT_KERNEL };
-
 		snprintf(
 			name, sizeof(name),
 			"_ZN2at6native29vectorized_elementwise_kernelILi%uENS0_13BinaryFunctorIfffNS0_"
 			"15binary_internal10MulFunctorIfEEEENS_6detail5ArrayIPcLi3EEEEEviT0_T1_.kd",
 			i);
-		ev.kernel.id = i + 1;
-		ev.kernel.name = bus_string(name, SIZE_MAX);
-		kernel_names[i] = ev.kernel.name;
-		ev.kernel.agent = 1 + i % (uint32_t)nr_gpus;
-		ev.kernel.kernarg_size = 56;
-		ev.kernel.object = 0x7f1000000000 + i * 64u;
-		bus_emit(&ev);
+		kernel_names[i] = emit_kernel(i, name);
 	}
 }
 
@@ -134,8 +146,6 @@ static void pop(uint64_t marker)
 /* Below `noise`, and as irregular as measured times are. */
 static uint64_t next_noise(void)
 {
-	static uint64_t state = 1;
-
 	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return noise ? (state >> 33) % noise : 0;
 }
@@ -191,8 +201,45 @@ static void emit_dispatch(uint64_t i, uint64_t marker)
 	bus_emit(&ev);
 }
 
+/* The kernels of one collective, on the first queue of each GPU. */
+static void emit_collective(uint64_t i, uint64_t begin_ns)
+{
+	for (uint32_t gpu = 0; gpu < nr_gpus; gpu++) {
+		struct event ev = { .kind = EVENT_DISPATCH };
+		struct event_dispatch *d = &ev.dispatch;
+
+		d->kernel = 1 + gpu;
+		d->queue = gpu;
+		d->tid = tid;
+		d->grid[0] = 4096;
+		d->group[0] = 256;
+		d->grid[1] = d->grid[2] = d->group[1] = d->group[2] = 1;
+		d->packet = i;
+		d->correlation = i * nr_gpus + gpu + 1;
+		d->begin_ns = begin_ns + i * COLLECTIVE_NS + next_noise();
+		d->end_ns = begin_ns + i * COLLECTIVE_NS + noise + 5000;
+		bus_emit(&ev);
+	}
+}
+
+static int make_collectives(uint64_t nr, uint64_t begin_ns)
+{
+	for (uint32_t i = 0; i < nr_gpus; i++)
+		emit_kernel(i, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+			       "(ncclDevKernelArgsStorage<4096ul>).kd");
+	for (uint64_t i = 0; i < nr; i++) {
+		emit_collective(i, begin_ns);
+		if (i * nr_gpus % 256 < nr_gpus)
+			upkeep();
+	}
+	bus_stop();
+	printf("{\"collectives\": %llu}\n", (unsigned long long)nr);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	uint64_t collectives = bench_num(argc, argv, "collectives", 0);
 	uint64_t nr = bench_num(argc, argv, "dispatches", 1000000), marker = 0;
 
 	nr_kernels = bench_num(argc, argv, "kernels", 120);
@@ -202,9 +249,12 @@ int main(int argc, char **argv)
 	nr_layers = bench_num(argc, argv, "layers", 16);
 	calls = bench_num(argc, argv, "calls", 0);
 	noise = bench_num(argc, argv, "noise", 0);
+	state = bench_num(argc, argv, "seed", 1);
 	if (nr_kernels > sizeof(kernel_names) / sizeof(kernel_names[0]))
 		return 2;
 	if (!nr_kernels || !nr_shapes || !nr_queues || !nr_gpus || !nr_layers)
+		return 2;
+	if (collectives && (nr_queues < nr_gpus || noise + 5000 > COLLECTIVE_NS))
 		return 2;
 	env_init();
 	log_init();
@@ -216,6 +266,8 @@ int main(int argc, char **argv)
 	now_ns = clock_now_ns();
 	emit_agents();
 	emit_queues();
+	if (collectives)
+		return make_collectives(collectives, bench_num(argc, argv, "begin", now_ns));
 	emit_kernels();
 	if (calls)
 		emit_op();

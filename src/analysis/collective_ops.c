@@ -30,7 +30,16 @@ struct lane {
 	int64_t kernel_ns, copy_ns, host_ns, longest_ns, longest;
 	int64_t gap_ns, gap_call; /* the longest gap of host_ns; name of the call that ended it */
 	size_t nr_channels[2];
+	/* channel and name of its collective before, which are mostly those of the next one */
+	struct last {
+		bool has_channel, has_name, by_calls;
+		uint64_t channel_key, name_key;
+		size_t channel;
+		uint32_t name;
+	} last;
 };
+
+enum kind { KIND_OTHER = 1, KIND_COPY, KIND_COLLECTIVE };
 
 struct reader {
 	struct query *q;
@@ -47,8 +56,13 @@ struct reader {
 	sqlite3_stmt *text, *launch;
 	struct map mpi; /* ids of names: 1 + enum mpi_kind */
 	struct sorter *calls;
+	/* 1 + number of the lane of each process and GPU up to GPUS; 0: look it up */
+	size_t *quick_lanes;
+	uint64_t kind_key;   /* of kind_of(), which it was called with before, and what it said */
+	enum kind last_kind; /* 0: nothing yet */
 };
 
+enum { GPUS = 16 };
 enum mpi_kind { MPI_OTHER, MPI_ALL, MPI_ROOTED };
 
 /* Columns of an operation. */
@@ -70,7 +84,6 @@ enum {
 	DOMAIN,
 	NR_COLUMNS
 };
-enum kind { KIND_OTHER = 1, KIND_COPY, KIND_COLLECTIVE };
 
 /* ---- names ---- */
 
@@ -87,6 +100,10 @@ static int kind_of(struct reader *r, int64_t name, int64_t type, enum kind *kind
 {
 	uint64_t key = (uint64_t)type << 32 ^ (uint64_t)name, known;
 
+	if (r->last_kind && r->kind_key == key) {
+		*kind = r->last_kind;
+		return 0;
+	}
 	if (!map_get(&r->kinds, key, &known)) {
 		known = kinds_of(&r->copies, name, type) != KINDS_KERNEL ? KIND_COPY :
 			is_collective(r, query_look_up(r->text, name))	 ? KIND_COLLECTIVE :
@@ -94,7 +111,8 @@ static int kind_of(struct reader *r, int64_t name, int64_t type, enum kind *kind
 		if (map_put(&r->kinds, key, known))
 			return query_fail_memory(r->q);
 	}
-	*kind = (enum kind)known;
+	r->kind_key = key;
+	*kind = r->last_kind = (enum kind)known;
 	return 0;
 }
 
@@ -121,10 +139,10 @@ static int number_of_name(struct reader *r, const char *name, uint32_t *number)
 	return 0;
 }
 
-/* Of RCCL's function, or of a kernel. */
-static int name_of(struct reader *r, const char *function, int64_t kernel, uint32_t *number)
+static int look_up_name(struct reader *r, const char *function, int64_t kernel, uint64_t key,
+			uint32_t *number)
 {
-	uint64_t key = function ? (uint64_t)(uintptr_t)function : (uint64_t)kernel, at;
+	uint64_t at;
 	int ret;
 
 	if (map_get(&r->numbers, key, &at)) {
@@ -137,11 +155,27 @@ static int name_of(struct reader *r, const char *function, int64_t kernel, uint3
 	return map_put(&r->numbers, key, *number) ? query_fail_memory(r->q) : 0;
 }
 
+/* Of RCCL's function, or of a kernel, on a lane. */
+static int name_of(struct reader *r, size_t lane, const char *function, int64_t kernel,
+		   uint32_t *number)
+{
+	uint64_t key = function ? (uint64_t)(uintptr_t)function : (uint64_t)kernel;
+	struct last *last = &r->lanes[lane].last;
+	int ret = 0;
+
+	if (!last->has_name || last->name_key != key)
+		ret = look_up_name(r, function, kernel, key, &last->name);
+	last->has_name = !ret;
+	last->name_key = key;
+	*number = last->name;
+	return ret;
+}
+
 /* ---- lanes and channels ---- */
 
-static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
+static int look_up_lane(struct reader *r, const struct query_process *process, const int64_t *row,
+			size_t *lane)
 {
-	const struct query_process *process = query_process_of(r->q, row[ID]);
 	const int64_t id = process ? process->id : 0, both[2] = { id, row[GPU] };
 	uint64_t hash = map_hash(both, sizeof(both)), at;
 	struct collective_lane *shown;
@@ -170,12 +204,28 @@ static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
 	return 0;
 }
 
-static int channel_of(struct reader *r, size_t lane, const struct collective_launch *launch,
-		      int64_t queue, size_t *channel)
+static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
+{
+	const struct query_process *process = query_process_of(r->q, row[ID]);
+	size_t *quick = process && row[GPU] >= 0 && row[GPU] < GPUS ?
+				r->quick_lanes + (process - r->q->processes) * GPUS + row[GPU] :
+				NULL;
+	int ret;
+
+	if (quick && *quick) {
+		*lane = *quick - 1;
+		return 0;
+	}
+	ret = look_up_lane(r, process, row, lane);
+	if (quick && !ret)
+		*quick = *lane + 1;
+	return ret;
+}
+
+static int look_up_channel(struct reader *r, size_t lane, const struct collective_launch *launch,
+			   uint64_t key, size_t *channel)
 {
 	const bool by_calls = launch->comm != 0;
-	/* a handle is used again for another communicator */
-	const uint64_t key = by_calls ? launch->comm ^ launch->id : (uint64_t)queue;
 	const uint64_t all[3] = { lane, by_calls, key };
 	uint64_t hash = map_hash(all, sizeof(all)), at;
 	struct collective_channel *channels;
@@ -206,6 +256,24 @@ static int channel_of(struct reader *r, size_t lane, const struct collective_lau
 	return 0;
 }
 
+static int channel_of(struct reader *r, size_t lane, const struct collective_launch *launch,
+		      int64_t queue, size_t *channel)
+{
+	const bool by_calls = launch->comm != 0;
+	/* a handle is used again for another communicator */
+	const uint64_t key = by_calls ? launch->comm ^ launch->id : (uint64_t)queue;
+	struct last *last = &r->lanes[lane].last;
+	int ret = 0;
+
+	if (!last->has_channel || last->channel_key != key || last->by_calls != by_calls)
+		ret = look_up_channel(r, lane, launch, key, &last->channel);
+	last->has_channel = !ret;
+	last->channel_key = key;
+	last->by_calls = by_calls;
+	*channel = last->channel;
+	return ret;
+}
+
 /* ---- operations ---- */
 
 /* When the call of an operation began; 0: it is not known. */
@@ -213,7 +281,8 @@ static int64_t launch_of(const struct reader *r, const int64_t *row)
 {
 	uint64_t unused;
 
-	return map_get(&r->others, (uint64_t)row[DOMAIN], &unused) ? 0 : row[LAUNCH];
+	return !row[LAUNCH] || map_get(&r->others, (uint64_t)row[DOMAIN], &unused) ? 0 :
+										     row[LAUNCH];
 }
 
 /* What was launched when the GPU had nothing to do came late from the host. */
@@ -305,7 +374,7 @@ static int take_collective(struct reader *r, size_t lane, const int64_t *row, in
 		return ret;
 	e.bytes = launch.bytes;
 	e.channel = (uint32_t)channel;
-	ret = name_of(r, launch.name, row[NAME], &e.name);
+	ret = name_of(r, lane, launch.name, row[NAME], &e.name);
 	return ret ? ret : keep(r, &e);
 }
 
@@ -342,18 +411,20 @@ static void restart(void *arg)
 	r->out->nr_channels = r->nr_lanes = 0;
 	map_clear(&r->lane_index);
 	map_clear(&r->channel_index);
+	memset(r->quick_lanes, 0, r->q->nr_processes * GPUS * sizeof(*r->quick_lanes));
 	collective_calls_restart(r->out->calls);
 }
 
 static int read_ops(struct reader *r)
 {
-	/* the rows of markers and threads have the ids of no call, but those of another program's
-	 * file may */
+	/* The rows of markers and threads have the ids of no call, but those of another program's
+	 * file may. An operation whose times were not measured ends where it begins: flags are
+	 * looked up of those alone. */
 	static const struct timeline_rows ours = {
 		.columns =
 			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, "
-			"coalesce((SELECT K.flags FROM rtl_op_kernel K WHERE K.op_id = O.id), (SELECT C.flags FROM "
-			"rtl_op_copy C WHERE C.op_id = O.id), 0), O.roctxId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, "
+			"CASE WHEN O.\"end\" > O.start THEN 0 ELSE coalesce((SELECT K.flags FROM rtl_op_kernel K WHERE "
+			"K.op_id = O.id), (SELECT C.flags FROM rtl_op_copy C WHERE C.op_id = O.id), 0) END, O.roctxId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, "
 			"A.tid, A.apiName_id, A.domain_id",
 		.by_wall = "O.id",
 		.begin = "O.start",
@@ -452,7 +523,7 @@ static int take_mpi(void *arg, const int64_t *row)
 	if (!ret)
 		ret = channel_of(r, lane, &launch, 0, &channel);
 	if (!ret)
-		ret = name_of(r, NULL, row[M_NAME], &e.name);
+		ret = name_of(r, lane, NULL, row[M_NAME], &e.name);
 	if (ret)
 		return ret;
 	e.channel = (uint32_t)channel;
@@ -481,7 +552,8 @@ static int open_reader(struct reader *r)
 	struct collective_ops *out = r->out;
 	int ret = spill_init(&out->events, sizeof(struct collective_event), EVENTS_BYTES);
 
-	if (ret)
+	r->quick_lanes = alloc_zero(r->q->nr_processes * GPUS + 1, sizeof(*r->quick_lanes));
+	if (ret || !r->quick_lanes)
 		return query_fail_memory(r->q);
 	ret = query_prepare(r->q, &r->text, QUERY_STRING);
 	if (!ret && r->q->ours)
@@ -514,6 +586,7 @@ int collective_ops_read(struct query *q, const regex_t *more, struct collective_
 	map_fini(&r.lane_index);
 	map_fini(&r.channel_index);
 	alloc_free(r.lanes);
+	alloc_free(r.quick_lanes);
 	sqlite3_finalize(r.text);
 	return ret;
 }
