@@ -211,6 +211,27 @@ static int read_map(struct digest *d, struct map *map, const char *sql)
 	return ret;
 }
 
+/* Calls that failed, with their status, and calls inside of others, in one reading of the rows. */
+static int read_odd(struct digest *d, struct map *failed, struct map *inner)
+{
+	sqlite3_stmt *stmt = NULL;
+	int ret = query_prepare(d->q, &stmt,
+				"SELECT api_id, coalesce(status, 0), parent_id FROM rtl_api_data "
+				"WHERE status <> 0 OR parent_id <> 0");
+
+	while (ret == 0 && (ret = query_step(d->q, stmt)) == 1) {
+		uint64_t call = (uint64_t)sqlite3_column_int64(stmt, 0);
+
+		ret = 0;
+		if (sqlite3_column_int64(stmt, 1))
+			ret = map_put(failed, call, (uint64_t)sqlite3_column_int64(stmt, 1));
+		if (ret == 0 && sqlite3_column_int64(stmt, 2))
+			ret = map_put(inner, call, 1);
+	}
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
 /* SQL: calls, without markers and rows that stand for threads. */
 static const struct timeline_rows calls_ours = {
 	.columns = "start, \"end\", id, apiName_id",
@@ -229,11 +250,7 @@ int digest_read_calls(struct digest *d)
 	int ret = 0;
 
 	if (d->q->ours)
-		ret = read_map(d, &c.failed,
-			       "SELECT api_id, status FROM rtl_api_data WHERE status <> 0");
-	if (ret == 0 && d->q->ours)
-		ret = read_map(d, &c.inner,
-			       "SELECT api_id, 1 FROM rtl_api_data WHERE parent_id <> 0");
+		ret = read_odd(d, &c.failed, &c.inner);
 	begin_calls(&c);
 	if (ret == 0)
 		ret = timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_HERE,
@@ -487,11 +504,12 @@ static int add_to_sample(struct sample *s, sqlite3_stmt *row)
 
 int digest_sample(struct digest *d)
 {
-	static const char sql[] =
-		"SELECT O.start, O.end, A.start, A.end, C.stream, O.gpuId FROM (SELECT id, start, end, "
-		"correlation_id, gpuId, description_id FROM rocpd_op WHERE correlation_id <> 0 LIMIT 200000) O "
-		"JOIN rocpd_api A ON A.id = O.correlation_id JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id "
-		"ORDER BY 1";
+#define SAMPLE_OF(launch)                                                                                \
+	"SELECT O.start, O.end, A.start, A.end, C.stream, O.gpuId FROM (SELECT id, start, end, "         \
+	"correlation_id, gpuId, description_id FROM rocpd_op WHERE correlation_id <> 0 LIMIT 200000) O " \
+	"JOIN rocpd_api A ON A.id = O.correlation_id JOIN " launch " ORDER BY 1"
+	const char *sql = d->q->is_compact ? SAMPLE_OF("rtl_launch C ON C.id = A.rtl_launch_id") :
+					     SAMPLE_OF("rocpd_kernelapi C ON C.api_ptr_id = A.id");
 	struct sample s = { .d = d, .until = INT64_MIN, .gpu = -1 };
 	sqlite3_stmt *row = NULL;
 	int ret;

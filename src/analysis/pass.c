@@ -141,6 +141,8 @@ static int read_odd(struct pass *p)
 /* the correlation id of an operation is the id of its call, if calls were recorded at all */
 #define CALL_OURS                                                                                  \
 	" LEFT JOIN rtl_api_data X ON X.api_id = O.correlation_id LEFT JOIN rocpd_api A ON A.id = X.api_id"
+#define CALL_COMPACT                                                                               \
+	" LEFT JOIN rocpd_api A ON A.id = O.correlation_id AND A.rtl_parent_id IS NOT NULL"
 #define CALL_RPD                                                                                   \
 	" LEFT JOIN query_cause L ON L.op_id = O.id LEFT JOIN rocpd_api A ON A.id = L.api_id"
 #define IDS " WHERE O.id BETWEEN ?1 AND ?2"
@@ -151,11 +153,15 @@ static int read_rows(struct pass *p, bool ordered)
 						   .from = "rocpd_op O" IDS };
 	static const struct timeline_rows ours_calls = { .columns = COLUMNS("O.roctxId") CALL,
 							 .from = "rocpd_op O" CALL_OURS IDS };
+	static const struct timeline_rows compact_calls = { .columns = COLUMNS("O.roctxId") CALL,
+							    .from = "rocpd_op O" CALL_COMPACT IDS };
 	static const struct timeline_rows rpd = { .columns = COLUMNS("0"),
 						  .from = "rocpd_op O" IDS };
 	static const struct timeline_rows rpd_calls = { .columns = COLUMNS("0") CALL,
 							.from = "rocpd_op O" CALL_RPD IDS };
-	const struct timeline_rows *rows = p->q->ours ? (p->calls ? &ours_calls : &ours) :
+	const struct timeline_rows *rows = p->q->ours ? (!p->calls	  ? &ours :
+							 p->q->is_compact ? &compact_calls :
+									    &ours_calls) :
 							(p->calls ? &rpd_calls : &rpd);
 	bool is_part;
 

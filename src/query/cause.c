@@ -60,6 +60,13 @@ static const char calls_sql[] =
 #define STREAM_IN                                                                                  \
 	"(SELECT CASE stream WHEN '' THEN NULL WHEN '(nil)' THEN '0x0' ELSE stream END FROM %s "   \
 	"WHERE %s = L.api_id), "
+/* the same of rocpd_kernelapi where that is a view, without its lookups for each mention of the
+ * column */
+#define STREAM_OF_LAUNCH                                                                           \
+	"(SELECT nullif(W.stream, '') FROM rocpd_api V CROSS JOIN rtl_launch W ON W.id = "         \
+	"V.rtl_launch_id WHERE V.id = L.api_id), "
+#define STREAM_OF_ROW                                                                              \
+	"(SELECT nullif(W.stream, '') FROM rtl_launch W WHERE W.id = A.rtl_launch_id), "
 
 static const char *const stream_tables[] = { "rocpd_kernelapi", "rocpd_copyapi",
 					     "rocpd_graphLaunchapi" };
@@ -80,8 +87,9 @@ static const char *call_column(sqlite3 *db, const char *table)
 	"(SELECT query_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON "     \
 	"N.id = A.apiName_id LEFT JOIN " strings " U ON U.id = A.args_id WHERE A.id = L.api_id)"
 
-/* The SQL of a stream's handle, by a row L of rocpd_api_ops. */
-static void stream_sql(const struct query *q, char *stream, size_t size)
+/* The SQL of a stream's handle, by a row L of rocpd_api_ops and, if `has_call`, A, that of its
+ * call. */
+static void stream_sql(const struct query *q, bool has_call, char *stream, size_t size)
 {
 	char tables[1024] = "";
 	size_t used = 0;
@@ -89,7 +97,10 @@ static void stream_sql(const struct query *q, char *stream, size_t size)
 	for (size_t i = 0; i < sizeof(stream_tables) / sizeof(stream_tables[0]); i++) {
 		const char *column = call_column(q->db, stream_tables[i]);
 
-		if (column)
+		if (i == 0 && q->is_compact)
+			used += (size_t)snprintf(tables, sizeof(tables), "%s",
+						 has_call ? STREAM_OF_ROW : STREAM_OF_LAUNCH);
+		else if (column)
 			used += (size_t)snprintf(tables + used, sizeof(tables) - used, STREAM_IN,
 						 stream_tables[i], column);
 	}
@@ -103,7 +114,7 @@ static int fill_causes(struct query *q, bool streams)
 	char stream[3072] = "NULL", sql[4096];
 
 	if (streams)
-		stream_sql(q, stream, sizeof(stream));
+		stream_sql(q, false, stream, sizeof(stream));
 	snprintf(
 		sql, sizeof(sql),
 		"INSERT OR IGNORE INTO query_cause SELECT op_id, api_id, %s FROM rocpd_api_ops L %s",
@@ -214,7 +225,7 @@ int cause_open(struct query *q, struct cause_reader **out)
 		return query_fail_memory(q);
 	r->q = q;
 	r->last = r->named = &r->first;
-	stream_sql(q, stream, sizeof(stream));
+	stream_sql(q, true, stream, sizeof(stream));
 	snprintf(r->sql, sizeof(r->sql),
 		 "SELECT L.op_id, L.api_id, %s, A.domain_id, A.pid, A.tid, A.start, A.\"end\" FROM "
 		 "rocpd_api_ops L LEFT JOIN rocpd_api A ON A.id = L.api_id ORDER BY L.id",

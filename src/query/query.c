@@ -431,6 +431,8 @@ static int open_database(struct query *q, const char *file)
 	if (ret < 0)
 		return ret;
 	q->ours = query_has(q->db, "rtl_op_kernel");
+	q->is_compact = query_has(q->db, "rtl_launch") &&
+			query_has_column(q->db, "rocpd_api", "rtl_launch_id");
 	q->has_ustring = query_has(q->db, "rocpd_ustring");
 	/* if the verdict is unknown, its line says so: no error */
 	verdict_of_db(&q->verdict, file, &error);

@@ -73,6 +73,7 @@ struct query {
 	struct verdict verdict;
 	struct rowfile *rows; /* beside the database; NULL: none */
 	bool ours;	      /* the database has rtl_ tables */
+	bool is_compact;      /* rows of calls have rtl_launch_id: no table repeats their ids */
 	bool converted;	      /* from raw traces, or from several inputs */
 	bool has_ustring;
 	int8_t has_args; /* of query_has_args(): 1, -1; 0: not known yet */

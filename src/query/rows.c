@@ -128,6 +128,17 @@ static int fail_sorting(struct query *q, int error)
 			  q->path, strerror(-error));
 }
 
+/* Columns, and what is behind FROM; of files of RPD, of our own, and of those with the columns of
+ * `is_compact`. */
+struct rows_sql {
+	const char *columns, *from;
+};
+
+static size_t layout_of(const struct query *q)
+{
+	return q->is_compact ? 2 : q->ours;
+}
+
 #define RANGE(id) " " id " BETWEEN ?1 AND ?2"
 #define ORDER_OWN " ORDER BY 2, 3, O.op_id >> 32, 5"
 
@@ -138,12 +149,15 @@ static int fail_sorting(struct query *q, int error)
 #define COLUMNS_BY_TIME(rest)                                                                      \
 	"O.start, O.id, O.gpuId, O.queueId, O.sequenceId, O.\"end\", O.description_id, O.opType_id, " rest
 
-#define OURS(cause)                                                                                \
-	"O.roctxId, O.correlation_id, K.shape_id, coalesce(K.flags, C.flags, 0), coalesce(C.kind " \
-	"+ 1, 0), C.bytes, C.src_agent_id, C.dst_agent_id, " cause
+#define OURS_OF(kernel, cause)                                                                     \
+	"O.roctxId, O.correlation_id, " kernel "shape_id, coalesce(" kernel "flags, C.flags, 0), " \
+	"coalesce(C.kind + 1, 0), C.bytes, C.src_agent_id, C.dst_agent_id, " cause
+#define OURS(cause) OURS_OF("K.", cause)
 #define OURS_FROM                                                                                  \
 	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "       \
 	"C.op_id = O.id "
+#define COMPACT(cause) OURS_OF("O.rtl_", cause)
+#define COMPACT_FROM "rocpd_op O LEFT JOIN rtl_op_copy C ON C.op_id = O.id "
 
 /* RPD has no sizes of operations; its type names identify copies */
 #define RPD(cause) "0, 0, 0, 0, " KINDS_IS_COPY("T.string") ", 0, 0, 0, " cause
@@ -159,11 +173,6 @@ static int fail_sorting(struct query *q, int error)
 	"JOIN query_cause L ON L.op_id = O.id JOIN query_stream S ON S.block = O.id >> "           \
 	"32 AND S.name = L.stream WHERE" RANGE("O.id")
 
-/* columns, and what is behind FROM */
-struct ops_sql {
-	const char *columns, *from;
-};
-
 #define BY_QUEUE(rest, from)                                                                       \
 	{                                                                                          \
 		COLUMNS("O.queueId", rest), from ANY_STREAM                                        \
@@ -173,9 +182,10 @@ struct ops_sql {
 		COLUMNS("S.number", rest), from KNOWN_STREAM                                       \
 	}
 
-static const struct ops_sql by_queue_or_stream[2][2] = {
+static const struct rows_sql by_queue_or_stream[3][2] = {
 	{ BY_QUEUE(RPD(CAUSE), RPD_FROM), BY_STREAM(RPD(CAUSE), RPD_FROM) },
 	{ BY_QUEUE(OURS(CAUSE), OURS_FROM), BY_STREAM(OURS(CAUSE), OURS_FROM) },
+	{ BY_QUEUE(COMPACT(CAUSE), COMPACT_FROM), BY_STREAM(COMPACT(CAUSE), COMPACT_FROM) },
 };
 
 /* these are few: SQLite sorts them */
@@ -248,7 +258,7 @@ static int pass_sorted_op(void *arg, const int64_t *row)
 	return pass_op(o, row, !o->q->as_dispatched);
 }
 
-static int read_sorted(struct ops *o, const struct ops_sql *sql)
+static int read_sorted(struct ops *o, const struct rows_sql *sql)
 {
 	int ret;
 
@@ -286,7 +296,7 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
 	struct ops o = { .q = q, .each = each, .arg = arg };
 
 	if (order == ROWS_BY_QUEUE || order == ROWS_BY_STREAM)
-		return read_sorted(&o, &by_queue_or_stream[q->ours][order]);
+		return read_sorted(&o, &by_queue_or_stream[layout_of(q)][order]);
 	if (!q->ours)
 		return 0;
 	return read_few(&o, order == ROWS_RUNTIME ? runtime_sql : barriers_sql);
@@ -378,6 +388,13 @@ int rows_by_time(struct query *q, rows_fn each, void *arg)
 						   OP_NR,
 						   NULL,
 						   NULL };
+	static const struct timeline_rows compact = { COLUMNS_BY_TIME(COMPACT("0")),
+						      COMPACT_FROM "WHERE" RANGE("O.id"),
+						      complete_row,
+						      extend_row,
+						      OP_NR,
+						      NULL,
+						      NULL };
 	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD("0")),
 						  RPD_FROM "WHERE" RANGE("O.id"),
 						  complete_row,
@@ -394,8 +411,11 @@ int rows_by_time(struct query *q, rows_fn each, void *arg)
 	if (b.cause)
 		sqlite3_bind_int64(b.cause, 1, INT64_MIN);
 	if (ret == 0)
-		ret = timeline_read(q, q->ours ? &ours : &rpd, TIMELINE_LOOSE, pass_by_time, NULL,
-				    &b);
+		ret = timeline_read(q,
+				    q->is_compact ? &compact :
+				    q->ours	  ? &ours :
+						    &rpd,
+				    TIMELINE_LOOSE, pass_by_time, NULL, &b);
 	sqlite3_finalize(b.cause);
 	cause_close(b.reader);
 	return ret;
@@ -465,6 +485,20 @@ static int pass_call(void *arg, const int64_t *row)
 	return ret;
 }
 
+#define CALL_OURS CALL_COLUMNS "A.domain_id, coalesce(M.kind, -1), M.unclosed, "
+#define CALL_MARKERS CALL_FROM "LEFT JOIN rtl_marker_data M ON M.api_id = A.id "
+
+static const struct rows_sql calls_sql[3] = {
+	{ CALL_COLUMNS "0, -1, 0, 0, 0, 0", CALL_FROM CALL_RANGE },
+	{ CALL_OURS "X.correlation_id, X.status, X.parent_id",
+	  CALL_MARKERS "LEFT JOIN rtl_api_data X ON X.api_id = A.id " CALL_RANGE },
+	/* of a row that is no call they are NULL, as of the join */
+	{ CALL_OURS
+	  "CASE WHEN A.rtl_parent_id IS NOT NULL THEN coalesce(A.rtl_correlation_id, A.id) END, "
+	  "A.rtl_status, A.rtl_parent_id",
+	  CALL_MARKERS CALL_RANGE },
+};
+
 int rows_calls(struct query *q, rows_fn each, void *arg)
 {
 	struct calls c = { .q = q, .each = each, .arg = arg };
@@ -476,18 +510,8 @@ int rows_calls(struct query *q, rows_fn each, void *arg)
 	if (ret == 0 && q->ours)
 		ret = query_ids(q, &c.others, "rtl");
 	if (ret == 0)
-		ret = q->ours ?
-			      query_scan(
-				      q,
-				      CALL_COLUMNS
-				      "A.domain_id, coalesce(M.kind, -1), M.unclosed, X.correlation_id, "
-				      "X.status, X.parent_id",
-				      CALL_FROM
-				      "LEFT JOIN rtl_marker_data M ON M.api_id = A.id "
-				      "LEFT JOIN rtl_api_data X ON X.api_id = A.id " CALL_RANGE,
-				      add_call, &c) :
-			      query_scan(q, CALL_COLUMNS "0, -1, 0, 0, 0, 0", CALL_FROM CALL_RANGE,
-					 add_call, &c);
+		ret = query_scan(q, calls_sql[layout_of(q)].columns, calls_sql[layout_of(q)].from,
+				 add_call, &c);
 	if (ret == 0) {
 		ret = sorter_read(c.sorter, pass_call, &c);
 		if (ret == -ENOMEM)

@@ -66,11 +66,21 @@ class Agree(Case):
         """The same trace as RPD's tracer would have written it: without the tables and views of rtl."""
         shutil.copy(self.path(db), self.path("rpd_" + db))
         with contextlib.closing(sqlite3.connect(self.path("rpd_" + db))) as c:
+            for table in "rocpd_api_ops", "rocpd_kernelapi":
+                c.execute(f"create table new_{table} as select * from {table}")
             for kind in ("view", "table"):
                 for name, in c.execute("select name from sqlite_master where type = ? and name glob 'rtl_*'", (kind,)).fetchall():
                     c.execute(f"drop {kind} {name}")
             for name, in c.execute("select name from sqlite_master where type = 'view'").fetchall():
                 c.execute(f"drop view {name}")
+            for table in "rocpd_api_ops", "rocpd_kernelapi":
+                c.execute(f"drop table if exists {table}")
+                c.execute(f"alter table new_{table} rename to {table}")
+            c.execute("drop index if exists rtl_kernel_untimed")
+            for table in "rocpd_api", "rocpd_op":
+                for _, name, *_ in c.execute(f"pragma table_info({table})").fetchall():
+                    if name.startswith("rtl_"):
+                        c.execute(f"alter table {table} drop column {name}")
             c.commit()
         return "rpd_" + db
 
@@ -86,7 +96,9 @@ class Agree(Case):
         for name in ("v1", "v1-api", "v1-evicted", "v1-kinds", "v1-rest"):
             self.rtl("merge", "-q", "--force", os.path.join(SOURCE, "tests/golden", name + ".rtl"), "-o", name + ".db")
             names.append(name + ".db")
-        return names
+        with open(os.path.join(SOURCE, "tests/golden/layout1-api.sql")) as f, contextlib.closing(sqlite3.connect(self.path("layout1.db"))) as c:
+            c.executescript(f.read())
+        return names + ["layout1.db"]
 
     def json(self, *args):
         return json.loads(self.rtl("summary", *args, "-f", "json").stdout)

@@ -4,9 +4,12 @@
  * Each version of the trace format has a spool here, written once and never again, and the results
  * of SQL queries on its database. A difference is either a mistake in reading old traces, or a
  * change of the views (--update).
+ * SPOOL may be a database of an earlier layout as SQL, which gives the answers of the trace it was
+ * made from, alone and merged.
  * golden --make SPOOL writes the sample of the current version, --make-api the one with calls,
  * --make-rest the one of a process that died, --make-evicted one whose first chunks were removed.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +64,21 @@ static size_t query_all(const char *db, char *text)
 	return used;
 }
 
+/* Makes `db` of what `.dump` wrote of a database. */
+static void make_from_sql(const char *path, const char *db)
+{
+	static char sql[1 << 20];
+	FILE *f = fopen(path, "r");
+	size_t n = f ? fread(sql, 1, sizeof(sql) - 1, f) : 0;
+
+	if (!n || n == sizeof(sql) - 1)
+		test_fail(path, 0, "can't be read");
+	fclose(f);
+	sql[n] = '\0';
+	unlink(db);
+	db_exec(db, sql);
+}
+
 static int compare(const char *expected, const char *text)
 {
 	static char want[MAX_TEXT];
@@ -99,9 +117,11 @@ int main(int argc, char **argv)
 	static struct job_result res;
 	static char text[MAX_TEXT];
 	char db[64] = "/tmp/rtl-golden-XXXXXX";
+	char old[80] = "";
 	const char *spool = argc > 1 ? argv[1] : "";
+	bool is_sql;
 	FILE *f;
-	int fd;
+	int fd, ret;
 
 	if (argc == 3 && strcmp(argv[1], "--make") == 0) {
 		struct spool_make_sample s = { .pid = 100, .closed = true };
@@ -132,13 +152,25 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	close(fd);
-	if (rpd_write(&spool, 1, db, &opt, &res) < 0) {
-		fprintf(stderr, "%s\n", res.error);
-		unlink(db);
-		return 1;
+	is_sql = strstr(spool, ".sql") != NULL;
+	if (is_sql) {
+		make_from_sql(spool, db);
+		query_all(db, text);
+		if (argc == 3 && compare(argv[2], text) != 0)
+			return 1;
+		snprintf(old, sizeof(old), "%s.old", db);
+		rename(db, old);
+		spool = old;
 	}
-	query_all(db, text);
+	ret = is_sql ? rpd_merge(&spool, 1, db, &opt, &res) : rpd_write(&spool, 1, db, &opt, &res);
+	if (ret == 0)
+		query_all(db, text);
+	else
+		fprintf(stderr, "%s\n", res.error);
 	unlink(db);
+	unlink(old);
+	if (ret < 0)
+		return 1;
 	if (argc == 3)
 		return compare(argv[2], text);
 	f = fopen(argv[2], "w");

@@ -63,6 +63,24 @@ void db_exec(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
+void db_make_plain(const char *path)
+{
+	db_exec(path,
+		"CREATE TABLE l(id INTEGER PRIMARY KEY, api_id, op_id); INSERT INTO l SELECT * FROM rocpd_api_ops;"
+		"CREATE TABLE k(api_ptr_id INTEGER PRIMARY KEY, stream, gridX, gridY, gridZ, workgroupX, workgroupY, "
+		"workgroupZ, groupSegmentSize, privateSegmentSize, kernelName_id); INSERT INTO k SELECT * FROM "
+		"rocpd_kernelapi;"
+		"CREATE TABLE d(api_id INTEGER PRIMARY KEY, status, correlation_id, parent_id); INSERT INTO d SELECT "
+		"* FROM rtl_api_data;"
+		"CREATE TABLE o(op_id INTEGER PRIMARY KEY, thread_id, shape_id, flags, begin_ticks, end_ticks); "
+		"INSERT INTO o SELECT * FROM rtl_op_kernel;"
+		"DROP VIEW rocpd_api_ops; DROP VIEW rocpd_kernelapi; DROP VIEW rtl_api_data; DROP VIEW rtl_op_kernel;"
+		"DROP VIEW kernel; DROP VIEW rtl_dispatch; DROP VIEW rtl_api; DROP VIEW rtl_stream; DROP TABLE rtl_launch;"
+		"PRAGMA legacy_alter_table = 1;"
+		"ALTER TABLE l RENAME TO rocpd_api_ops; ALTER TABLE k RENAME TO rocpd_kernelapi;"
+		"ALTER TABLE d RENAME TO rtl_api_data; ALTER TABLE o RENAME TO rtl_op_kernel");
+}
+
 void db_make_rpd(const char *path, const char *sql)
 {
 	static const char schema[] =

@@ -13,7 +13,9 @@ ROW_ID = {("rocpd_api", "id"), ("rtl_marker_data", "api_id"), ("rtl_marker_data"
 # numbers in the order of writing, which nothing refers to
 NUMBERS = {("rtl_clock", "id"), ("rtl_info", "id"), ("rtl_loss_data", "id"), ("rtl_thread", "id"), ("rocpd_metadata", "id"),
            ("rtl_process", "id_last"), ("rtl_process", "spool"), ("rtl_shape", "id")}
-APART = {"rocpd_string", "rocpd_ustring", "rtl_shape", "sqlite_sequence"}
+APART = {"rocpd_string", "rocpd_ustring", "rtl_shape", "rtl_launch", "sqlite_sequence"}
+# of the columns rtl_... of RPD's tables
+VIEWS = ("rocpd_api_ops", "rocpd_kernelapi", "rtl_api_data", "rtl_op_kernel")
 
 
 class Side:
@@ -23,11 +25,12 @@ class Side:
         self.ustrings = dict(self.db.execute("select id, string from rocpd_ustring"))
         self.shapes = {r[0]: r[1:] for r in self.db.execute("select * from rtl_shape")}
         self.threads = dict(self.db.execute("select id, tid from rtl_thread"))
-        self.tables = [n for (n,) in self.db.execute("select name from sqlite_master where type = 'table' order by 1")]
+        self.tables = [n for (n,) in self.db.execute(f"select name from sqlite_master where type = 'table' or name in {VIEWS} order by 1")]
         self.rank = {space: self.rank_ids(space) for space in ("row", "call")}
 
     def columns(self, table):
-        return [r[1] for r in self.db.execute(f'pragma table_info("{table}")')]
+        names = [r[1] for r in self.db.execute(f'pragma table_info("{table}")')]
+        return [n for n in names if not (table.startswith("rocpd_") and n.startswith("rtl_"))]
 
     def space(self, table, column):
         """Which numbers the column has: those of rows, or those of calls, which need not have a row."""
@@ -59,7 +62,7 @@ class Side:
 
     def rows(self, table):
         names = self.columns(table)
-        for row in self.db.execute(f'select * from "{table}"'):
+        for row in self.db.execute('select {} from "{}"'.format(", ".join(f'"{n}"' for n in names), table)):
             if table == "rocpd_metadata" and (row[1].startswith("rtl_") or row[1] == "session_count"):
                 continue
             yield tuple(self.value(table, n, v) for n, v in zip(names, row))

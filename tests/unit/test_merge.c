@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "query/identify.h"
 #include "support/db.h"
+#include "support/spool_api.h"
 #include "support/spool_make.h"
 #include "support/test.h"
 
@@ -258,6 +260,102 @@ TEST(older_rpd_file_is_merged_with_defaults)
 	CHECK_STR_EQ(db_text(out, "SELECT value FROM rocpd_metadata WHERE tag = 'note'"), "mine\n");
 	CHECK_STR_EQ(db_text(out, "SELECT state FROM rtl_process ORDER BY id"), "closed\nrpd\n");
 	CHECK_STR_HAS(res.warning, "ext_other");
+}
+
+/* Beside a file of RPD the rows are in tables as RPD has them; else most of those are views. */
+static void check_layouts(const char *const *inputs, size_t nr)
+{
+	static const char *const tables[] = {
+		"rocpd_api_ops ORDER BY id",	"rocpd_kernelapi ORDER BY api_ptr_id",
+		"rtl_api_data ORDER BY api_id", "rtl_op_kernel ORDER BY op_id",
+		"rtl_dispatch ORDER BY op_id",	"rtl_api ORDER BY api_id",
+		"kernel ORDER BY id",		"rtl_stream ORDER BY 1, 2, 3, 4",
+	};
+	static const char views[] =
+		"SELECT group_concat(name) FROM (SELECT name FROM sqlite_master "
+		"WHERE type = 'view' AND name IN ('rocpd_api_ops', "
+		"'rocpd_kernelapi', 'rtl_api_data', 'rtl_op_kernel'))";
+	const char *with_rpd[4] = { inputs[0], inputs[1],
+				    nr > 2 ? inputs[2] : test_tmpfile("l.rpd"),
+				    test_tmpfile("l.rpd") };
+	char plain[sizeof(out) + 8], sql[160];
+
+	merge(with_rpd, nr + 1);
+	CHECK_STR_EQ(db_text(out, views), "NULL\n");
+	snprintf(plain, sizeof(plain), "%s.plain", out);
+	CHECK_OK(rename(out, plain));
+	/* the foreign file's rows are the last ones */
+	db_exec(plain,
+		"DELETE FROM rocpd_api_ops WHERE id = (SELECT max(id) FROM rocpd_api_ops);"
+		"DELETE FROM rocpd_kernelapi WHERE api_ptr_id = (SELECT max(api_ptr_id) FROM rocpd_kernelapi);"
+		"DELETE FROM rocpd_api WHERE id = (SELECT max(id) FROM rocpd_api)");
+	merge(inputs, nr);
+	CHECK_EQ_INT(strlen(db_text(out, views)), 57);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const char *text;
+
+		snprintf(sql, sizeof(sql), "SELECT * FROM %s", tables[i]);
+		text = db_text(plain, sql);
+		CHECK_GT_UINT(strlen(text), 0);
+		CHECK_STR_EQ(db_text(out, sql), text);
+	}
+}
+
+TEST(rows_are_the_same_in_both_layouts)
+{
+	const char *inputs[3] = { test_tmpfile("a.rtl"), test_tmpfile("b.rtl") };
+	const char *mixed[3] = { test_tmpfile("a.db"), inputs[1] };
+
+	spool_api_sample(inputs[0], false, true);
+	spool_make_sample(inputs[1], &(struct spool_make_sample){ .pid = 200, .closed = true });
+	db_exec(test_tmpfile("l.rpd"), RPD2);
+	/* raw traces, and a database of the compact layout */
+	check_layouts(inputs, 2);
+	CHECK_OK(rpd_write(inputs, 1, mixed[0], NULL, &res));
+	check_layouts(mixed, 2);
+	/* what has the other layout keeps it */
+	mixed[0] = test_tmpfile("merged.db.plain");
+	mixed[1] = test_tmpfile("c.rtl");
+	spool_make_sample(mixed[1], &(struct spool_make_sample){ .pid = 300, .closed = true });
+	merge(mixed, 2);
+	CHECK_EQ_INT(db_int(out,
+			    "SELECT count(*) FROM sqlite_master WHERE name = 'rocpd_api_ops' AND "
+			    "type = 'table'"),
+		     1);
+	CHECK_EQ_INT(db_int(out, "SELECT count(*) FROM rocpd_api_ops"),
+		     db_int(mixed[0], "SELECT count(*) FROM rocpd_api_ops") + 12);
+}
+
+/* RPD's tools that trim a file remove rows of views, too. */
+TEST(links_and_launches_are_removed_as_from_tables)
+{
+	const char *spool = test_tmpfile("a.rtl"), *db = test_tmpfile("a.db");
+
+	spool_api_sample(spool, false, true);
+	CHECK_OK(rpd_write(&spool, 1, db, NULL, &res));
+	db_exec(db,
+		"CREATE TABLE kept AS SELECT id FROM rocpd_api ORDER BY start LIMIT 4;"
+		"CREATE TABLE links AS SELECT * FROM rocpd_api_ops WHERE api_id IN (SELECT id FROM kept);"
+		"CREATE TABLE launches AS SELECT * FROM rocpd_kernelapi WHERE api_ptr_id IN (SELECT id FROM kept);"
+		"DELETE FROM rocpd_api_ops WHERE api_id NOT IN (SELECT id FROM kept);"
+		"DELETE FROM rocpd_kernelapi WHERE api_ptr_id NOT IN (SELECT id FROM kept);"
+		"DELETE FROM rocpd_op WHERE id NOT IN (SELECT op_id FROM rocpd_api_ops)");
+	CHECK_GT_INT(db_int(db, "SELECT count(*) FROM links"), 0);
+	CHECK_GT_INT(db_int(db, "SELECT count(*) FROM launches"), 0);
+	CHECK_STR_EQ(db_text(db, "SELECT * FROM rocpd_api_ops ORDER BY 1"),
+		     db_text(db, "SELECT * FROM links ORDER BY 1"));
+	CHECK_STR_EQ(db_text(db, "SELECT * FROM rocpd_kernelapi ORDER BY 1"),
+		     db_text(db, "SELECT * FROM launches ORDER BY 1"));
+	CHECK_STR_EQ(db_text(db, "SELECT id FROM rocpd_op ORDER BY 1"),
+		     db_text(db, "SELECT op_id FROM links ORDER BY 1"));
+	/* and made, and changed */
+	db_exec(db,
+		"INSERT INTO rocpd_api_ops (api_id, op_id) SELECT 7, id FROM rocpd_op;"
+		"UPDATE rocpd_api_ops SET api_id = 8 WHERE id = (SELECT min(id) FROM rocpd_op)");
+	CHECK_EQ_INT(db_int(db,
+			    "SELECT sum(api_id = 7) + 1 = count(*) AND sum(api_id = 8) = 1 FROM "
+			    "rocpd_api_ops"),
+		     1);
 }
 
 TEST(conflicting_metadata_is_kept_under_new_tag)

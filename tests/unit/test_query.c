@@ -160,6 +160,7 @@ TEST(causes_beside_operations_are_those_of_the_tables)
 	spool_make_sample(spool, &(struct spool_make_sample){
 					 .host = "nodeA", .pid = 500, .closed = true });
 	CHECK_OK(rpd_merge(&spool, 1, db, &none, &res));
+	db_make_plain(db);
 	/* calls of two streams, by their arguments or a row of their own, and rows that stand for
 	 * threads */
 	db_exec(db,

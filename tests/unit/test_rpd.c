@@ -68,9 +68,12 @@ TEST(tables_and_views_have_names_and_order_of_rpd)
 		{ "rocpd_metadata", "id tag value\n" },
 		{ "rocpd_string", "id string\n" },
 		{ "rocpd_ustring", "id string\n" },
-		{ "rocpd_api", "id pid tid start end apiName_id category_id domain_id args_id\n" },
+		{ "rocpd_api",
+		  "id pid tid start end apiName_id category_id domain_id args_id rtl_status "
+		  "rtl_parent_id rtl_correlation_id rtl_launch_id\n" },
 		{ "rocpd_op", "id gpuId queueId sequenceId start end description_id opType_id "
-			      "completionSignal roctxId correlation_id\n" },
+			      "completionSignal roctxId correlation_id rtl_api_id rtl_thread_id "
+			      "rtl_shape_id rtl_flags rtl_begin_ticks rtl_end_ticks\n" },
 		{ "rocpd_api_ops", "id api_id op_id\n" },
 		{ "rocpd_kernelapi",
 		  "api_ptr_id stream gridX gridY gridZ workgroupX workgroupY workgroupZ "
@@ -124,7 +127,7 @@ TEST(tables_and_views_have_names_and_order_of_rpd)
 	CHECK_STR_EQ(
 		db_text(db,
 			"SELECT tag, value FROM rocpd_metadata WHERE tag <> 'rtl_change_counter' ORDER BY id"),
-		"gpu_stride|1000\npid_stride|10000000\nschema_version|3\nrtl_schema_version|1\n"
+		"gpu_stride|1000\npid_stride|10000000\nschema_version|3\nrtl_schema_version|2\n"
 		"session_count|1\nrtl_rows.rocpd_op|12\nrtl_rows.rocpd_api|7\n");
 	CHECK_EQ_INT(db_int(db,
 			    "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_change_counter'"),

@@ -450,6 +450,8 @@ static int write_inputs(const char *const *inputs, size_t nr, const char *out,
 	ret = check_out(r);
 	if (ret == 0)
 		name_file(r);
+	r->is_compact = !r->opt->rows &&
+			(r->keeps_state || spools_only || rpd_merge_is_compact(inputs, nr));
 	if (ret == 0 && r->is_copy)
 		ret = rpd_copy(r, r->opt->unfinished);
 	if (ret == 0 && r->keeps_state && !rpd_grow_is_unfinished(r->tmp)) {
@@ -498,6 +500,7 @@ static int grow(struct rpd **out, const char *path, uint32_t part, const struct 
 	if (!r)
 		return -ENOMEM;
 	r->keeps_state = true;
+	r->is_compact = true;
 	r->part = part;
 	ret = check_out(r);
 	if (ret == 0) {

@@ -26,6 +26,18 @@ struct rpd_args {
 	uint64_t words[ARGS_WORDS];
 };
 
+#define NR_LAUNCHES 8192u /* a cache: an evicted one is written again */
+
+struct launch_key {
+	int64_t stream, kernel_name;
+	uint32_t grid[3], group[3], shared, zero;
+};
+
+struct rpd_launch {
+	struct launch_key key;
+	int64_t id; /* 0: empty */
+};
+
 enum role {
 	ROLE_GRID,
 	ROLE_GRIDX,
@@ -215,7 +227,9 @@ int rpd_api_begin(struct rpd_process *p)
 		p->args = alloc_zero(NR_SETS * WAYS, sizeof(*p->args));
 	if (!p->args_text)
 		p->args_text = alloc_heap(ARGS_TEXT);
-	if (!p->fns || !p->args || !p->args_text)
+	if (!p->launch_rows)
+		p->launch_rows = alloc_zero(NR_LAUNCHES, sizeof(*p->launch_rows));
+	if (!p->fns || !p->args || !p->args_text || !p->launch_rows)
 		return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 	ret = begin_calls(p);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
@@ -247,6 +261,7 @@ void rpd_api_fini(struct rpd_process *p)
 	map_fini(&p->pin_addrs);
 	alloc_free(p->args);
 	alloc_free(p->args_text);
+	alloc_free(p->launch_rows);
 	map_fini(&p->call_names);
 	map_fini(&p->fn_ids);
 }
@@ -350,6 +365,33 @@ static int name_of(struct rpd_process *p, uint64_t string, int64_t *id)
 	return ret < 0 ? ret : 0;
 }
 
+/* Sets row->launch to the id of what it has in common with others. */
+static int find_launch(struct rpd_process *p, struct rpd_row *row)
+{
+	struct launch_key key = { .stream = row->stream,
+				  .kernel_name = row->kernel_name,
+				  .shared = (uint32_t)row->shared };
+	char stream[ROWFILE_HANDLE + 1];
+	struct rpd_launch *launch;
+
+	if (!p->add_launch)
+		return 0;
+	for (int i = 0; i < 3; i++) {
+		key.grid[i] = (uint32_t)row->grid[i];
+		key.group[i] = (uint32_t)row->group[i];
+	}
+	launch = &p->launch_rows[map_hash(&key, sizeof(key)) % NR_LAUNCHES];
+	row->launch = launch->id;
+	if (launch->id && memcmp(&launch->key, &key, sizeof(key)) == 0)
+		return 0;
+	stream[rowfile_handle(stream, row->stream)] = '\0';
+	launch->key = key;
+	row->launch = launch->id = p->base + p->next_launch++;
+	return rpd_db_insert(p->r, p->add_launch, "itiiiiiiiii", launch->id, stream, row->grid[0],
+			     row->grid[1], row->grid[2], row->group[0], row->group[1],
+			     row->group[2], row->shared, row->private, row->kernel_name);
+}
+
 static int fill_launch(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
 		       struct rpd_row *row)
 {
@@ -372,7 +414,7 @@ static int fill_launch(struct rpd_process *p, const struct rpd_fn *fn, const str
 		p->nr_unnamed++;
 		ret = rpd_db_insert(p->r, p->add_unnamed, "i", row->id);
 	}
-	return ret;
+	return ret == 0 ? find_launch(p, row) : ret;
 }
 
 static bool is_pinned(const struct rpd_process *p, const struct store_api *api, int64_t pointer)
@@ -499,6 +541,39 @@ int rpd_api_call(void *arg, const struct store_api *api)
 	return ret < 0 ? ret : fill_more(p, fn, api, row);
 }
 
+/* Launches of temp.rtl_named get the names of their operations' kernels. */
+static int name_launches(struct rpd_process *p)
+{
+	int ret;
+
+	if (!p->r->is_compact)
+		return rpd_db_exec(
+			p->r,
+			"UPDATE main.rocpd_kernelapi SET kernelName_id = O.description_id FROM temp.rtl_named "
+			"N CROSS JOIN main.rocpd_op O ON O.id = N.op_id WHERE api_ptr_id = N.api_id");
+	/* a row of rtl_launch may be that of launches of several kernels */
+	ret = rpd_db_execf(
+		p->r,
+		"CREATE TEMP TABLE rtl_renamed AS SELECT row_number() OVER (ORDER BY launch, name) + %lld "
+		"AS id, launch, name FROM (SELECT DISTINCT A.rtl_launch_id AS launch, O.description_id AS "
+		"name FROM temp.rtl_named N CROSS JOIN main.rocpd_op O ON O.id = N.op_id CROSS JOIN "
+		"main.rocpd_api A ON A.id = N.api_id WHERE A.rtl_launch_id IS NOT NULL);"
+		"INSERT INTO main.rtl_launch SELECT R.id, L.stream, L.gridX, L.gridY, L.gridZ, L.workgroupX, "
+		"L.workgroupY, L.workgroupZ, L.groupSegmentSize, L.privateSegmentSize, R.name FROM temp.rtl_renamed R CROSS "
+		"JOIN main.rtl_launch L ON L.id = R.launch",
+		(long long)(p->base + p->next_launch - 1));
+	if (ret < 0)
+		return ret;
+	p->next_launch += sqlite3_changes(p->r->db);
+	return rpd_db_exec(
+		p->r,
+		"UPDATE main.rocpd_api SET rtl_launch_id = R.id FROM temp.rtl_named N CROSS JOIN "
+		"main.rocpd_op O ON O.id = N.op_id CROSS JOIN temp.rtl_renamed R ON R.name = "
+		"O.description_id WHERE rocpd_api.id = N.api_id AND R.launch = "
+		"rocpd_api.rtl_launch_id;"
+		"DROP TABLE temp.rtl_renamed");
+}
+
 int rpd_api_name(struct rpd_process *p, int64_t first_op, bool final)
 {
 	int ret = 0;
@@ -510,12 +585,15 @@ int rpd_api_name(struct rpd_process *p, int64_t first_op, bool final)
 			"CREATE TEMP TABLE rtl_named AS SELECT L.api_id AS api_id, min(L.op_id) AS op_id "
 			"FROM main.rocpd_api_ops L CROSS JOIN rtl_unnamed U ON U.api_id = L.api_id "
 			"CROSS JOIN main.rtl_op_kernel K ON K.op_id = L.op_id WHERE L.id >= %lld AND L.id < %lld "
-			"GROUP BY L.api_id;"
-			"UPDATE main.rocpd_kernelapi SET kernelName_id = O.description_id FROM temp.rtl_named "
-			"N CROSS JOIN main.rocpd_op O ON O.id = N.op_id WHERE api_ptr_id = N.api_id;"
-			"DELETE FROM rtl_unnamed WHERE api_id IN (SELECT api_id FROM temp.rtl_named);"
-			"DROP TABLE temp.rtl_named",
+			"GROUP BY L.api_id",
 			(long long)first_op, (long long)(p->base + p->next_op));
+	if (ret == 0 && p->nr_unnamed)
+		ret = name_launches(p);
+	if (ret == 0 && p->nr_unnamed)
+		ret = rpd_db_exec(
+			p->r,
+			"DELETE FROM rtl_unnamed WHERE api_id IN (SELECT api_id FROM temp.rtl_named);"
+			"DROP TABLE temp.rtl_named");
 	if (ret == 0 && p->nr_unnamed && final)
 		ret = rpd_db_execf(p->r,
 				   "DELETE FROM rtl_unnamed WHERE api_id >= %lld AND api_id < %lld",

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+/* Tables of the plain layout are views in the compact one. */
 bool rpd_carry_has(struct rpd *r, const char *table, const char *column)
 {
 	return rpd_db_int(
@@ -16,7 +17,8 @@ bool rpd_carry_has(struct rpd *r, const char *table, const char *column)
 		       column ?
 			       "SELECT count(*) FROM pragma_table_info(%Q, 'src') WHERE name = %Q "
 			       "COLLATE NOCASE" :
-			       "SELECT count(*) FROM src.sqlite_master WHERE type = 'table' AND name = %Q",
+			       "SELECT count(*) FROM src.sqlite_master WHERE (type = 'table' OR (type = 'view' AND "
+			       "EXISTS (SELECT 1 FROM src.sqlite_master WHERE name = 'rtl_launch'))) AND name = %Q",
 		       table, column) > 0;
 }
 
@@ -66,13 +68,14 @@ static void add_column(const struct rpd_carry_to *to, sqlite3_str *list,
 
 char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_table *table)
 {
+	size_t nr = rpd_tables_columns(table, to->r->is_compact);
 	sqlite3_str *sql = sqlite3_str_new(to->r->db);
 
 	sqlite3_str_appendf(sql, "INSERT INTO main.\"%w\"(", table->name);
-	for (size_t i = 0; i < table->nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : "", table->columns[i].name);
 	sqlite3_str_appendall(sql, ") SELECT ");
-	for (size_t i = 0; i < table->nr; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		sqlite3_str_appendall(sql, i ? ", " : "");
 		add_column(to, sql, table, &table->columns[i]);
 	}

@@ -21,48 +21,86 @@
 #define NR_PACKED 256u /* rows written to the rowfile at a time */
 #define NR_HANDLES 4u  /* of one row, at most */
 
-#define NR_TARGETS 12
+#define NR_TARGETS (sizeof(targets) / sizeof(targets[0]))
 
-/* Columns of a virtual table: offsets into struct rpd_row, with HANDLE as 0x... */
-#define HANDLE 0x8000
-#define COL(field) offsetof(struct rpd_row, field)
-#define HEX(field) (offsetof(struct rpd_row, field) | HANDLE)
+/* A column of a virtual table: a field of struct rpd_row, and how it is shown. */
+enum form {
+	INTEGER,
+	HANDLE,	   /* as 0x... */
+	KNOWN,	   /* NULL for RPD_NO_STATUS */
+	DIFFERENT, /* NULL where it is equal to the other field */
+	OF_KERNEL, /* NULL unless the row is a dispatch */
+	OF_LAUNCH, /* NULL unless it is a launch */
+};
+struct column {
+	uint16_t field, other;
+	uint8_t form;
+};
+#define FIELD(name) offsetof(struct rpd_row, name)
+#define COL(name)                                                                                  \
+	{                                                                                          \
+		FIELD(name), 0, INTEGER                                                            \
+	}
+#define HEX(name)                                                                                  \
+	{                                                                                          \
+		FIELD(name), 0, HANDLE                                                             \
+	}
+#define NULLED(name, form)                                                                         \
+	{                                                                                          \
+		FIELD(name), 0, form                                                               \
+	}
+#define UNLESS(name, other)                                                                        \
+	{                                                                                          \
+		FIELD(name), FIELD(other), DIFFERENT                                               \
+	}
 
 struct target {
 	const char *module, *table;
 	uint32_t mask;
+	uint8_t layout; /* RPD_EITHER, ... */
 	int nr;
-	uint16_t columns[16];
+	struct column columns[16];
 	const char *insert;
 };
 
-/* whose rows are counted */
-#define TARGET_OP 0
-#define TARGET_API 5
-
-static const struct target targets[NR_TARGETS] = {
-	[TARGET_OP] = { "rtl_feed_op",
-			"rocpd_op",
-			RPD_IN_OP,
-			10,
-			{ COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end),
-			  COL(description), COL(type), COL(marker), COL(correlation) },
-			"INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9 FROM rtl_feed_op" },
+static const struct target targets[] = {
+	{ "rtl_feed_op",
+	  "rocpd_op",
+	  RPD_IN_OP,
+	  RPD_PLAIN,
+	  10,
+	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
+	    COL(type), COL(marker), COL(correlation) },
+	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9 FROM rtl_feed_op" },
+	{ "rtl_feed_op",
+	  "rocpd_op",
+	  RPD_IN_OP,
+	  RPD_COMPACT,
+	  16,
+	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
+	    COL(type), COL(marker), COL(correlation), UNLESS(api, correlation),
+	    NULLED(thread, OF_KERNEL), NULLED(shape, OF_KERNEL), NULLED(flags, OF_KERNEL),
+	    NULLED(begin_ticks, OF_KERNEL), NULLED(end_ticks, OF_KERNEL) },
+	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9, c10, c11, c12, c13, "
+	  "c14, c15 FROM rtl_feed_op" },
 	{ "rtl_feed_link",
 	  "rocpd_api_ops",
 	  RPD_IN_OP,
+	  RPD_PLAIN,
 	  3,
 	  { COL(id), COL(api), COL(id) },
 	  "INSERT INTO rocpd_api_ops SELECT c0, c1, c2 FROM rtl_feed_link" },
 	{ "rtl_feed_kernel",
 	  "rtl_op_kernel",
 	  RPD_IN_KERNEL,
+	  RPD_PLAIN,
 	  6,
 	  { COL(id), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
 	  "INSERT INTO rtl_op_kernel SELECT c0, c1, c2, c3, c4, c5 FROM rtl_feed_kernel" },
 	{ "rtl_feed_copy",
 	  "rtl_op_copy",
 	  RPD_IN_COPY,
+	  RPD_EITHER,
 	  10,
 	  { COL(id), COL(thread), COL(flags), COL(kind), COL(bytes), COL(src_agent), COL(dst_agent),
 	    COL(src), COL(dst), COL(engine) },
@@ -71,30 +109,42 @@ static const struct target targets[NR_TARGETS] = {
 	{ "rtl_feed_runtime",
 	  "rtl_op_runtime",
 	  RPD_IN_RUNTIME,
+	  RPD_EITHER,
 	  13,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(correlation),
 	    COL(marker), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
 	  "INSERT INTO rtl_op_runtime SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
 	  "FROM rtl_feed_runtime" },
 	/* a damaged trace may have the same call twice: keep the first */
-	[TARGET_API] = { "rtl_feed_api",
-			 "rocpd_api",
-			 RPD_IN_API,
-			 9,
-			 { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name),
-			   COL(category), COL(domain), COL(args) },
-			 "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM "
-			 "rtl_feed_api" },
+	{ "rtl_feed_api",
+	  "rocpd_api",
+	  RPD_IN_API,
+	  RPD_PLAIN,
+	  9,
+	  { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name), COL(category),
+	    COL(domain), COL(args) },
+	  "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM rtl_feed_api" },
+	{ "rtl_feed_api",
+	  "rocpd_api",
+	  RPD_IN_API,
+	  RPD_COMPACT,
+	  13,
+	  { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name), COL(category),
+	    COL(domain), COL(args), NULLED(status, KNOWN), COL(parent), UNLESS(correlation, id),
+	    NULLED(launch, OF_LAUNCH) },
+	  "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
+	  "FROM rtl_feed_api" },
 	{ "rtl_feed_api_data",
 	  "rtl_api_data",
 	  RPD_IN_API,
+	  RPD_PLAIN,
 	  4,
-	  { COL(id), COL(status), COL(correlation), COL(parent) },
-	  "INSERT OR IGNORE INTO rtl_api_data SELECT c0, nullif(c1, -9223372036854775807 - 1), c2, c3 "
-	  "FROM rtl_feed_api_data" },
+	  { COL(id), NULLED(status, KNOWN), COL(correlation), COL(parent) },
+	  "INSERT OR IGNORE INTO rtl_api_data SELECT c0, c1, c2, c3 FROM rtl_feed_api_data" },
 	{ "rtl_feed_kernelapi",
 	  "rocpd_kernelapi",
 	  RPD_IN_KERNELAPI,
+	  RPD_PLAIN,
 	  11,
 	  { COL(id), HEX(stream), COL(grid[0]), COL(grid[1]), COL(grid[2]), COL(group[0]),
 	    COL(group[1]), COL(group[2]), COL(shared), COL(private), COL(kernel_name) },
@@ -103,6 +153,7 @@ static const struct target targets[NR_TARGETS] = {
 	{ "rtl_feed_copyapi",
 	  "rocpd_copyapi",
 	  RPD_IN_COPYAPI,
+	  RPD_EITHER,
 	  12,
 	  { COL(id), HEX(stream), COL(bytes), COL(width), COL(height), COL(kind), HEX(dst),
 	    HEX(src), COL(dst_device), COL(src_device), COL(sync), COL(pinned) },
@@ -111,6 +162,7 @@ static const struct target targets[NR_TARGETS] = {
 	{ "rtl_feed_api_copy",
 	  "rtl_api_copy",
 	  RPD_IN_API_COPY,
+	  RPD_EITHER,
 	  3,
 	  { COL(id), COL(from_agent), COL(to_agent) },
 	  "INSERT OR IGNORE INTO rtl_api_copy SELECT c0, nullif(c1, 0), nullif(c2, 0) FROM "
@@ -118,12 +170,14 @@ static const struct target targets[NR_TARGETS] = {
 	{ "rtl_feed_graphapi",
 	  "rocpd_graphapi",
 	  RPD_IN_GRAPHAPI,
+	  RPD_EITHER,
 	  4,
 	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
 	  "INSERT OR IGNORE INTO rocpd_graphapi SELECT c0, c1, c2, c3 FROM rtl_feed_graphapi" },
 	{ "rtl_feed_graphlaunchapi",
 	  "rocpd_graphLaunchapi",
 	  RPD_IN_GRAPHLAUNCHAPI,
+	  RPD_EITHER,
 	  4,
 	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
 	  "INSERT OR IGNORE INTO rocpd_graphLaunchapi SELECT c0, c1, c2, c3 FROM "
@@ -259,20 +313,37 @@ static void handle_result(struct cursor *cursor, sqlite3_context *context, int64
 	sqlite3_result_text(context, text, (int)rowfile_handle(text, value), SQLITE_STATIC);
 }
 
-static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
 {
 	struct cursor *cursor = (struct cursor *)base;
 	const char *row = (const char *)cursor->at;
-	uint16_t offset;
+	const struct column *column = &cursor->target->columns[i];
+	int64_t value = *(const int64_t *)(const void *)(row + column->field);
 
-	if (column < 0 || column >= cursor->target->nr)
+	switch (column->form) {
+	case HANDLE:
+		handle_result(cursor, context, value);
 		return SQLITE_OK;
-	offset = cursor->target->columns[column];
-	if (offset & HANDLE)
-		handle_result(cursor, context,
-			      *(const int64_t *)(const void *)(row + (offset & ~HANDLE)));
-	else
-		sqlite3_result_int64(context, *(const int64_t *)(const void *)(row + offset));
+	case KNOWN:
+		if (value == RPD_NO_STATUS)
+			return SQLITE_OK;
+		break;
+	case DIFFERENT:
+		if (value == *(const int64_t *)(const void *)(row + column->other))
+			return SQLITE_OK;
+		break;
+	case OF_KERNEL:
+		if (!(cursor->at->in & RPD_IN_KERNEL))
+			return SQLITE_OK;
+		break;
+	case OF_LAUNCH:
+		if (!(cursor->at->in & RPD_IN_KERNELAPI))
+			return SQLITE_OK;
+		break;
+	default:
+		break;
+	}
+	sqlite3_result_int64(context, value);
 	return SQLITE_OK;
 }
 
@@ -304,9 +375,11 @@ int rpd_feed_create(struct rpd_feed **out, struct rpd *r)
 	if (!feed)
 		return rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
 	feed->r = r;
-	for (int i = 0; i < NR_TARGETS; i++) {
+	for (size_t i = 0; i < NR_TARGETS; i++) {
 		int ret;
 
+		if (targets[i].layout == (r->is_compact ? RPD_PLAIN : RPD_COMPACT))
+			continue;
 		feed->aux[i] = (struct aux){ &targets[i], feed };
 		if (sqlite3_create_module(r->db, targets[i].module, &module, &feed->aux[i]) !=
 		    SQLITE_OK)
@@ -324,7 +397,7 @@ void rpd_feed_destroy(struct rpd_feed *feed)
 {
 	if (!feed)
 		return;
-	for (int i = 0; i < NR_TARGETS; i++)
+	for (size_t i = 0; i < NR_TARGETS; i++)
 		sqlite3_finalize(feed->insert[i]);
 	alloc_free(feed);
 }
@@ -426,13 +499,13 @@ int rpd_feed_flush(struct rpd_feed *feed)
 	feed->in |= feed->rows[feed->nr - 1].in;
 	if (feed->r->opt->rows)
 		ret = write_rowfile(feed);
-	for (int i = 0; i < NR_TARGETS && ret == 0; i++) {
+	for (size_t i = 0; i < NR_TARGETS && ret == 0; i++) {
 		if (!(feed->in & targets[i].mask) || !feed->insert[i])
 			continue;
 		ret = rpd_db_step(feed->r, feed->insert[i]);
-		if (ret == 0 && i == TARGET_OP)
+		if (ret == 0 && strcmp(targets[i].table, "rocpd_op") == 0)
 			feed->r->nr_op_rows += sqlite3_changes(feed->r->db);
-		if (ret == 0 && i == TARGET_API)
+		if (ret == 0 && strcmp(targets[i].table, "rocpd_api") == 0)
 			feed->r->nr_api_rows += sqlite3_changes(feed->r->db);
 	}
 	feed->nr = 0;

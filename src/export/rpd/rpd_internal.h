@@ -71,6 +71,7 @@ struct rpd {
 	struct rpd_feed *feed;
 	struct rpd_process **processes; /* begun */
 	size_t nr_processes;
+	bool is_compact;  /* the layout of the rows (rpd_tables.h) */
 	bool is_copy;	  /* of an unfinished database */
 	bool keeps_state; /* a later process may continue with the file */
 	uint32_t part;	  /* of the trace, from 0 */
@@ -129,7 +130,7 @@ int rpd_schema_finish(struct rpd *r); /* views and indexes */
 
 /* rpd_feed.c */
 enum {
-	RPD_IN_OP = 1,	    /* rocpd_op and rocpd_api_ops */
+	RPD_IN_OP = 1,	    /* rocpd_op, and its link to a call */
 	RPD_IN_KERNEL = 2,  /* rtl_op_kernel */
 	RPD_IN_COPY = 4,    /* rtl_op_copy */
 	RPD_IN_RUNTIME = 8, /* rtl_op_runtime */
@@ -158,7 +159,7 @@ struct rpd_row {
 		};
 		struct { /* a call */
 			int64_t pid, tid, name, category, domain, args, status, parent;
-			int64_t stream, grid[3], group[3], shared, private, kernel_name;
+			int64_t stream, grid[3], group[3], shared, private, kernel_name, launch;
 			int64_t width, height, dst_device, src_device, sync, pinned;
 			int64_t graph, exec;
 			int64_t from_agent, to_agent;
@@ -178,6 +179,7 @@ int rpd_feed_flush(struct rpd_feed *feed);
 struct rpd_shape;
 struct rpd_fn;
 struct rpd_args;
+struct rpd_launch;
 struct rpd_pinned;
 struct rpd_counters;
 
@@ -241,15 +243,16 @@ struct rpd_process {
 	struct rpd_pending *pending;
 	size_t nr_pending, cap_pending;
 	int64_t part_op; /* first operation of this part */
-	int64_t next_op, next_shape, next_clock, next_copy;
+	int64_t next_op, next_shape, next_clock, next_copy, next_launch;
 	int64_t first_api; /* first_api + lane: the row that stands for a thread */
 	int64_t next_api;  /* the next row for a call without a correlation id, behind those */
 	int64_t last_ns;   /* latest time seen while writing */
 	struct rpd_shape *shapes;
 	struct rpd_text *texts;
 	const struct store_op *ops;
-	struct rpd_fn *fns;    /* parallel to ops */
-	struct rpd_args *args; /* cache of arguments' texts */
+	struct rpd_fn *fns;		/* parallel to ops */
+	struct rpd_args *args;		/* cache of arguments' texts */
+	struct rpd_launch *launch_rows; /* cache of rtl_launch */
 	char *args_text;
 	struct rpd_pinned *pinned;
 	struct rpd_pin_event *pin_events; /* so far */
@@ -270,6 +273,7 @@ struct rpd_process {
 	struct rpd_counters *counters; /* NULL: none so far */
 	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
 	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed, *find_api;
+	sqlite3_stmt *add_launch; /* NULL: the layout is plain */
 };
 
 /* The id of the trace, to find the process of an earlier part. */
@@ -401,5 +405,7 @@ char *rpd_carry_sql(const struct rpd_carry_to *to, const struct rpd_table *table
 
 /* rpd_merge.c */
 int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind);
+/* Whether none of the inputs has rows that need the plain layout. */
+bool rpd_merge_is_compact(const char *const *inputs, size_t nr);
 
 #endif

@@ -183,6 +183,7 @@ static int64_t largest_id(struct merge *m)
 	int64_t largest = rpd_db_int(m->r, 0,
 				     "SELECT max(CAST(value AS INTEGER)) FROM src.rocpd_metadata "
 				     "WHERE tag = 'session_count'");
+	bool compact = rpd_carry_has(m->r, "rtl_launch", NULL);
 	bool bad = false;
 
 	largest = largest > 0 && largest < (INT64_MAX >> 33) ? largest * RPD_BLOCK - 1 : 0;
@@ -190,8 +191,8 @@ static int64_t largest_id(struct merge *m)
 		const char *column = t->columns[0].name;
 		int64_t max;
 
-		if (t->carry == RPD_APART || !rpd_carry_has(m->r, t->name, NULL) ||
-		    !rpd_carry_has(m->r, t->name, column))
+		if (t->carry == RPD_APART || !rpd_tables_columns(t, compact) ||
+		    !rpd_carry_has(m->r, t->name, NULL) || !rpd_carry_has(m->r, t->name, column))
 			continue;
 		max = rpd_db_int(m->r, 0, "SELECT max(\"%w\") FROM src.\"%w\"", column, t->name);
 		bad = bad || rpd_db_int(m->r, 0, "SELECT min(\"%w\") < 0 FROM src.\"%w\"", column,
@@ -472,7 +473,7 @@ static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 						       "VALUES (%lld, '')",
 						       (long long)m->empty);
 	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
-		if (t->carry == RPD_APART)
+		if (t->carry == RPD_APART || !rpd_tables_columns(t, m->r->is_compact))
 			continue;
 		if (rpd_carry_has(m->r, t->name, NULL))
 			ret = copy_table(m, t);
@@ -495,6 +496,40 @@ static int copy_all(struct merge *m, enum identify_kind kind, int64_t last)
 		ret = warn_unknown_tables(m);
 	}
 	return ret;
+}
+
+/* Whether the database has the compact layout; one that can't be read is refused later. */
+static bool is_compact(const char *path)
+{
+	char name[DBFILE_NAME_SIZE];
+	sqlite3_stmt *stmt = NULL;
+	sqlite3 *db = NULL;
+	bool has = false;
+
+	if (sqlite3_open_v2(dbfile_to_read(path, name), &db,
+			    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
+			    NULL) == SQLITE_OK &&
+	    sqlite3_prepare_v2(
+		    db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'rtl_launch'",
+		    -1, &stmt, NULL) == SQLITE_OK)
+		has = sqlite3_step(stmt) == SQLITE_ROW;
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+	return has;
+}
+
+bool rpd_merge_is_compact(const char *const *inputs, size_t nr)
+{
+	char error[512];
+
+	for (size_t i = 0; i < nr; i++) {
+		enum identify_kind kind;
+
+		if (identify_file(inputs[i], &kind, error, sizeof(error)) == 0 &&
+		    (kind == IDENTIFY_RPD || (kind == IDENTIFY_OURS && !is_compact(inputs[i]))))
+			return false;
+	}
+	return true;
 }
 
 int rpd_merge_add(struct rpd *r, const char *path, enum identify_kind kind)

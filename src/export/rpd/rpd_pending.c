@@ -5,7 +5,7 @@
  * its call, too. In the parts of a trace that still grows such an operation has its row before. It
  * is linked to its thread then, and noted here; when a later part has the call, its row is changed.
  * A row is changed once at most, and is one of the last: memory and time do not grow with the
- * trace.
+ * trace. A database that grows has the compact layout (rpd_tables.h).
  */
 #include "export/rpd/rpd_internal.h"
 
@@ -100,11 +100,10 @@ static int change_row(struct rpd_process *p, const struct rpd_pending *e, uint64
 			call, thread, row);
 	return rpd_db_execf(
 		p->r,
-		"UPDATE rocpd_op SET correlation_id = %lld, roctxId = %lld WHERE id = %lld;"
-		"UPDATE %s SET thread_id = %lld WHERE op_id = %lld;"
-		"UPDATE rocpd_api_ops SET api_id = %lld WHERE id = %lld",
-		call, range, row, e->in & RPD_IN_KERNEL ? "rtl_op_kernel" : "rtl_op_copy", thread,
-		row, (long long)rpd_spool_thread(p, e->lane), row);
+		"UPDATE rocpd_op SET correlation_id = %lld, roctxId = %lld, rtl_api_id = %lld, rtl_thread_id = "
+		"iif(rtl_shape_id IS NULL, NULL, %lld) WHERE id = %lld;"
+		"UPDATE rtl_op_copy SET thread_id = %lld WHERE op_id = %lld",
+		call, range, (long long)rpd_spool_thread(p, e->lane), thread, row, thread, row);
 }
 
 /* Applies the operation's link, if there is one by now. 1: it had one; or -errno. */
@@ -137,8 +136,7 @@ static int resolve(struct rpd_process *p, struct rpd_pending *e)
 		return linked;
 	if (rpd_spool_called(p, e->correlation)) {
 		int ret = rpd_db_execf(p->r,
-				       "UPDATE rocpd_api_ops SET api_id = %lld WHERE id = %lld",
-				       (long long)rpd_spool_call(p, e->correlation),
+				       "UPDATE rocpd_op SET rtl_api_id = NULL WHERE id = %lld",
 				       (long long)e->row);
 
 		return ret < 0 ? ret : 1;

@@ -14,7 +14,7 @@
 
 static const char *const first_rows[] = {
 	"INSERT INTO rocpd_metadata(tag, value) VALUES ('gpu_stride', '1000'), "
-	"('pid_stride', '10000000'), ('schema_version', '3'), ('rtl_schema_version', '1')",
+	"('pid_stride', '10000000'), ('schema_version', '3')",
 	"INSERT INTO rtl_flag VALUES "
 	"(1, 'had_signal', 'the packet came with a signal of the program'), "
 	"(2, 'inverted', 'the end lies before the begin, as the GPU wrote it'), "
@@ -52,18 +52,6 @@ static const char *const rpd_views[] = {
 	"description_id, opType_id, count(*) AS Calls, sum(end - start) AS Total FROM rocpd_op GROUP BY "
 	"description_id, opType_id) A JOIN rocpd_string D ON D.id = A.description_id JOIN rocpd_string "
 	"T ON T.id = A.opType_id) GROUP BY Name ORDER BY TotalDuration_us DESC",
-	"CREATE VIEW kernel AS SELECT B.id, gpuId, queueId, sequenceId, start, end, (end - start) AS "
-	"duration, coalesce(C.stream, '') AS stream, " BLOCKS("gridX", "x") ", " BLOCKS("gridY", "y") ", " BLOCKS(
-		"gridZ",
-		"z") ", "
-		     "coalesce(C.workgroupX, S.group_x) AS workgroupX, coalesce(C.workgroupY, S.group_y) AS "
-		     "workgroupY, coalesce(C.workgroupZ, S.group_z) AS workgroupZ, coalesce(C.groupSegmentSize, "
-		     "S.group_size) AS groupSegmentSize, coalesce(S.private_size, C.privateSegmentSize) AS "
-		     "privateSegmentSize, D.string AS kernelName FROM rocpd_api_ops A JOIN rocpd_op B ON B.id = "
-		     "A.op_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.api_id LEFT JOIN rtl_op_kernel K ON "
-		     "K.op_id = B.id LEFT JOIN rtl_shape S ON S.id = K.shape_id JOIN rocpd_string D ON D.id = "
-		     "coalesce(C.kernelName_id, B.description_id) WHERE C.api_ptr_id IS NOT NULL OR K.op_id IS NOT "
-		     "NULL",
 	"CREATE VIEW copy AS SELECT B.id, pid, tid, start, end, C.string AS apiName, stream, size, "
 	"width, height, kind, dst, src, dstDevice, srcDevice, sync, pinned FROM rocpd_copyapi A JOIN "
 	"rocpd_api B ON B.id = A.api_ptr_id JOIN rocpd_string C ON C.id = B.apiName_id",
@@ -94,16 +82,6 @@ static const char *const rpd_views[] = {
 #define NO_END(f) "CASE WHEN " f " & 65544 THEN 0 ELSE "
 
 static const char *const rtl_views[] = {
-	"CREATE VIEW rtl_dispatch AS SELECT K.op_id, Y.demangled AS kernel, O.gpuId AS agent, O.queueId "
-	"AS queue, O.sequenceId AS packet_index, K.begin_ticks, K.end_ticks, " NO_BEGIN("K.flags") "O.start END AS begin_ns, " NO_END(
-		"K.flags") "O.end END AS end_ns, S.grid_x, S.grid_y, "
-			   "S.grid_z, S.group_x, S.group_y, S.group_z, O.correlation_id, O.roctxId AS marker_id, K.flags "
-			   "FROM rtl_op_kernel K JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON S.id = K.shape_id "
-			   "JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id UNION ALL SELECT R.op_id, Y.demangled, R.gpu_id, "
-			   "R.queue_id, R.packet_index, R.begin_ticks, R.end_ticks, R.begin_ns, R.end_ns, S.grid_x, "
-			   "S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, R.correlation_id, R.marker_id, R.flags "
-			   "FROM rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id JOIN rtl_kernel_symbol Y ON Y.id = "
-			   "S.kernel_id",
 	"CREATE VIEW rtl_collective AS WITH collective AS MATERIALIZED (SELECT id, demangled AS name FROM "
 	"rtl_kernel_symbol WHERE " COLLECTIVES_IN_SYMBOLS
 	") SELECT K.op_id, C.name AS kernel, P.pid, P.rank, O.gpuId AS "
@@ -134,12 +112,6 @@ static const char *const rtl_views[] = {
 				  "AND A.id NOT IN (SELECT api_id FROM rocpd_api_ops) AND NOT EXISTS (SELECT 1 FROM "
 				  "rtl_loss_data L JOIN rtl_process P ON P.id = L.process_id WHERE P.pid = A.pid AND "
 				  "L.class <> 'note')",
-	"CREATE VIEW rtl_api AS SELECT A.id AS api_id, A.pid, A.tid, D.string AS domain, N.string AS "
-	"name, A.start AS begin_ns, A.end AS end_ns, X.status, coalesce(X.correlation_id, 0) AS "
-	"correlation_id, coalesce(X.parent_id, 0) AS parent_id, U.string AS args FROM rocpd_api A JOIN "
-	"rocpd_string N ON N.id = A.apiName_id JOIN rocpd_string D ON D.id = A.domain_id JOIN "
-	"rocpd_ustring U ON U.id = A.args_id LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE D.string "
-	"NOT IN ('rtl', 'roctx')",
 	"CREATE VIEW rtl_marker AS SELECT M.api_id AS marker_id, A.pid, A.tid, CASE M.kind WHEN 0 THEN "
 	"'mark' WHEN 1 THEN 'push' WHEN 2 THEN 'start' ELSE 'unknown' END || CASE WHEN M.unclosed THEN "
 	"'-unclosed' ELSE '' END AS kind, U.string AS message, A.start AS begin_ns, A.end AS end_ns, "
@@ -147,14 +119,6 @@ static const char *const rtl_views[] = {
 	"= A.args_id",
 	"CREATE VIEW rtl_loss AS SELECT P.pid, L.reason, L.count, L.first_ns, L.last_ns, L.class, L.text "
 	"FROM rtl_loss_data L JOIN rtl_process P ON P.id = L.process_id",
-	/* by the streams of launches and the queues of their dispatches */
-	"CREATE VIEW rtl_stream AS SELECT A.pid, coalesce(C.stream, G.stream) AS stream, O.queueId AS queue, "
-	"O.gpuId AS gpu, min(CASE WHEN K.flags & 65536 THEN NULL ELSE O.start END) AS first_ns, max(CASE "
-	"WHEN K.flags & 65536 THEN NULL ELSE O.end END) AS last_ns, count(*) AS ops FROM rocpd_api_ops L "
-	"CROSS JOIN rtl_op_kernel K ON K.op_id = L.op_id CROSS JOIN rocpd_op O ON O.id = L.op_id CROSS JOIN "
-	"rocpd_api A ON A.id = L.api_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id LEFT JOIN "
-	"rocpd_graphLaunchapi G ON G.api_ptr_id = A.id WHERE coalesce(C.stream, G.stream) IS NOT NULL GROUP "
-	"BY A.pid, coalesce(C.stream, G.stream), O.queueId, O.gpuId",
 	/* a handle may be reused for another executable: launches belong to the last instantiation
 	 * that ended before they began */
 	"CREATE VIEW rtl_graph_op AS WITH launch AS (SELECT G.api_ptr_id AS api_id, A.pid, A.start, "
@@ -184,6 +148,82 @@ static const char *const rtl_views[] = {
 	NULL,
 };
 
+/* Views that are read often: in the compact layout they read the rows themselves, not those of
+ * another view. */
+#define KERNEL(from, where)                                                                                                     \
+	"CREATE VIEW kernel AS SELECT B.id, gpuId, queueId, sequenceId, B.start, B.end, (B.end - B.start) AS "                  \
+	"duration, coalesce(C.stream, '') AS stream, " BLOCKS("gridX", "x") ", " BLOCKS("gridY", "y") ", " BLOCKS(              \
+		"gridZ",                                                                                                        \
+		"z") ", coalesce(C.workgroupX, S.group_x) AS workgroupX, coalesce(C.workgroupY, S.group_y) AS "                 \
+		     "workgroupY, coalesce(C.workgroupZ, S.group_z) AS workgroupZ, coalesce(C.groupSegmentSize, S.group_size) " \
+		     "AS groupSegmentSize, coalesce(S.private_size, C.privateSegmentSize) AS privateSegmentSize, D.string AS "  \
+		     "kernelName FROM " from                                                                                    \
+		     " JOIN rocpd_string D ON D.id = coalesce(C.kernelName_id, B.description_id) "                              \
+		     "WHERE " where
+#define DISPATCH(id, kernel, from)                                                                                                \
+	"CREATE VIEW rtl_dispatch AS SELECT " id                                                                                  \
+	" AS op_id, Y.demangled AS kernel, O.gpuId AS agent, O.queueId AS "                                                       \
+	"queue, O.sequenceId AS packet_index, " kernel "begin_ticks AS begin_ticks, " kernel                                      \
+	"end_ticks AS "                                                                                                           \
+	"end_ticks, " NO_BEGIN(kernel "flags") "O.start END AS begin_ns, " NO_END(                                                \
+		kernel                                                                                                            \
+		"flags") "O.end END AS "                                                                                          \
+			 "end_ns, S.grid_x, S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, O.correlation_id, O.roctxId AS " \
+			 "marker_id, " kernel "flags AS flags FROM " from                                                         \
+			 " JOIN rtl_shape S ON S.id = " kernel "shape_id JOIN "                                                   \
+			 "rtl_kernel_symbol Y ON Y.id = S.kernel_id UNION ALL SELECT R.op_id, Y.demangled, R.gpu_id, "            \
+			 "R.queue_id, R.packet_index, R.begin_ticks, R.end_ticks, R.begin_ns, R.end_ns, S.grid_x, "               \
+			 "S.grid_y, S.grid_z, S.group_x, S.group_y, S.group_z, R.correlation_id, R.marker_id, R.flags "           \
+			 "FROM rtl_op_runtime R JOIN rtl_shape S ON S.id = R.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id"
+#define API(status, correlation, parent, from)                                                                          \
+	"CREATE VIEW rtl_api AS SELECT A.id AS api_id, A.pid, A.tid, D.string AS domain, N.string AS name, A.start AS " \
+	"begin_ns, A.end AS end_ns, " status " AS status, " correlation                                                 \
+	" AS correlation_id, coalesce(" parent ", 0) "                                                                  \
+	"AS parent_id, U.string AS args FROM rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id JOIN "              \
+	"rocpd_string D ON D.id = A.domain_id JOIN rocpd_ustring U ON U.id = A.args_id" from                            \
+	" WHERE D.string NOT IN "                                                                                       \
+	"('rtl', 'roctx')"
+/* by the streams of launches and the queues of their dispatches */
+#define STREAM(flags, from, where)                                                                             \
+	"CREATE VIEW rtl_stream AS SELECT A.pid, coalesce(C.stream, G.stream) AS stream, O.queueId AS queue, " \
+	"O.gpuId AS gpu, min(CASE WHEN " flags                                                                 \
+	" & 65536 THEN NULL ELSE O.start END) AS first_ns, max(CASE WHEN " flags                               \
+	" & 65536 THEN NULL ELSE O.end END) AS last_ns, count(*) AS ops FROM " from " LEFT JOIN "              \
+	"rocpd_graphLaunchapi G ON G.api_ptr_id = A.id WHERE " where                                           \
+	"coalesce(C.stream, G.stream) IS NOT NULL GROUP BY "                                                   \
+	"A.pid, coalesce(C.stream, G.stream), O.queueId, O.gpuId"
+
+static const char *const plain_views[] = {
+	KERNEL("rocpd_api_ops A JOIN rocpd_op B ON B.id = A.op_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = "
+	       "A.api_id LEFT JOIN rtl_op_kernel K ON K.op_id = B.id LEFT JOIN rtl_shape S ON S.id = K.shape_id",
+	       "C.api_ptr_id IS NOT NULL OR K.op_id IS NOT NULL"),
+	DISPATCH("K.op_id", "K.", "rtl_op_kernel K JOIN rocpd_op O ON O.id = K.op_id"),
+	API("X.status", "coalesce(X.correlation_id, 0)", "X.parent_id",
+	    " LEFT JOIN rtl_api_data X ON X.api_id = A.id"),
+	STREAM("K.flags",
+	       "rocpd_api_ops L CROSS JOIN rtl_op_kernel K ON K.op_id = L.op_id CROSS JOIN rocpd_op O ON O.id = "
+	       "L.op_id CROSS JOIN rocpd_api A ON A.id = L.api_id LEFT JOIN rocpd_kernelapi C ON C.api_ptr_id = A.id",
+	       ""),
+	NULL,
+};
+
+static const char *const compact_views[] = {
+	KERNEL("rocpd_op B LEFT JOIN rocpd_api P ON P.id = " RPD_COMPACT_API(
+		       "B") " LEFT JOIN rtl_launch C ON C.id = "
+			    "P.rtl_launch_id LEFT JOIN rtl_shape S ON S.id = B.rtl_shape_id",
+	       RPD_COMPACT_LINKED("B") " AND (C.id IS NOT NULL OR B.rtl_shape_id IS NOT NULL)"),
+	DISPATCH("O.id", "O.rtl_", "rocpd_op O"),
+	API("A.rtl_status",
+	    "CASE WHEN A.rtl_parent_id IS NULL THEN 0 ELSE coalesce(A.rtl_correlation_id, A.id) END",
+	    "A.rtl_parent_id", ""),
+	STREAM("O.rtl_flags",
+	       "rocpd_op O CROSS JOIN rocpd_api A ON A.id = " RPD_COMPACT_API(
+		       "O") " LEFT JOIN rtl_launch C ON C.id = "
+			    "A.rtl_launch_id",
+	       "O.rtl_shape_id IS NOT NULL AND " RPD_COMPACT_LINKED("O") " AND "),
+	NULL,
+};
+
 static const char *const indexes[] = {
 	"CREATE INDEX \"rocpd_strin_string_c7b9cd_idx\" ON \"rocpd_string\" (\"string\")",
 	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
@@ -195,10 +235,10 @@ static const char *const indexes[] = {
 };
 
 /* not of a virtual table */
-static const char *const kernel_indexes[] = {
-	"CREATE INDEX rtl_kernel_untimed ON rtl_op_kernel (flags) WHERE flags & " KINDS_UNTIMED,
-	NULL,
-};
+static const char kernel_index[] =
+	"CREATE INDEX rtl_kernel_untimed ON rtl_op_kernel (flags) WHERE flags & " KINDS_UNTIMED;
+static const char compact_kernel_index[] =
+	"CREATE INDEX rtl_kernel_untimed ON rocpd_op (rtl_flags) WHERE rtl_flags & " KINDS_UNTIMED;
 
 static int run_statements(struct rpd *r, const char *const *sql)
 {
@@ -213,7 +253,9 @@ static int create_indexes(struct rpd *r)
 {
 	int ret = run_statements(r, indexes);
 
-	return ret == 0 && !r->opt->rows ? run_statements(r, kernel_indexes) : ret;
+	if (ret < 0 || r->opt->rows)
+		return ret;
+	return rpd_db_exec(r, r->is_compact ? compact_kernel_index : kernel_index);
 }
 
 int rpd_schema_create(struct rpd *r)
@@ -227,14 +269,20 @@ int rpd_schema_create(struct rpd *r)
 	if (ret == 0)
 		ret = rpd_counter_create(r);
 	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
-		char *sql = r->opt->rows && rowfile_has(t->name) ? rpd_tables_virtual_sql(t) :
-								   rpd_tables_create_sql(t);
+		char *sql = r->opt->rows && rowfile_has(t->name) ?
+				    rpd_tables_virtual_sql(t) :
+				    rpd_tables_create_sql(t, r->is_compact);
 
 		ret = sql ? rpd_db_exec(r, sql) : rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
 		sqlite3_free(sql);
 	}
 	if (ret == 0)
 		ret = run_statements(r, first_rows);
+	if (ret == 0)
+		ret = rpd_db_execf(
+			r,
+			"INSERT INTO rocpd_metadata(tag, value) VALUES ('rtl_schema_version', '%d')",
+			r->is_compact ? 2 : 1);
 	/* an index is made at the end where that takes no more time than with each row */
 	if (ret == 0 && r->keeps_state)
 		ret = create_indexes(r);
@@ -249,6 +297,8 @@ int rpd_schema_finish(struct rpd *r)
 		ret = rpd_db_exec(r, "DROP TABLE rtl_unnamed");
 	if (ret == 0)
 		ret = rpd_counter_finish(r);
+	if (ret == 0)
+		ret = run_statements(r, r->is_compact ? compact_views : plain_views);
 	if (ret == 0)
 		ret = run_statements(r, rpd_views);
 	if (ret == 0)

@@ -387,6 +387,8 @@ static int prepare_statements(struct rpd_process *p)
 		{ &p->end_marker, "UPDATE rocpd_api SET \"end\" = ? WHERE id = ?" },
 		{ &p->sooner_marker, "UPDATE rocpd_api SET \"end\" = ?1 WHERE id = ?2 AND "
 				     "\"start\" <= ?1 AND \"end\" > ?1" },
+		{ &p->add_launch,
+		  "INSERT INTO rtl_launch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
 		{ &p->add_unnamed, "INSERT OR IGNORE INTO rtl_unnamed VALUES (?)" },
 		{ &p->find_api, "SELECT 1 FROM rocpd_api WHERE id = ?" },
 		{ &p->move_marker,
@@ -395,7 +397,8 @@ static int prepare_statements(struct rpd_process *p)
 	int ret = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && ret == 0; i++)
-		ret = rpd_db_prepare(p->r, all[i].stmt, all[i].sql);
+		if (p->r->is_compact || all[i].stmt != &p->add_launch)
+			ret = rpd_db_prepare(p->r, all[i].stmt, all[i].sql);
 	return ret;
 }
 
@@ -543,6 +546,7 @@ int rpd_spool_begin(struct rpd_process *p, bool complete)
 		number_widely(p);
 	p->r->next_block += p->blocks;
 	p->next_string = p->next_ustring = p->next_op = p->next_shape = p->next_clock = 1;
+	p->next_launch = 1;
 	p->last_ns =
 		(int64_t)(t->first_ns ? t->first_ns : load_facts(index_load(p->index))->start_ns);
 	return rpd_spool_prepare(p);
@@ -646,7 +650,8 @@ void rpd_spool_free(struct rpd_process *p)
 	sqlite3_stmt *const all[] = { p->add_string,	p->add_ustring, p->add_api,
 				      p->add_shape,	p->add_marker,	p->add_barrier,
 				      p->add_clock,	p->end_marker,	p->move_marker,
-				      p->sooner_marker, p->add_unnamed, p->find_api };
+				      p->sooner_marker, p->add_unnamed, p->find_api,
+				      p->add_launch };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);

@@ -2,7 +2,8 @@
 /* rpd_tables.c - every table of a database and its columns: RPD's, schema version 3, and rtl's
  *
  * RPD's tables have RPD's names, columns, types and order; its readers select by name. Names of
- * rtl's tables begin with rtl_; rtl also adds three columns at the end of rocpd_op.
+ * rtl's tables begin with rtl_; rtl also adds columns at the end of rocpd_op and rocpd_api.
+ * docs/decisions/059-rows-have-what-tables-repeated.md says why some tables are views.
  */
 #include "export/rpd/rpd_tables.h"
 
@@ -39,9 +40,18 @@
 #define PID .move = 'p'
 #define GPU .move = 'g'
 #define NOTE(text) .note = text
+#define COMPACT .is_compact = true
 #define COLUMNS(...) (const struct rpd_column[]){ __VA_ARGS__ }
 #define TABLE(table, how, text, ...) \
-	{ table, COLUMNS(__VA_ARGS__), sizeof(COLUMNS(__VA_ARGS__)) / sizeof(struct rpd_column), how, text }
+	{ table, COLUMNS(__VA_ARGS__), sizeof(COLUMNS(__VA_ARGS__)) / sizeof(struct rpd_column), how, text, RPD_EITHER, NULL }
+/* a view in the compact layout: its SELECT, and what a removed row of it changes */
+#define VIEW(table, how, text, select, ...) \
+	{ table, COLUMNS(__VA_ARGS__), sizeof(COLUMNS(__VA_ARGS__)) / sizeof(struct rpd_column), how, text, RPD_PLAIN, select }
+#define COMPACT_TABLE(table, how, text, ...) \
+	{ table, COLUMNS(__VA_ARGS__), sizeof(COLUMNS(__VA_ARGS__)) / sizeof(struct rpd_column), how, text, RPD_COMPACT, NULL }
+/* A column of a view that is one of a row's launch. A join would be no better: SQLite joins a view
+ * of one table by its key, and reads a view of two whole. */
+#define OF_LAUNCH(column) ", (SELECT L." column " FROM rtl_launch L WHERE L.id = rtl_launch_id) AS " column
 
 const struct rpd_table rpd_tables[] = {
 	TABLE("rocpd_metadata", RPD_APART, "gpu_stride 1000, pid_stride 10000000, schema_version 3, "
@@ -56,14 +66,25 @@ const struct rpd_table rpd_tables[] = {
 	      C("end", RPD_INT), C("apiName_id", STRING_REF, ID),
 	      C("category_id", STRING_REF, ID, .fallback = "$empty"),
 	      C("domain_id", STRING_REF, ID, .fallback = "$empty"),
-	      C("args_id", USTRING_REF, ID, NOTE("into rocpd_ustring"))),
+	      C("args_id", USTRING_REF, ID, NOTE("into rocpd_ustring")),
+	      C("rtl_status", OPT_INT, COMPACT, NOTE("ours")),
+	      C("rtl_parent_id", OPT_INT, ID_OR_NONE, COMPACT, NOTE("ours; NULL: no call")),
+	      C("rtl_correlation_id", OPT_INT, ID_OR_NONE, COMPACT, NOTE("ours; NULL: as id")),
+	      C("rtl_launch_id", OPT_INT, ID_OR_NONE, COMPACT, NOTE("ours"))),
 	TABLE("rocpd_copyapi", RPD_OPTIONAL, NULL,
 	      C("api_ptr_id", API_KEY, ID), C("stream", RPD_HANDLE), C("size", RPD_INT),
 	      C("width", RPD_INT, .fallback = "0"), C("height", RPD_INT, .fallback = "0"),
 	      C("kind", RPD_INT), C("dst", RPD_HANDLE), C("src", RPD_HANDLE),
 	      C("dstDevice", RPD_INT, .fallback = "-1"), C("srcDevice", RPD_INT, .fallback = "-1"),
 	      C("sync", RPD_BOOL), C("pinned", RPD_BOOL, .fallback = "0")),
-	TABLE("rocpd_kernelapi", RPD_OPTIONAL, NULL,
+	COMPACT_TABLE("rtl_launch", RPD_REQUIRED, "what launches have in common; the same may be there more than once",
+	      C("id", KEY, ID), C("stream", RPD_HANDLE), C("gridX", RPD_INT), C("gridY", RPD_INT),
+	      C("gridZ", RPD_INT), C("workgroupX", RPD_INT), C("workgroupY", RPD_INT), C("workgroupZ", RPD_INT),
+	      C("groupSegmentSize", RPD_INT), C("privateSegmentSize", RPD_INT), C("kernelName_id", STRING_REF, ID)),
+	VIEW("rocpd_kernelapi", RPD_OPTIONAL, NULL,
+	      "SELECT id AS api_ptr_id" OF_LAUNCH("stream") OF_LAUNCH("gridX") OF_LAUNCH("gridY")
+	      OF_LAUNCH("gridZ") OF_LAUNCH("workgroupX") OF_LAUNCH("workgroupY") OF_LAUNCH("workgroupZ")
+	      OF_LAUNCH("groupSegmentSize") OF_LAUNCH("privateSegmentSize") OF_LAUNCH("kernelName_id") " FROM rocpd_api WHERE rtl_launch_id IS NOT NULL",
 	      C("api_ptr_id", API_KEY, ID), C("stream", RPD_HANDLE), C("gridX", RPD_INT),
 	      C("gridY", RPD_INT), C("gridZ", RPD_INT), C("workgroupX", RPD_INT),
 	      C("workgroupY", RPD_INT), C("workgroupZ", RPD_INT), C("groupSegmentSize", RPD_INT),
@@ -74,8 +95,14 @@ const struct rpd_table rpd_tables[] = {
 	      C("description_id", STRING_REF, ID), C("opType_id", STRING_REF, ID),
 	      C("completionSignal", "text NOT NULL DEFAULT ''", .fallback = "''", NOTE("ours")),
 	      C("roctxId", "integer NOT NULL DEFAULT 0", ID_OR_NONE, .fallback = "0", NOTE("ours")),
-	      C("correlation_id", "integer NOT NULL DEFAULT 0", ID_OR_NONE, .fallback = "0", NOTE("ours"))),
-	TABLE("rocpd_api_ops", RPD_OPTIONAL, NULL,
+	      C("correlation_id", "integer NOT NULL DEFAULT 0", ID_OR_NONE, .fallback = "0", NOTE("ours")),
+	      C("rtl_api_id", OPT_INT, ID_OR_NONE, COMPACT, NOTE("ours; NULL: as correlation_id; 0: none")),
+	      C("rtl_thread_id", OPT_INT, ID, COMPACT, NOTE("ours, as the next ones; NULL: no dispatch")),
+	      C("rtl_shape_id", OPT_INT, ID, COMPACT), C("rtl_flags", OPT_INT, COMPACT),
+	      C("rtl_begin_ticks", OPT_INT, COMPACT), C("rtl_end_ticks", OPT_INT, COMPACT)),
+	VIEW("rocpd_api_ops", RPD_OPTIONAL, NULL,
+	      "SELECT id, " RPD_COMPACT_API("rocpd_op") " AS api_id, id AS op_id FROM rocpd_op WHERE "
+	      RPD_COMPACT_LINKED("rocpd_op"),
 	      C("id", RPD_KEY, ID), C("api_id", API_REF, ID), C("op_id", OP_REF, ID)),
 	TABLE("rocpd_monitor", RPD_OPTIONAL, NULL,
 	      C("id", RPD_KEY, ID), C("deviceType", "varchar(16) NOT NULL"), C("deviceId", RPD_INT),
@@ -152,7 +179,9 @@ const struct rpd_table rpd_tables[] = {
 	      C("grid_z", INT), C("group_x", INT), C("group_y", INT), C("group_z", INT),
 	      C("private_size", INT, NOTE("bytes per work-item")),
 	      C("group_size", INT, NOTE("bytes per workgroup"))),
-	TABLE("rtl_op_kernel", RPD_REQUIRED, "what a dispatch has beyond rocpd_op",
+	VIEW("rtl_op_kernel", RPD_REQUIRED, "what a dispatch has beyond rocpd_op",
+	      "SELECT id AS op_id, rtl_thread_id AS thread_id, rtl_shape_id AS shape_id, rtl_flags AS flags, "
+	      "rtl_begin_ticks AS begin_ticks, rtl_end_ticks AS end_ticks FROM rocpd_op WHERE rtl_shape_id IS NOT NULL",
 	      C("op_id", KEY, ID), C("thread_id", INT, ID), C("shape_id", INT, ID), C("flags", INT),
 	      C("begin_ticks", INT), C("end_ticks", INT)),
 	TABLE("rtl_op_runtime", RPD_REQUIRED, "dispatches of the runtime",
@@ -183,7 +212,9 @@ const struct rpd_table rpd_tables[] = {
 	      C("api_id", KEY, ID), C("kind", INT), C("level", INT),
 	      C("parent_id", INT, ID_OR_NONE, NOTE("rocpd_api.id of the range around it")),
 	      C("unclosed", INT), C("end_tid", INT)),
-	TABLE("rtl_api_data", RPD_REQUIRED, "one row for each call",
+	VIEW("rtl_api_data", RPD_REQUIRED, "one row for each call",
+	      "SELECT id AS api_id, rtl_status AS status, coalesce(rtl_correlation_id, id) AS correlation_id, "
+	      "rtl_parent_id AS parent_id FROM rocpd_api WHERE rtl_parent_id IS NOT NULL",
 	      C("api_id", KEY, ID), C("status", OPT_INT), C("correlation_id", INT, ID_OR_NONE),
 	      C("parent_id", INT, ID_OR_NONE, NOTE("correlation id of the call around it"))),
 	TABLE("rtl_api_copy", RPD_OPTIONAL, "whose memory a call copies or fills, where rtl knows it",
@@ -201,18 +232,61 @@ const struct rpd_table rpd_tables[] = {
 	      C("id", KEY, ID), C("process_id", INT, ID), C("reason", TEXT), C("class", TEXT),
 	      C("text", TEXT), C("count", INT), C("first_ns", INT), C("last_ns", INT)),
 	TABLE("rtl_flag", RPD_APART, NULL, C("value", KEY), C("name", TEXT), C("text", TEXT)),
-	{ NULL, NULL, 0, RPD_APART, NULL },
+	{ NULL, NULL, 0, RPD_APART, NULL, RPD_EITHER, NULL },
 };
 /* clang-format on */
 
-char *rpd_tables_create_sql(const struct rpd_table *t)
+size_t rpd_tables_columns(const struct rpd_table *t, bool is_compact)
 {
-	/* rtl's columns need no quotes */
-	const char *form = strncmp(t->name, "rtl_", 4) == 0 ? "%s%w %s" : "%s\"%w\" %s";
+	size_t nr = t->nr;
+
+	if (t->layout == (is_compact ? RPD_PLAIN : RPD_COMPACT))
+		return 0;
+	while (!is_compact && t->layout == RPD_EITHER && t->columns[nr - 1].is_compact)
+		nr--;
+	return nr;
+}
+
+/* How rows of the views are removed, and links changed, as if they were tables: RPD's tools that
+ * trim a file do it. */
+static const struct {
+	const char *view, *sql;
+} triggers[] = {
+	{ "rocpd_api_ops",
+	  ";CREATE TRIGGER rtl_unlink INSTEAD OF DELETE ON rocpd_api_ops BEGIN UPDATE rocpd_op SET rtl_api_id = 0 "
+	  "WHERE id = OLD.op_id; END"
+	  ";CREATE TRIGGER rtl_link INSTEAD OF INSERT ON rocpd_api_ops BEGIN UPDATE rocpd_op SET rtl_api_id = "
+	  "NEW.api_id WHERE id = NEW.op_id; END"
+	  ";CREATE TRIGGER rtl_relink INSTEAD OF UPDATE OF api_id ON rocpd_api_ops BEGIN UPDATE rocpd_op SET "
+	  "rtl_api_id = NEW.api_id WHERE id = OLD.op_id; END" },
+	{ "rocpd_kernelapi",
+	  ";CREATE TRIGGER rtl_unlaunch INSTEAD OF DELETE ON rocpd_kernelapi BEGIN UPDATE rocpd_api SET "
+	  "rtl_launch_id = NULL WHERE id = OLD.api_ptr_id; END" },
+};
+
+static char *create_view_sql(const struct rpd_table *t)
+{
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 
+	sqlite3_str_appendf(sql, "CREATE VIEW %s AS %s", t->name, t->view);
+	for (size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++)
+		if (strcmp(triggers[i].view, t->name) == 0)
+			sqlite3_str_appendall(sql, triggers[i].sql);
+	return sqlite3_str_finish(sql);
+}
+
+char *rpd_tables_create_sql(const struct rpd_table *t, bool is_compact)
+{
+	size_t nr = rpd_tables_columns(t, is_compact);
+	/* rtl's columns need no quotes */
+	const char *form = strncmp(t->name, "rtl_", 4) == 0 ? "%s%w %s" : "%s\"%w\" %s";
+	sqlite3_str *sql;
+
+	if (!nr)
+		return is_compact ? create_view_sql(t) : sqlite3_mprintf("");
+	sql = sqlite3_str_new(NULL);
 	sqlite3_str_appendf(sql, form, "CREATE TABLE ", t->name, "(");
-	for (size_t i = 0; i < t->nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		sqlite3_str_appendf(sql, form, i ? ", " : "", t->columns[i].name,
 				    t->columns[i].type);
 	sqlite3_str_appendall(sql, ")");
@@ -225,7 +299,7 @@ char *rpd_tables_virtual_sql(const struct rpd_table *t)
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 
 	sqlite3_str_appendf(sql, "CREATE VIRTUAL TABLE \"%w\" USING " ROWFILE_MODULE, t->name);
-	for (size_t i = 0; i < t->nr; i++)
+	for (size_t i = 0; i < rpd_tables_columns(t, false); i++)
 		sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "(", t->columns[i].name,
 				    sqlite3_strnicmp(t->columns[i].type, "varchar", 7) &&
 						    sqlite3_strnicmp(t->columns[i].type, "text",
@@ -241,6 +315,7 @@ void rpd_tables_document(void (*put)(const char *line))
 	put("");
 	put("## Tables of a database");
 	put("");
+	put("Tables that are marked are views of the rows of others ([layouts](database.md#layouts)).");
 	put("`process_id` is `rtl_process.id`; other `_id` columns are ids of the table named, NULL or 0 for none.");
 	put("");
 	put("| table | columns |");
@@ -249,7 +324,8 @@ void rpd_tables_document(void (*put)(const char *line))
 		sqlite3_str *line = sqlite3_str_new(NULL);
 		char *text;
 
-		sqlite3_str_appendf(line, "| %s | ", t->name);
+		sqlite3_str_appendf(line, t->layout == RPD_PLAIN ? "| %s (view) | " : "| %s | ",
+				    t->name);
 		for (size_t i = 0; i < t->nr; i++)
 			sqlite3_str_appendf(line, t->columns[i].note ? "%s%s (%s)" : "%s%s",
 					    i ? ", " : "", t->columns[i].name, t->columns[i].note);

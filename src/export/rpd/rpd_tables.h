@@ -4,7 +4,13 @@
 #ifndef RTL_EXPORT_RPD_TABLES_H
 #define RTL_EXPORT_RPD_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* SQL about a row of rocpd_op in the compact layout (below): the id of its call, and whether it has
+ * one */
+#define RPD_COMPACT_API(op) "coalesce(" op ".rtl_api_id, " op ".correlation_id)"
+#define RPD_COMPACT_LINKED(op) op ".rtl_api_id IS NOT 0"
 
 struct rpd_column {
 	const char *name, *type;
@@ -18,6 +24,7 @@ struct rpd_column {
 		 * for ids and '' for others */
 		fallback;
 	const char *note; /* for the documentation, or NULL */
+	bool is_compact;  /* only in the compact layout */
 };
 
 struct rpd_table {
@@ -30,13 +37,25 @@ struct rpd_table {
 		RPD_APART, /* not merged row by row */
 	} carry;
 	const char *note;
+	/* The rows of operations and calls have two layouts. In the plain one, of files that have
+	 * rows of other programs or of earlier versions, they are in tables as RPD has them. In the
+	 * compact one a row has what other tables would repeat its id for, and those are views. */
+	enum {
+		RPD_EITHER,
+		RPD_PLAIN, /* a view in the other one */
+		RPD_COMPACT,
+	} layout;
+	const char *view; /* of RPD_PLAIN: its rows in the compact layout, SQL */
 };
 
 /* In the order of creation. Ends in a row whose name is NULL. */
 extern const struct rpd_table rpd_tables[];
 
-/* CREATE TABLE, to be released with sqlite3_free(); NULL: out of memory. */
-char *rpd_tables_create_sql(const struct rpd_table *table);
+/* The number of columns in that layout; 0: it is no table there. */
+size_t rpd_tables_columns(const struct rpd_table *table, bool is_compact);
+/* CREATE TABLE, or CREATE VIEW of a table that the layout does not have, with the triggers by which
+ * RPD's tools remove its rows; to be released with sqlite3_free(). NULL: out of memory. */
+char *rpd_tables_create_sql(const struct rpd_table *table, bool is_compact);
 /* The same for a table whose rows are in a rowfile. */
 char *rpd_tables_virtual_sql(const struct rpd_table *table);
 /* Documents all tables as lines of Markdown. */
