@@ -21,6 +21,10 @@
 #else
 #define RTL_NO_VECTORS
 #endif
+#ifdef __x86_64__
+/* For a function that multiplies without carry. Its caller asks the processor whether it can. */
+#define RTL_CARRYLESS __attribute__((target("pclmul,sse4.1")))
+#endif
 /* For a function that reads what other threads write, and checks it. */
 #define RTL_NO_TSAN __attribute__((no_sanitize_thread))
 #define EXPORT __attribute__((visibility("default")))
