@@ -39,10 +39,11 @@ struct counted_name {
 };
 
 /* A dispatch whose values are in several records, of which not all were read yet. Chunks are not
- * read in the order of time. */
+ * read in the order of time, and a packet that is replayed has such records of each pass. */
 struct counted_part {
 	uint32_t queue, nr;
 	uint64_t packet;
+	const char *events; /* of the pass: the index's string */
 	uint64_t *values;
 };
 
@@ -343,13 +344,19 @@ static struct counted_part *find_part(struct rpd_counters *c, const struct store
 	uint64_t *values;
 
 	for (part = c->parts; part < c->parts + MAX_PARTS; part++)
-		if (part->nr && part->queue == at->queue && part->packet == at->packet)
+		if (part->nr && part->queue == at->queue && part->packet == at->packet &&
+		    part->events == at->events)
 			return part;
 	part = &c->parts[c->next_part++ % MAX_PARTS];
 	values = alloc_resize(part->values, c->total + 1, sizeof(*values));
 	if (!values)
 		return NULL;
-	*part = (struct counted_part){ .queue = at->queue, .packet = at->packet, .values = values };
+	*part = (struct counted_part){
+		.queue = at->queue,
+		.packet = at->packet,
+		.events = at->events,
+		.values = values,
+	};
 	return part;
 }
 
