@@ -99,7 +99,7 @@ def lists_of_counters_are_what_amds_library_accepts():
 
 @case
 def both_libraries_describe_the_gpus_alike():
-    for gpu in ("gfx900", "gfx90a"):
+    for gpu in ("gfx900", "gfx90a", "gfx940"):
         amds, ours = Library(AMDS, gpu), Library(OURS, gpu)
         for r in reference.table("blocks.csv"):
             if r["gpu"] == gpu:

@@ -37,9 +37,9 @@ struct block {
 /* What the virtual GPU's architectures have of the blocks (gpu.c). */
 struct blocks_gpu {
 	const char *name;
-	uint32_t dies, shader_engines; /* shader_engines: of a die */
-	uint32_t memory_channels;      /* instances of TCA, TCC and GCEA; 0: those of gfx900 */
-	uint32_t engine_units;	       /* of an engine that there are, of TA, TCP and TD; 0: all */
+	uint32_t dies, shader_engines;				 /* shader_engines: of a die */
+	uint8_t instances[HSA_VEN_AMD_AQLPROFILE_BLOCKS_NUMBER]; /* 0: those of gfx900 */
+	uint32_t engine_units; /* of an engine that there are, of TA, TCP and TD; 0: all */
 };
 
 /* `agent`: of the profile: the runtime's, or of blocks_agent(). */

@@ -21,15 +21,18 @@ hsa_status_t coords_iterate(const struct blocks_gpu *gpu, const hsa_ven_amd_aqlp
 	const struct block *b = blocks_find(id);
 	const uint32_t samples = blocks_samples(gpu, id), instances = blocks_extent(gpu, id);
 	const uint32_t engines = samples / gpu->dies; /* or 1 */
-	hsa_status_t status;
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+	int at = 0;
 
 	if (!b || e->block_index >= instances || sample >= samples)
 		return HSA_STATUS_ERROR;
-	status = fn(0, INSTANCE, (int)instances, (int)e->block_index, coords_name(INSTANCE), arg);
+	if (gpu->dies > 1)
+		status = fn(at++, XCD, (int)gpu->dies, (int)(sample / engines), coords_name(XCD),
+			    arg);
+	if (status == HSA_STATUS_SUCCESS)
+		status = fn(at++, INSTANCE, (int)instances, (int)e->block_index,
+			    coords_name(INSTANCE), arg);
 	if (status == HSA_STATUS_SUCCESS && b->per_se)
-		status = fn(1, SE, (int)engines, (int)(sample % engines), coords_name(SE), arg);
-	if (status == HSA_STATUS_SUCCESS && gpu->dies > 1)
-		status = fn(b->per_se ? 2 : 1, XCD, (int)gpu->dies, (int)(sample / engines),
-			    coords_name(XCD), arg);
+		status = fn(at, SE, (int)engines, (int)(sample % engines), coords_name(SE), arg);
 	return status;
 }

@@ -19,9 +19,13 @@ static const struct blocks_gpu gpus[] = {
 	{ .name = "gfx90a",
 	  .dies = 1,
 	  .shader_engines = 8,
-	  .memory_channels = 32,
-	  .engine_units = 14 },
-	{ .name = "gfx942", .dies = 8, .shader_engines = 4, .engine_units = 10 },
+	  .engine_units = 14,
+	  .instances = { [ID(TCA)] = 32, [ID(TCC)] = 32, [ID(GCEA)] = 32 } },
+	{ .name = "gfx942",
+	  .dies = 8,
+	  .shader_engines = 4,
+	  .engine_units = 11,
+	  .instances = { [ID(TCA)] = 32, [ID(GCEA)] = 32, [ID(ATC)] = 4, [ID(RPB)] = 4 } },
 };
 
 /* The address of a row: never a handle of the runtime. */
@@ -74,11 +78,10 @@ const struct blocks_gpu *blocks_gpu(hsa_agent_t agent)
 uint32_t blocks_instances(const struct blocks_gpu *gpu, uint32_t id)
 {
 	const struct block *b = blocks_find(id);
-	bool of_memory = id == ID(TCA) || id == ID(TCC) || id == ID(GCEA);
 
 	if (!b)
 		return 0;
-	return of_memory && gpu->memory_channels ? gpu->memory_channels : b->instances;
+	return gpu->instances[id] ? gpu->instances[id] : b->instances;
 }
 
 uint32_t blocks_extent(const struct blocks_gpu *gpu, uint32_t id)

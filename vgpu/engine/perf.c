@@ -37,14 +37,15 @@ enum { STATE_RESET, STATE_COUNT, STATE_STOP };
 enum block_id { GRBM, SQ, TCC, TCP, NR_BLOCKS };
 
 /* gfx90a has twice as many channels of the second-level cache, and a first-level cache in each of
- * the 14 compute units of an engine. gfx942 has 10 in each engine of a die. */
+ * the 14 compute units of an engine. gfx942 has 11 in each engine of a die, as AMD's AQLprofile
+ * reads it. */
 static unsigned int nr_instances(enum gcn_arch_id arch, enum block_id id, unsigned int of_gfx900)
 {
 	switch (arch) {
 	case GCN_GFX90A:
 		return id == TCC ? 32 : id == TCP ? 14 : of_gfx900;
 	case GCN_GFX942:
-		return id == TCP ? 10 : of_gfx900;
+		return id == TCP ? 11 : of_gfx900;
 	default:
 		return of_gfx900;
 	}
