@@ -485,6 +485,24 @@ def to_lds():
             return None if bytes(st.vgpr[0]) == bytes(before.vgpr[0]) else "a register, too"
         yield t.Case(f"global_load_lds_{name} v[20:21], off offset:16", im.with_memory(3, setup), expect)
 
+        def buffer(st):
+            st.sgpr[8], st.sgpr[9], st.sgpr[10], st.sgpr[11] = im.BASE & 0xffffffff, im.BASE >> 32, im.SIZE, 0
+            st.lds_size = 8192
+            st.sgpr[t.M0] = 1024
+            for l in range(64):
+                st.vgpr[20][l] = 64 * l
+
+        def loaded(before, st, size=size, signed=signed):
+            data = im.now()
+            for l in im.LANES:
+                at = before.vgpr[20][l] + 16
+                want = int.from_bytes(data[at:at + size], "little", signed=signed) & 0xffffffff
+                have = int.from_bytes(bytes(st.lds[1040 + 4 * l:1044 + 4 * l]), "little")
+                if st.status or have != want:
+                    return f"status {st.status}, lane {l}: {have:#x}, not {want:#x}"
+            return None
+        yield t.Case(f"buffer_load_{name} v20, s[8:11], 0 offen offset:16 lds", im.with_memory(3, buffer), loaded)
+
 
 def scratch():
     """A vector register, a scalar one, both or none."""

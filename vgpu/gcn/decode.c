@@ -22,6 +22,8 @@ enum {
 	SOPK_SETREG_IMM32 = 20,
 	FLAT_LDS_FIRST = 38, /* loads to LDS: of global and scratch memory alone */
 	FLAT_LDS_LAST = 42,
+	MUBUF_UBYTE = 16, /* loads of up to a dword */
+	MUBUF_DWORD = 20,
 	FLAT_ATOMIC = 64, /* the first of them: none is of scratch memory */
 	VOP1_ACCVGPR_MOV = 82,
 	VOP3P_MAI = 62, /* the first matrix instruction */
@@ -343,8 +345,9 @@ static void decode_memory(struct gcn_inst *i, uint32_t top)
 		i->src[2] = (uint16_t)bits(x, 31, 24);
 		i->imm = (int32_t)bits(w, 11, 0);
 		set_entry(i, gcn_mubuf_entry(i));
-		/* to LDS; partially resident textures */
-		if (bit(w, 16) || (bit(x, 23) && !gcn_archs[i->arch].agprs))
+		/* to LDS more than a dword; partially resident textures */
+		if ((bit(w, 16) && (i->op < MUBUF_UBYTE || i->op > MUBUF_DWORD)) ||
+		    (bit(x, 23) && !gcn_archs[i->arch].agprs))
 			i->run = gcn_run_unimplemented;
 	}
 	if (gcn_archs[i->arch].agprs)

@@ -100,6 +100,31 @@ static uint32_t *whole_row(struct gcn_wave *w, const struct gcn_inst *i, const s
 	return memory_host(w->run, addr, 256);
 }
 
+/* Loads a dword for each lane into LDS, one after the other from M0 and the instruction's offset
+ * on, which the address has, too. */
+static void load_to_lds(struct gcn_wave *w, const struct gcn_inst *i, unsigned int bytes,
+			enum memory_form form)
+{
+	uint32_t to = (w->sgpr[GCN_REG_M0] & 0xffff) + (uint32_t)i->imm;
+	/* by way of a row behind the registers */
+	uint32_t *row = w->vgpr[GCN_VGPR_ROWS - 1];
+	struct resource b = resource_of(w, i);
+	unsigned char buf[4];
+	gcn_row kept;
+
+	memcpy(kept, row, sizeof(kept));
+	for (uint64_t left = gcn_exec(w); left && w->run->status == GCN_RUNNING;) {
+		unsigned int l = memory_next(&left);
+		unsigned char *p = memory_lds(w, to + l * 4, 4);
+
+		move_lane(w, i, &b, l, buf, bytes, false);
+		memory_to_regs(w, GCN_VGPR_ROWS - 1, l, buf, bytes, form);
+		if (p)
+			memory_put32(p, row[l]);
+	}
+	memcpy(row, kept, sizeof(kept));
+}
+
 static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int bytes,
 		 enum memory_form form, bool write)
 {
@@ -107,6 +132,10 @@ static void move(struct gcn_wave *w, const struct gcn_inst *i, unsigned int byte
 	uint32_t *row = form == MEMORY_PLAIN ? whole_row(w, i, &b, bytes) : NULL;
 	unsigned char buf[16];
 
+	if (i->word[0] >> 16 & 1) {
+		load_to_lds(w, i, bytes, form);
+		return;
+	}
 	if (write)
 		memory_stored(w->run);
 	if (row) {
