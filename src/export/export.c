@@ -171,6 +171,7 @@ static int open_inputs(struct query **q, const char *const *inputs, size_t nr,
 		ret = rocprofv3_names_shorten(*q);
 	if (ret == 0) {
 		(*q)->by_time = format->by_time;
+		(*q)->no_origin = format->shape == EXPORT_SET;
 		ret = rows_prepare(*q);
 	}
 	return ret;

@@ -58,7 +58,7 @@ int rows_prepare(struct query *q)
 		return 0;
 	q->total = 2 * count_rows(q) +
 		   (uint64_t)query_number(q->db, "SELECT count(*) FROM rtl_op_runtime", 0);
-	q->first_ns = find_first_ns(q);
+	q->first_ns = q->no_origin ? 0 : find_first_ns(q);
 	ret = query_read_processes(q);
 	if (ret == 0)
 		ret = q->by_time ? cause_prepare(q) : cause_make(q, true);

@@ -64,6 +64,9 @@ static int read_types(struct query *q, struct transfers *t)
 	return ret;
 }
 
+static const char blits_sql[] =
+	"SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " KINDS_IS_BLIT("string") ")";
+
 int transfer_define(struct query *q)
 {
 	static const char has[] =
@@ -71,13 +74,14 @@ int transfer_define(struct query *q)
 	static const char agents[] =
 		"CREATE TEMP TABLE IF NOT EXISTS rtl_api_copy (api_id INTEGER PRIMARY KEY, "
 		"src_agent_id INTEGER, dst_agent_id INTEGER)";
+	static const char engines[] =
+		"DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP VIEW rtl_transfer AS " TRANSFER_ENGINES;
+	static const char all[] =
+		"DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP " TRANSFER_VIEW;
 	int ret = query_number(q->db, has, 1) ? 0 : query_run(q, agents);
 
-	return ret == 0 ?
-		       query_run(
-			       q,
-			       "DROP VIEW IF EXISTS temp.rtl_transfer; CREATE TEMP " TRANSFER_VIEW) :
-		       ret;
+	/* else all operations would be read for none */
+	return ret ? ret : query_run(q, query_number(q->db, blits_sql, 1) ? all : engines);
 }
 
 /* In an RPD file the name of a kernel alone says what it does. */
@@ -161,8 +165,6 @@ int transfer_view(struct query *q)
 {
 	static const char engines[] = QUERY_COPY("(" TRANSFER_ENGINES ")");
 	static const char all[] = QUERY_COPY("temp.rtl_transfer");
-	static const char blits[] =
-		"SELECT EXISTS (SELECT 1 FROM rocpd_string WHERE " KINDS_IS_BLIT("string") ")";
 	static const char rpd[] =
 		"DROP VIEW IF EXISTS temp.query_copy; CREATE TEMP VIEW query_copy AS SELECT O.id AS op_id, CASE "
 		"WHEN S.string GLOB '__amd_rocclr_copy*' THEN 'Copy' WHEN S.string GLOB '__amd_rocclr_fill*' THEN "
@@ -175,7 +177,7 @@ int transfer_view(struct query *q)
 
 	if (!q->ours)
 		return query_run(q, rpd);
-	if (!query_number(q->db, blits, 1))
+	if (!query_number(q->db, blits_sql, 1))
 		return query_run(q, engines);
 	ret = transfer_define(q);
 	return ret == 0 ? query_run(q, all) : ret;

@@ -25,6 +25,66 @@ static bool is_text(const struct parquet_chunk *c)
 	return c->column->type == PARQUET_TEXT;
 }
 
+/* ---- the dictionary ---- */
+
+/* The slot of the entry that begins at the end of `entries`. */
+static size_t add_entry(struct parquet_chunk *c, uint64_t key)
+{
+	if (c->nr_entries == c->max_entries) {
+		uint32_t *grown =
+			alloc_grow(c->offsets, c->nr_entries, &c->max_entries, 64, sizeof(*grown));
+
+		if (!grown) {
+			c->entries.failed = true;
+			return 0;
+		}
+		c->offsets = grown;
+	}
+	if (map_put(&c->index, key, c->nr_entries))
+		c->entries.failed = true;
+	c->offsets[c->nr_entries] = (uint32_t)c->entries.used;
+	return c->nr_entries++;
+}
+
+static bool is_full(const struct parquet_chunk *c, size_t size)
+{
+	return c->nr_entries >= MAX_ENTRIES || c->entries.used + size > MAX_ENTRY_BYTES ||
+	       c->entries.failed;
+}
+
+static struct parquet_recent *recent_of(struct parquet_chunk *c, uint64_t key)
+{
+	return &c->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PARQUET_RECENT_BITS)];
+}
+
+/* Of a page of numbers. false: the dictionary is full, and the page has none. */
+static bool slots_of_numbers(struct parquet_chunk *c, int64_t slots[PARQUET_PAGE])
+{
+	for (size_t i = 0; i < c->nr; i++) {
+		int64_t value = c->values[i];
+		struct parquet_recent *recent;
+		uint64_t found;
+
+		/* mostly */
+		if (i && value == c->values[i - 1]) {
+			slots[i] = slots[i - 1];
+			continue;
+		}
+		recent = recent_of(c, (uint64_t)value);
+		if (!recent->slot_plus_1 || recent->key != (uint64_t)value) {
+			if (!map_get(&c->index, (uint64_t)value, &found)) {
+				if (is_full(c, 8))
+					return false;
+				found = add_entry(c, (uint64_t)value);
+				parquet_add_number(&c->entries, (uint64_t)value, 8);
+			}
+			*recent = (struct parquet_recent){ (uint64_t)value, found + 1 };
+		}
+		slots[i] = (int64_t)recent->slot_plus_1 - 1;
+	}
+	return true;
+}
+
 /* ---- pages ---- */
 
 /* A page with its header; releases it. */
@@ -76,18 +136,31 @@ static void put_bits(struct parquet_bytes *to, const struct parquet_chunk *c)
 	}
 }
 
-/* Values of the page by its encoding, which is returned. */
-static int put_values(struct parquet_bytes *to, const struct parquet_chunk *c)
+static void put_slots(struct parquet_bytes *to, const struct parquet_chunk *c, const int64_t *slots)
 {
-	unsigned int width;
+	unsigned int width = parquet_width(c->nr_entries - 1);
+
+	parquet_add_number(to, width, 1);
+	parquet_add_runs(to, slots, c->nr, width);
+}
+
+/* Values of the page by its encoding, which is returned. */
+static int put_values(struct parquet_bytes *to, struct parquet_chunk *c)
+{
+	int64_t slots[PARQUET_PAGE];
 
 	if (c->nr == 0)
 		return ENCODING_PLAIN;
+	if (c->how == PARQUET_DICTIONARY && !is_text(c)) {
+		if (slots_of_numbers(c, slots)) {
+			put_slots(to, c, slots);
+			return ENCODING_DICTIONARY;
+		}
+		c->how = PARQUET_DELTA;
+	}
 	switch (c->how) {
 	case PARQUET_DICTIONARY:
-		width = parquet_width(c->nr_entries - 1);
-		parquet_add_number(to, width, 1);
-		parquet_add_runs(to, c->values, c->nr, width);
+		put_slots(to, c, c->values);
 		return ENCODING_DICTIONARY;
 	case PARQUET_DELTA:
 		parquet_add_deltas(to, c->values, c->nr);
@@ -121,7 +194,7 @@ static void add_to_range(struct parquet_chunk *c)
 	}
 }
 
-static void end_page(struct parquet_chunk *c)
+void parquet_page_end(struct parquet_chunk *c)
 {
 	struct parquet_bytes page = { 0 };
 	int encoding;
@@ -142,73 +215,13 @@ static void end_page(struct parquet_chunk *c)
 		c->how = PARQUET_DELTA;
 }
 
-static inline void end_value(struct parquet_chunk *c, int64_t level)
-{
-	if (c->column->optional)
-		c->levels[c->nr_rows] = level;
-	c->nr_rows++;
-	if (c->nr_rows == PARQUET_PAGE)
-		end_page(c);
-}
-
-/* ---- the dictionary ---- */
-
-/* The slot of the entry that begins at the end of `entries`. */
-static size_t add_entry(struct parquet_chunk *c, uint64_t key)
-{
-	if (c->nr_entries == c->max_entries) {
-		uint32_t *grown =
-			alloc_grow(c->offsets, c->nr_entries, &c->max_entries, 64, sizeof(*grown));
-
-		if (!grown) {
-			c->entries.failed = true;
-			return 0;
-		}
-		c->offsets = grown;
-	}
-	if (map_put(&c->index, key, c->nr_entries))
-		c->entries.failed = true;
-	c->offsets[c->nr_entries] = (uint32_t)c->entries.used;
-	return c->nr_entries++;
-}
-
-static bool is_full(const struct parquet_chunk *c, size_t size)
-{
-	return c->nr_entries >= MAX_ENTRIES || c->entries.used + size > MAX_ENTRY_BYTES ||
-	       c->entries.failed;
-}
+/* ---- texts ---- */
 
 /* The pages behind this one have no dictionary. */
 static void close_dictionary(struct parquet_chunk *c)
 {
-	end_page(c);
-	c->how = is_text(c) ? PARQUET_PLAIN : PARQUET_DELTA;
-}
-
-static struct parquet_recent *recent_of(struct parquet_chunk *c, uint64_t key)
-{
-	return &c->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PARQUET_RECENT_BITS)];
-}
-
-/* false: the dictionary is full. */
-static bool slot_of_number(struct parquet_chunk *c, int64_t value, int64_t *slot)
-{
-	struct parquet_recent *recent = recent_of(c, (uint64_t)value);
-	uint64_t found;
-
-	if (recent->slot_plus_1 && recent->key == (uint64_t)value) {
-		*slot = (int64_t)recent->slot_plus_1 - 1;
-		return true;
-	}
-	if (!map_get(&c->index, (uint64_t)value, &found)) {
-		if (is_full(c, 8))
-			return false;
-		found = add_entry(c, (uint64_t)value);
-		parquet_add_number(&c->entries, (uint64_t)value, 8);
-	}
-	*recent = (struct parquet_recent){ (uint64_t)value, found + 1 };
-	*slot = (int64_t)found;
-	return true;
+	parquet_page_end(c);
+	c->how = PARQUET_PLAIN;
 }
 
 /* Texts have their bytes as they came. */
@@ -245,29 +258,6 @@ static bool slot_of_text(struct parquet_chunk *c, const char *text, size_t size,
 }
 
 /* ---- values ---- */
-
-void parquet_chunk_int(struct parquet_chunk *c, int64_t value)
-{
-	int64_t slot = value;
-
-	if (c->how == PARQUET_DICTIONARY && !slot_of_number(c, value, &slot)) {
-		close_dictionary(c);
-		slot = value;
-	}
-	c->values[c->nr++] = slot;
-	end_value(c, 1);
-}
-
-void parquet_chunk_real(struct parquet_chunk *c, double value)
-{
-	memcpy(&c->values[c->nr++], &value, sizeof(value));
-	end_value(c, 1);
-}
-
-void parquet_chunk_null(struct parquet_chunk *c)
-{
-	end_value(c, 0);
-}
 
 /* A text as the file has it, which is UTF-8 (text_valid()). */
 static void put_text(struct parquet_bytes *to, const char *text, size_t size)
@@ -319,10 +309,9 @@ void parquet_chunk_text(struct parquet_chunk *c, const char *text, size_t size, 
 		if (!c->plain.failed)
 			widen_range(c, c->plain.data + at + 4, c->plain.used - at - 4);
 	}
-	c->values[c->nr++] = slot;
-	end_value(c, 1);
+	parquet_chunk_int(c, slot);
 	if (c->plain.used > MAX_PLAIN)
-		end_page(c);
+		parquet_page_end(c);
 }
 
 void parquet_chunk_string(struct parquet_chunk *c, const char *text)
@@ -463,7 +452,7 @@ void parquet_chunk_end(struct parquet_chunk *c, struct parquet_bytes *out,
 	struct parquet_bytes entries = { 0 };
 	size_t dictionary;
 
-	end_page(c);
+	parquet_page_end(c);
 	if (c->used & 1u << PARQUET_DICTIONARY) {
 		put_entries(&entries, c);
 		put_page(c, out, PAGE_DICTIONARY, &entries, c->nr_entries, ENCODING_PLAIN);

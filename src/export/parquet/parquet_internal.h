@@ -12,6 +12,8 @@
 #ifndef RTL_EXPORT_PARQUET_PARQUET_INTERNAL_H
 #define RTL_EXPORT_PARQUET_PARQUET_INTERNAL_H
 
+#include <string.h>
+
 #include "export/parquet/parquet_encode.h"
 #include "query/query.h"
 #include "store/map.h"
@@ -105,9 +107,9 @@ struct parquet_chunk {
 	const struct parquet_column *column;
 	enum parquet_how how; /* of the values that come next */
 	/* the page that is being filled */
-	size_t nr_rows, nr; /* with and without NULLs */
-	int64_t values
-		[PARQUET_PAGE]; /* numbers, the bits of real ones, or slots in the dictionary */
+	size_t nr_rows, nr;	      /* with and without NULLs */
+	int64_t values[PARQUET_PAGE]; /* numbers, the bits of real ones; of texts slots in the
+				       * dictionary */
 	int64_t levels[PARQUET_PAGE]; /* 1: there is a value, 0: NULL */
 	struct parquet_bytes plain;   /* texts without a dictionary */
 	/* the pages before */
@@ -134,12 +136,38 @@ struct parquet_chunk {
 /* Of a zeroed one, and for the next row group. */
 void parquet_chunk_begin(struct parquet_chunk *c, const struct parquet_column *column);
 void parquet_chunk_fini(struct parquet_chunk *c);
-/* A value each. HOT: no allocation but the growth of buffers. */
-void parquet_chunk_int(struct parquet_chunk *c, int64_t value);
-void parquet_chunk_real(struct parquet_chunk *c, double value);
+/* Ends the page that is being filled. */
+void parquet_page_end(struct parquet_chunk *c);
+
+static inline void parquet_end_value(struct parquet_chunk *c, int64_t level)
+{
+	c->levels[c->nr_rows++] = level;
+	if (c->nr_rows == PARQUET_PAGE)
+		parquet_page_end(c);
+}
+
+/* A value each. HOT: no allocation but the growth of buffers; numbers wait for the page's end. */
+static inline void parquet_chunk_int(struct parquet_chunk *c, int64_t value)
+{
+	c->values[c->nr++] = value;
+	parquet_end_value(c, 1);
+}
+
+static inline void parquet_chunk_real(struct parquet_chunk *c, double value)
+{
+	int64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	parquet_chunk_int(c, bits);
+}
+
+static inline void parquet_chunk_null(struct parquet_chunk *c)
+{
+	parquet_end_value(c, 0);
+}
+
 /* `hash`: map_hash() of the text, which any bytes may be in. */
 void parquet_chunk_text(struct parquet_chunk *c, const char *text, size_t size, uint64_t hash);
-void parquet_chunk_null(struct parquet_chunk *c);
 /* A text of which the hash is not known. */
 void parquet_chunk_string(struct parquet_chunk *c, const char *text);
 /* Bytes that it will be in the file, nearly. */
