@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """rtl trace -o DIR/ and rtl recover DIR: each rank adds its folder to a data set, whole or visibly not"""
+import collections
 import glob
 import json
 import signal
@@ -241,6 +242,27 @@ class Recover(Set):
             nr += self.whole_or_marked(rank(1), 7)
             shutil.rmtree(self.path("set"), ignore_errors=True)
         self.assertGreater(nr, 0)
+
+    def test_conversion_killed_at_any_time(self):
+        """rtl convert --force: the rank's folder is the old one or the new one, whole, and nothing else is in sight of a pattern."""
+        for nr in (3, 7):
+            self.trace("-q", "-o", f"{nr}.db", PY, SPOOL, str(nr))
+        argv = ("convert", "-q", "--force", "-f", "parquet", "-o", "set", "7.db")
+        begin = time.monotonic()
+        self.rtl(*argv)
+        whole = time.monotonic() - begin
+        seen = collections.Counter()
+        for i in range(int(os.environ.get("DATASET_KILLS", "30"))):
+            self.rtl("convert", "-q", "--force", "-f", "parquet", "-o", "set", "3.db")
+            p = self.start(*argv)
+            try:
+                p.wait(whole * (i % 30) / 28)
+            except subprocess.TimeoutExpired:
+                p.send_signal(signal.SIGKILL)
+                p.wait(20)
+            self.assertEqual(self.folders(), ["job=0/rank=-1"])
+            seen[self.kernels("job=0/rank=-1")] += 1
+        self.assertLessEqual(set(seen), {3, 7}, seen)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,11 @@ class Sum:
         return self.value if not isinstance(self.value, int) or abs(self.value) < 1 << 63 else float(self.value)
 
 
+def whole(value):
+    """A sum beyond 64 bits is the most that a column holds, as rtl itself shows it."""
+    return value if not isinstance(value, float) or abs(value) < 1 << 63 else (1 << 63) - 1 if value > 0 else -(1 << 63)
+
+
 def connect():
     db = sqlite3.connect(":memory:")
     db.create_aggregate("sum", 1, Sum)
@@ -72,7 +77,7 @@ def main():
     cursor = db.execute(REST)
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow([c[0] for c in cursor.description])
-    out.writerows(cursor)
+    out.writerows(map(whole, row) for row in cursor)
     client.close()
 
 
