@@ -19,7 +19,7 @@
 
 #define COMMAND "duckdb"
 #define LIBRARY "libduckdb.so"
-#define BATCH_ROWS UINT64_C(8000000)
+#define BATCH_ROWS UINT64_C(2000000)
 
 /* ---- the text ---- */
 
