@@ -12,6 +12,7 @@
 
 #include "analysis/collective.h"
 #include "analysis/critical.h"
+#include "analysis/imbalance.h"
 #include "analysis/occupancy.h"
 #include "base/alloc.h"
 #include "query/apart.h"
@@ -446,6 +447,7 @@ static void find_occupancy(struct search *f)
 
 /* The digest stays small: the path needs all operations and calls in memory. */
 #define PATH_ROWS 400000
+#define RANK_ROWS 2000000 /* kernels, which are read twice and sorted */
 /* Parts that the finding names, and the least share of each. */
 #define PATH_PARTS 4
 #define PATH_SHARE 0.05
@@ -605,6 +607,70 @@ static void find_order(struct search *f)
 		add_symbol(f, found, o->names[i]);
 }
 
+/* The slow rank by which most time is lost. */
+static const struct imbalance_slow *worst_of(const struct imbalance *all,
+					     const struct imbalance_name **in)
+{
+	const struct imbalance_slow *worst = NULL;
+
+	for (size_t i = 0; i < all->nr_names; i++)
+		for (size_t k = 0; k < all->names[i].nr_slow; k++) {
+			const struct imbalance_slow *s = &all->names[i].slow[k];
+
+			if (worst && s->lost_ns <= worst->lost_ns)
+				continue;
+			worst = s;
+			*in = &all->names[i];
+		}
+	return worst;
+}
+
+static void add_slow_rank(struct search *f, const struct imbalance *all,
+			  const struct imbalance_slow *slow, const struct imbalance_name *in)
+{
+	char calls[FIGURE_SIZE], own[FIGURE_SIZE], others[FIGURE_SIZE], lost[FIGURE_SIZE],
+		share[FIGURE_SIZE], when[64] = "throughout", buf[LABEL_SIZE];
+	const char *name = in->is_range ? in->name : apart_label(&f->apart, buf, in->name);
+	int64_t begin = f->d->wall.begin;
+	struct finding *found;
+
+	if (slow->first || slow->last + 1 != slow->nr_blocks)
+		snprintf(when, sizeof(when), "from %.3f s to %.3f s",
+			 (double)(slow->begin - begin) / 1e9, (double)(slow->end - begin) / 1e9);
+	found = add_finding(
+		f, severity_of(f, slow->lost_ns),
+		"%s is slower than the others %s: %s %s takes %s there and %s on the others, in %s calls: %s more, which is "
+		"%s of the time.",
+		all->lanes[slow->lane].name, when, in->is_range ? "range" : "kernel", name,
+		figure_time(own, (uint64_t)slow->median_ns),
+		figure_time(others, (uint64_t)slow->others_ns), figure_count(calls, slow->calls),
+		figure_time(lost, slow->lost_ns), figure_share(share, slow->lost_ns, f->active));
+	add_number(found, "lost_ns", "ns", (double)slow->lost_ns);
+	add_number(found, "times_as_long", "1", slow->ratio);
+	add_number(found, "calls", "1", (double)slow->calls);
+	add_number(found, "from_ns", "ns", (double)(slow->begin - begin));
+	add_number(found, "to_ns", "ns", (double)(slow->end - begin));
+	if (!in->is_range)
+		add_symbol(f, found, name);
+}
+
+/* Of two ranks or GPUs it can't be said which one is slow. */
+static void find_slow_rank(struct search *f)
+{
+	const struct imbalance_name *in = NULL;
+	const struct imbalance_slow *slow;
+	struct imbalance all = { 0 };
+
+	if (slice_is_set(f->d->filter) || (f->q->nr_processes < 3 && f->d->nr_lanes < 4) ||
+	    f->d->lanes[0].kernels > RANK_ROWS)
+		return;
+	f->error = imbalance_read(f->q, &f->d->kinds, NULL, &all);
+	slow = f->error ? NULL : worst_of(&all, &in);
+	if (slow && share_of(slow->lost_ns, f->active) >= 0.05)
+		add_slow_rank(f, &all, slow, in);
+	imbalance_fini(&all);
+}
+
 /* ---- all ---- */
 
 static const struct finder finders[] = {
@@ -621,6 +687,7 @@ static const struct finder finders[] = {
 	  find_order },
 	{ "late-rank", "--by collective", NEEDS_KERNELS | NEEDS_WHOLE | OF_COLLECTIVES,
 	  find_late_rank },
+	{ "slow-rank", "--by imbalance", NEEDS_KERNELS, find_slow_rank },
 	{ "critical-path", "--by path", NEEDS_CALLS | NEEDS_KERNELS | NEEDS_WHOLE, find_path },
 };
 

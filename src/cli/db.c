@@ -6,6 +6,8 @@
 #include "cli/db.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/exit_status.h"
@@ -30,6 +32,12 @@ int db_check(const struct query *q, int ret)
 
 struct query *db_open(const char *path)
 {
+	return db_open_all(&path, 1);
+}
+
+struct query *db_open_all(const char *const *paths, size_t nr)
+{
+	static char all[PATH_MAX + 32]; /* how they are named together */
 	static struct job_result res;
 	static struct job_options opt;
 	struct ui_progress progress;
@@ -39,11 +47,16 @@ struct query *db_open(const char *path)
 	opt = (struct job_options){ .progress = ui_progress_step,
 				    .progress_arg = &progress,
 				    .twice = true };
-	ui_progress_start(&progress, "reading the raw trace", UI_PROGRESS_AUTO);
-	err = query_open(&q, &path, 1, rpd_merge, &opt, &res);
+	ui_progress_start(&progress, nr > 1 ? "merging" : "reading the raw trace",
+			  UI_PROGRESS_AUTO);
+	err = query_open(&q, paths, nr, rpd_merge, &opt, &res);
 	ui_progress_end(&progress);
 	opt.progress = NULL;
 	db_check_job(&res, err);
+	if (nr > 1) {
+		snprintf(all, sizeof(all), "%s and %zu more", paths[0], nr - 1);
+		q->path = all;
+	}
 	/* commands read tables from the begin to the end, and sort: both need no more, and SQLite
 	 * takes what it may */
 	query_run(q, "PRAGMA cache_size = -4096");

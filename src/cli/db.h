@@ -8,6 +8,9 @@
 /* Opens the trace, with q->second, or ends the process with a message. A raw trace is converted
  * first. */
 struct query *db_open(const char *path);
+/* The same for several traces of a job, which are merged in a temporary file first. `nr`: at least
+ * 1. */
+struct query *db_open_all(const char *const *paths, size_t nr);
 /* A prepared statement; if the SQL does not compile, ends the process with a message that names the
  * file. */
 sqlite3_stmt *db_query(struct query *q, const char *sql);

@@ -120,6 +120,27 @@ class Imbalance(Case):
         shown = re.search(r"```text\n\$ rtl summary job.db --by imbalance -f json -n 1\n(.*?)```", page, re.S).group(1)
         self.assertEqual(shown, self.rtl("summary", "job.db", "--by", "imbalance", "-f", "json", "-n", "1").stdout)
 
+    def test_files_of_ranks_are_read_in_one_command(self):
+        rows = self.rows(self.job(slow=2, kernel=1.3))
+        files = [f"{r}.rtl" for r in range(4)]
+        self.assertEqual(self.rows(files[0], *files[1:]), rows)
+        self.assertIn("0.rtl and 3 more: 3 rows of kernels and ranges", self.rtl("summary", *files, "--by", "imbalance").stderr)
+
+    def test_rank_that_loses_a_twentieth_of_the_time_is_a_finding(self):
+        def findings(*args):
+            return {f["id"]: f for f in json.loads(self.rtl("summary", *args, "--by", "overview", "-f", "json").stdout)["findings"]}
+
+        db = self.job(slow=2, kernel=1.5, begin=0, end=STEPS)
+        found, row = findings(db)["slow-rank"], self.slow(self.rows(db))[0]
+        self.assertEqual({n["key"]: n["value"] for n in found["numbers"] if n["key"] != "times_as_long"},
+                         {key: row[key] for key in ("lost_ns", "calls", "from_ns", "to_ns")})
+        self.assertRegex(found["text"], r"^rank 2 is slower than the others throughout: kernel gemm takes 300(\.\d)? us there and \d+(\.\d)? us on the others, "
+                                        r"in 1,280 calls: 12\d\.\d ms more, which is \d+\.?\d*% of the time\.$")
+        self.assertEqual((found["query"], found["severity"]), ("--by imbalance", "medium"))
+        self.assertNotIn("slow-rank", findings(db, "--time", "0:300ms"))
+        self.assertNotIn("slow-rank", findings(self.job()))
+        self.assertNotIn("slow-rank", findings(self.job(slow=2, kernel=1.3)))
+
 
 if __name__ == "__main__":
     unittest.main()

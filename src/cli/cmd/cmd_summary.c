@@ -262,7 +262,7 @@ static int run_summary(const struct opt_parsed *p)
 		ui_die(STATUS_USAGE, "--metrics: needs --by kernel");
 	first = (enum summary_by)opts_next_choice(SUMMARY_CHOICES, &(const char *){ by });
 	table = v[O_COLUMNS].num ? rocprof_table(s, first) : NULL;
-	s->q = s->tables.q = db_open(p->operands[0]);
+	s->q = s->tables.q = db_open_all((const char *const *)p->operands, (size_t)p->nr_operands);
 	choose_part(s, v);
 	if (table) {
 		if (s->rows == UINT64_MAX)
@@ -287,17 +287,18 @@ static const struct opt_status statuses[] = {
 const struct command cmd_summary = {
 	.name = "summary",
 	.summary = "shows where a program's time went: an overview, or tables",
-	.usage = "FILE [options]",
+	.usage = "FILE... [options]",
 	.operands = "FILE",
 	.opts = options,
 	.nr_opts = sizeof(options) / sizeof(options[0]),
 	.min_operands = 1,
-	.max_operands = 1,
+	.max_operands = -1,
 	.usage_status = STATUS_USAGE,
 	.reads = true,
 	.statuses = statuses,
 	.about =
-		"Reads a database of rtl trace or of RPD, or a raw trace. Without --by it prints an overview: the time of "
+		"Reads a database of rtl trace or of RPD, or a raw trace. Several are those of a job's ranks: they are "
+		"merged in TMPDIR first, as by rtl merge, which is to be preferred where more than one table is wanted. Without --by it prints an overview: the time of "
 		"the program, how busy each GPU was, what the host did while none worked, the longest kernels, "
 		"copies, calls and ranges, failed calls, what is missing from the trace, and findings: what is wrong "
 		"with the program, each with its numbers.\n"
@@ -339,6 +340,7 @@ const struct command cmd_summary = {
 		"rtl summary trace.db\nrtl summary trace.db --by kernel,copy -n 5\n"
 		"rtl summary trace.db --by range --wide\n"
 		"rtl summary ranks.db --by kernel,rank\n"
+		"rtl summary rank*.db --by imbalance\n"
 		"rtl summary trace.db --by gap --gpus 1\n"
 		"rtl summary trace.db --by kernel --range 'step *@3' --sort mean\n"
 		"rtl summary trace.db --by counter\n"
