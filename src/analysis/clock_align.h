@@ -59,9 +59,11 @@ int clock_align_begin(struct query *q, struct clock_align *out);
  * clock, in the order of their end. 0 or -ENOMEM. */
 struct clock_side {
 	int64_t last_begin, first_end;
-	/* duration of its kernels: at least the transfer, which is how far ends may be apart */
+	/* duration of its kernels: at least the transfer, which is how far ends may be apart;
+	 * CLOCK_APART: by any time */
 	int64_t shortest;
 };
+#define CLOCK_APART (INT64_C(1) << 60)
 int clock_align_add(struct clock_align *c, size_t a, const struct clock_side *at_a, size_t b,
 		    const struct clock_side *at_b);
 /* When all were added. 0 or -errno with q->res->error. */

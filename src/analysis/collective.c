@@ -421,6 +421,25 @@ static bool is_synchronous(const char *name)
 	return false;
 }
 
+/* The same of calls of MPI. Where a rank may have no data, it may leave before others have come. */
+static bool is_waiting_call(const char *name, const struct collective_event *events, size_t nr)
+{
+	static const char *const names[] = { "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall",
+					     "MPI_Reduce_scatter_block" };
+	size_t size = strlen(name);
+
+	size -= size > 2 && strcmp(name + size - 2, "_c") == 0 ? 2 : 0;
+	if (strcmp(name, "MPI_Barrier") == 0)
+		return true;
+	for (size_t i = 0; i < nr; i++)
+		if (!events[i].bytes)
+			return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == size && memcmp(names[i], name, size) == 0)
+			return true;
+	return false;
+}
+
 /* A collective's last begin and first end on a clock; false: no lane is of it. */
 static bool side_of(const struct reader *r, const struct set *set,
 		    const struct collective_event *events, size_t clock, struct clock_side *out)
@@ -438,6 +457,10 @@ static bool side_of(const struct reader *r, const struct set *set,
 			out->first_end = e->end;
 		if (!has || e->end - e->begin < out->shortest)
 			out->shortest = e->end - e->begin;
+		/* a host may return long after the last one has come: only that it does not
+		 * return before is certain */
+		if (e->is_call)
+			out->shortest = CLOCK_APART;
 		has = true;
 	}
 	return has;
@@ -452,7 +475,9 @@ static int measure(struct reader *r, const struct set *set, const struct collect
 	for (size_t i = 0; i < set->nr; i++)
 		if (events[i].name != events[0].name || events[i].is_untimed)
 			return 0;
-	if (!set->is_apart || !is_synchronous(r->ops.names[events[0].name]))
+	if (!set->is_apart ||
+	    !(events[0].is_call ? is_waiting_call(r->ops.names[events[0].name], events, set->nr) :
+				  is_synchronous(r->ops.names[events[0].name])))
 		return 0;
 	for (size_t clock = 0; clock < r->out->clocks.nr; clock++) {
 		struct clock_side *side = a == SIZE_MAX ? &first : &other;

@@ -2,7 +2,7 @@
 /* collective_ops.c - the collectives of each lane, and what the lane did before each: one pass over
  * the operations
  *
- * Calls of MPI follow, by process and time. RCCL's calls are read before, by the thread and the
+ * Calls of MPI follow, by time. RCCL's calls are read before, by the thread and the
  * time in which they launch (collective_calls.c).
  */
 #include <errno.h>
@@ -443,7 +443,19 @@ static int read_ops(struct reader *r)
 
 /* ---- calls of MPI ---- */
 
-enum { M_PROCESS, M_BEGIN, M_END, M_ID, M_TID, M_COMM, M_BYTES, M_NAME, M_IS_ROOTED, M_COLUMNS };
+enum {
+	M_WALL,
+	M_PROCESS,
+	M_BEGIN,
+	M_END,
+	M_ID,
+	M_TID,
+	M_COMM,
+	M_BYTES,
+	M_NAME,
+	M_IS_ROOTED,
+	M_COLUMNS
+};
 
 static int mpi_kind_of(struct reader *r, int64_t name, enum mpi_kind *kind)
 {
@@ -475,11 +487,14 @@ static int take_mpi_row(void *arg, sqlite3_value **v)
 	struct reader *r = arg;
 	const struct query_process *process = query_process_of(r->q, sqlite3_value_int64(v[6]));
 	const char *args = (const char *)sqlite3_value_text(v[5]);
-	int64_t row[M_COLUMNS] = {
-		[M_PROCESS] = process ? process->id : 0, [M_BEGIN] = sqlite3_value_int64(v[2]),
-		[M_END] = sqlite3_value_int64(v[3]),	 [M_ID] = sqlite3_value_int64(v[6]),
-		[M_TID] = sqlite3_value_int64(v[1]),	 [M_NAME] = sqlite3_value_int64(v[4])
-	};
+	int64_t row[M_COLUMNS] = { [M_PROCESS] = process ? process->id : 0,
+				   [M_BEGIN] = sqlite3_value_int64(v[2]),
+				   [M_END] = sqlite3_value_int64(v[3]),
+				   [M_ID] = sqlite3_value_int64(v[6]),
+				   [M_TID] = sqlite3_value_int64(v[1]),
+				   [M_NAME] = sqlite3_value_int64(v[4]),
+				   [M_WALL] = sqlite3_value_int64(v[2]) +
+					      (process ? process->wall_ns : 0) };
 	enum mpi_kind kind = MPI_OTHER;
 	int ret = mpi_kind_of(r, row[M_NAME], &kind);
 
@@ -494,14 +509,15 @@ static int take_mpi_row(void *arg, sqlite3_value **v)
 
 static int compare_mpi(const int64_t *a, const int64_t *b)
 {
-	for (int i = M_PROCESS; i <= M_BEGIN; i++)
+	for (int i = M_WALL; i <= M_PROCESS; i++)
 		if (a[i] != b[i])
 			return a[i] < b[i] ? -1 : 1;
 	return 0;
 }
 
-/* By process and time. A rank may leave a rooted one before the others have come: it has its number
- * in the order, and no times that say who waits. */
+/* By the wall clock, so that those of one collective come near each other. A rank may leave a
+ * rooted one before the others have come: it has its number in the order, and no times that say who
+ * waits. */
 static int take_mpi(void *arg, const int64_t *row)
 {
 	struct reader *r = arg;

@@ -245,18 +245,24 @@ class Collectives(Case):
         self.assertEqual({r["inconclusive"] for r in self.rows("order.db") if r["name"] == "ncclAllReduce"}, {1})
         self.assertNotIn("collective-order", self.findings(self.job(seed=4)))
 
-    def mpi_job(self, late=None, swapped=False, rounds=30, ranks=3):
-        """Ranks without GPUs that call MPI: a barrier and an all-reduce in turn, and a broadcast, for which no rank waits; the late one computes 2 ms longer."""
-        rng = random.Random(7)
+    def mpi_job(self, late=None, swapped=False, rounds=30, ranks=3, clock=None, seed=7, size=4096):
+        """Ranks without GPUs that call MPI: a barrier and an all-reduce in turn, and a broadcast, for which no rank waits; the late one computes 2 ms longer.
+        With a clock the second half of the ranks are on another host, whose clock is that; ranks return some time after the last one has come."""
+        rng = random.Random(seed)
         spools = []
         for r in range(ranks):
             s = spool.Spool(pid=700 + r)
-            for key, value in (("command", "./solve"), ("host", "node1"), ("mode", "standard"), ("version", "0.1.0"), ("rank", str(r)), ("world_size", str(ranks))):
+            is_other = clock is not None and r >= ranks // 2
+            for key, value in (("command", "./solve"), ("host", "node2" if is_other else "node1"), ("mode", "standard"), ("version", "0.1.0"), ("rank", str(r)), ("world_size", str(ranks))):
                 s.info(key, value)
+            if is_other:
+                s.boot = b"00000000-0000-4000-8000-000000000002"
+                other_clock(s, *clock)
             s.thread(s.tid, "solve")
             for number, name in ((1, "MPI_Barrier"), (2, "MPI_Allreduce"), (3, "MPI_Bcast"), (4, "MPI_Comm_dup")):
                 s.op(number, name, "comm:x,ranks:i,bytes:z", domain=MPI)
             spools.append(s)
+        self.start_ns = spools[0].start
         now = spools[0].start + 10_000
         for n in range(rounds):
             function = [1 + (n + (swapped and r == 1 and n in (6, 7))) % 2 for r in range(ranks)]
@@ -265,7 +271,7 @@ class Collectives(Case):
             for r, s in enumerate(spools):
                 s.api(3, begins[r] - 3000, begins[r] - 2000, (0x77, ranks, 64), domain=MPI)
                 s.api(1, begins[r] - 1000, begins[r] - 900, (2, 1, 0), domain=MPI)  # MPI_COMM_SELF
-                s.api(function[r], begins[r], end + 100 * r, (1, ranks, 4096), domain=MPI)
+                s.api(function[r], begins[r], end + 100 * r if not clock else max(begins) + 2000 + int(rng.expovariate(1 / 100_000)), (1, ranks, size), domain=MPI)
             now = end + 1000
         for s in spools:
             s.write(self.path(f"{s.pid}.rtl"))
@@ -284,6 +290,22 @@ class Collectives(Case):
         self.assertIsNone(rows["MPI_Allreduce", "rank 1"]["bus_bandwidth"])
         self.assertEqual((rows["MPI_Barrier", "rank 1"]["wait_ns"], rows["MPI_Allreduce", "rank 2"]["bytes"]), (0, 15 * 4096))
         self.assertNotIn("late", {r["verdict"] for r in self.mpi_job().values()})
+
+    def test_clocks_of_hosts_are_aligned_by_collectives_of_mpi(self):
+        for seed, offset in ((1, 7_000_000_000), (2, -350_000_000)):
+            rows = self.mpi_job(ranks=4, rounds=1000, clock=(offset, 20e-6), seed=seed)
+            self.assertEqual({r["inconclusive"] for (name, _), r in rows.items() if name == "MPI_Bcast"}, {1000})
+            for clock in self.clocks("mpi.db")[1:]:
+                self.assertEqual((clock["host"], clock["method"]), ("node2", "collectives"))
+                true = offset + 20e-6 * (clock["first_ns"] - self.start_ns - offset)
+                self.assertLess(abs(clock["offset_ns"] - true), clock["error_ns"] + 10)
+                self.assertLess(clock["error_ns"], 20_000)
+        # without data a rank need not wait, but in a barrier
+        for size, nr in ((4096, 30), (0, 15)):
+            self.mpi_job(ranks=4, rounds=30, clock=(7_000_000_000, 0), size=size)
+            self.assertEqual(sum(c["collectives"] for c in self.clocks("mpi.db")[1:]), nr)
+        self.mpi_job(ranks=4, rounds=5, clock=(7_000_000_000, 0))
+        self.assertEqual([(c["method"], c["offset_ns"]) for c in self.clocks("mpi.db")[1:]], [("none", None)])
 
     def test_another_order_of_calls_of_mpi_is_found(self):
         rows = self.mpi_job(swapped=True)
