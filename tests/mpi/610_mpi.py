@@ -7,6 +7,8 @@ it calls, from C, and one of two ranks from Fortran, by each of its three interf
 """
 import collections
 import json
+import sqlite3
+import subprocess
 import sys
 
 from support import *
@@ -34,6 +36,18 @@ def launcher(library, ranks):
     if not name:
         skip(f"mpirun.{library} is not installed: apt-get install openmpi-bin mpich")
     return [name, *(["--oversubscribe"] if library == "openmpi" else []), "-n", str(ranks)]
+
+
+def namespaces():
+    """The command before two_hosts.sh."""
+    for name in ("unshare", "nsenter", "ip", "mpirun.openmpi", "pgrep"):
+        if not shutil.which(name):
+            skip(f"{name} is not installed: apt-get install util-linux iproute2 procps openmpi-bin")
+    before = [shutil.which("unshare"), *([] if os.geteuid() == 0 else ["-r"]), "-m", "-n", "-u", "-p", "-f", "--mount-proc"]
+    p = subprocess.run([*before, "unshare", "-T", "--boottime", "1", "--fork", "ip", "link", "add", "type", "veth"], capture_output=True, text=True, check=False)
+    if p.returncode:
+        skip(f"no namespaces of time and network here: {p.stderr.strip()}")
+    return before
 
 
 def calls_of(db):
@@ -75,6 +89,43 @@ for of in STAND_INS:
 def rank_that_no_variable_names_is_that_in_the_world():
     db = each_function("mpi")
     equal("rank", db.execute("select rank, world_size from rtl_process").fetchall(), [(1, 4)])
+
+
+def clocks_of(*files):
+    return json.loads(run(RTL_BIN, "summary", "-q", "--by", "clock", "-f", "json", *files).out)[1:]
+
+
+def two_hosts(before, program_path, ahead, rounds):
+    """The clocks of a job on two hosts in namespaces, of one boot as it is; then as if the hosts had been started apart, so that collectives alone relate them."""
+    folder = new_dir("hosts")
+    run(*before, os.path.join(SOURCE, "tests/mpi/two_hosts.sh"), str(ahead), folder, RTL_BIN, "trace", "-q", "--mpi", "-o", os.path.join(folder, "rank%r.db"),
+        "--", program_path, str(rounds), env=AS_ROOT, cwd=folder, timeout=200)
+    files = [os.path.join(folder, f"rank{r}.db") for r in range(2)]
+    clock, = clocks_of(*files)
+    equal("in one boot", (clock["host"], clock["method"], clock["offset_ns"], clock["collectives"]), ("nodeb", "boot", ahead * 10**9, rounds))
+    db = sqlite3.connect(files[1])
+    db.execute("UPDATE rtl_process SET boot_id = '00000000-0000-4000-8000-000000000002'")
+    db.execute("UPDATE rtl_info SET value = '0' WHERE key = 'time_offset_ns'")
+    db.commit()
+    db.close()
+    return clocks_of(*files)
+
+
+@case
+def clocks_of_two_hosts_in_namespaces_are_within_their_bound():
+    before, of = namespaces(), real("rounds.openmpi")
+    runs, rounds = (50, 1000) if LONG else (1, 150)
+    bad, errors, bounds = [], [], []
+    for n in range(runs):
+        ahead = 7 + 3 * n
+        pieces = two_hosts(before, of, ahead, rounds)
+        off = [abs(p["offset_ns"] - ahead * 10**9) for p in pieces if p["method"] == "collectives"]
+        errors += off
+        bounds += [p["error_ns"] for p in pieces if p["method"] == "collectives"]
+        if len(off) != len(pieces) or any(e > p["error_ns"] for e, p in zip(off, pieces)):
+            bad.append((ahead, pieces))
+    print(f"{runs - len(bad)} of {runs} within their bound; errors up to {max(errors, default=0)} ns, bounds up to {max(bounds, default=0)} ns")
+    equal("outside of their bound", bad, [])
 
 
 @case
