@@ -91,6 +91,20 @@ def rank_that_no_variable_names_is_that_in_the_world():
     equal("rank", db.execute("select rank, world_size from rtl_process").fetchall(), [(1, 4)])
 
 
+@case
+def copies_of_a_send_of_gpu_memory_are_those_of_the_page_s_query():
+    """UCX moves the memory by HSA, on the thread that calls MPI."""
+    if not glob.glob("/usr/lib/*/ucx/libuct_rocm.so*"):
+        skip("UCX has no component rocm here")
+    folder, of = new_dir("gpu"), real("gpu_send.mpich")
+    run(*launcher("mpich", 2), RTL_BIN, "trace", "--virtual-gpu", "-q", "--mpi", "-o", os.path.join(folder, "rank%r.db"), "--", of, "4000000", "5",
+        env={**AS_ROOT, "VGPU_EXEC": "auto", "UCX_TLS": "rocm_copy,sysv,self,cma"}, cwd=folder, timeout=200)
+    with open(os.path.join(SOURCE, "docs/mpi.md"), encoding="utf-8") as f:
+        query = re.search(r"```sql\n(SELECT M\.name.*?)```", f.read(), re.S).group(1)
+    rows = open_db(os.path.join(folder, "rank0.db")).execute(query).fetchall()
+    equal("calls with copies", [(name, size) for name, _, size, _ in rows], [("MPI_Send", 5 * 4000000)])
+
+
 def clocks_of(*files):
     return json.loads(run(RTL_BIN, "summary", "-q", "--by", "clock", "-f", "json", *files).out)[1:]
 
