@@ -17,6 +17,12 @@
 /* instructions of a block */
 #define BLOCK_MAX 64
 
+/* The steps of a block, in the page's list. */
+struct gcn_steps {
+	struct gcn_steps *next;
+	struct gcn_step step[];
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gcn_page *buckets[BUCKETS];
 static unsigned int made_for; /* generation of the allocations */
@@ -26,6 +32,17 @@ static struct gcn_page **bucket(uint64_t base)
 	return &buckets[base / CODE_PAGE % BUCKETS];
 }
 
+static void free_page(struct gcn_page *page)
+{
+	while (page->steps) {
+		struct gcn_steps *steps = page->steps;
+
+		page->steps = steps->next;
+		free(steps);
+	}
+	free(page);
+}
+
 void gcn_code_changed(void)
 {
 	for (unsigned int n = 0; n < BUCKETS; n++) {
@@ -33,7 +50,7 @@ void gcn_code_changed(void)
 			struct gcn_page *page = buckets[n];
 
 			buckets[n] = page->next;
-			free(page);
+			free_page(page);
 		}
 	}
 }
@@ -121,6 +138,54 @@ static bool count_class(struct gcn_block *b, uint8_t class)
 	return true;
 }
 
+enum { OP_NOP = 0, OP_SETPRIO = 15 };
+
+static void end_steps(struct gcn_wave *w, const struct gcn_step *step)
+{
+	(void)w;
+	(void)step;
+}
+
+static bool does_nothing(const struct gcn_inst *i)
+{
+	return i->enc == GCN_SOPP && (i->op == OP_NOP || i->op == OP_SETPRIO);
+}
+
+/* Makes the steps of a block. Nothing is stored to global memory before its last instruction: what
+ * a wait makes visible, the beginning of the block can. Without memory for the steps the block is
+ * its first instruction alone. */
+static void make_steps(struct gcn_page *page, struct gcn_block *b, uint32_t first)
+{
+	struct gcn_steps *steps = malloc(sizeof(*steps) + b->nr * sizeof(steps->step[0]));
+	const struct gcn_inst *i = &page->inst[first];
+	static const struct gcn_step none = { end_steps, NULL };
+	unsigned int at = 0;
+
+	b->step = &none;
+	if (!steps) {
+		b->nr = b->nr_classes = b->count[0] = 1;
+		b->last = 0;
+		return;
+	}
+	for (unsigned int left = b->nr - 1u, nr; left; left -= nr) {
+		nr = 1;
+		if (gcn_is_wait(i)) {
+			b->nr_waits++;
+			b->waits |= gcn_waits_for_all(i);
+		} else if (!does_nothing(i)) {
+			nr = left;
+			steps->step[at].i = i;
+			steps->step[at++].run = gcn_step_of(i, &nr);
+		}
+		for (unsigned int n = 0; n < nr; n++)
+			i += i->nr_words;
+	}
+	steps->step[at] = none;
+	b->step = steps->step;
+	steps->next = page->steps;
+	page->steps = steps;
+}
+
 /* false: memory has other words than before. */
 static bool make_block(struct gcn_page *page, uint32_t first)
 {
@@ -147,6 +212,9 @@ static bool make_block(struct gcn_page *page, uint32_t first)
 	 * between */
 	if (page->block[first].nr_words)
 		return page->block[first].nr_words == at - first;
+	make_steps(page, &b, first);
+	at = first + b.last + page->inst[first + b.last].nr_words;
+	at = at < code_end(page) ? at : code_end(page);
 	memcpy((char *)&page->block[first] + 1, (const char *)&b + 1, sizeof(b) - 1);
 	/* pairs with the acquire of code_is() */
 	__atomic_store_n(&page->block[first].nr_words, (uint8_t)(at - first), __ATOMIC_RELEASE);

@@ -2,10 +2,12 @@
 /* code.h - decoded code, by address
  *
  * A page of 4 KiB is decoded lazily, block by block. A block is the instructions from an address on
- * up to the first that may jump, wait, or use memory but for scalar loads: all but the last one run
- * without a look at the wave's state. The page keeps the words that were decoded; when memory has
- * others, a new page replaces the old one. So all is written once, and threads read it without a
- * lock.
+ * up to the first that may jump, wait for others, or store to global memory: all but the last one
+ * run without a look at the wave's state. A block's steps are what there is to do before the last
+ * one, and a step that ends: instructions that do nothing are not among them, and one step may be
+ * two instructions.
+ * The page keeps the words that were decoded; when memory has others, a new page replaces the old
+ * one. So all is written once, and threads read it without a lock.
  */
 #ifndef VGPU_GCN_CODE_H
 #define VGPU_GCN_CODE_H
@@ -14,14 +16,17 @@
 
 #define CODE_PAGE 4096u
 #define CODE_WORDS (CODE_PAGE / 4)
-#define CODE_CLASSES 6
+#define CODE_CLASSES 8
 
 struct gcn_block {
 	uint8_t nr_words; /* on this page; 0: the block is not made yet */
 	uint8_t nr;	  /* instructions */
 	uint8_t last;	  /* words before the last instruction */
 	uint8_t nr_classes;
+	uint8_t nr_waits; /* s_waitcnt that are not the last instruction */
+	uint8_t waits;	  /* one of these is for all instructions of a kind */
 	uint8_t class[CODE_CLASSES], count[CODE_CLASSES];
+	const struct gcn_step *step;
 };
 
 struct gcn_page {
@@ -30,6 +35,7 @@ struct gcn_page {
 	bool more;	 /* and behind the page too */
 	enum gcn_arch_id arch;
 	struct gcn_page *next;
+	struct gcn_steps *steps;	 /* of all its blocks */
 	bool old;			 /* another one replaces it */
 	uint64_t known[CODE_WORDS / 64]; /* a bit for each word that was decoded */
 	uint32_t word[CODE_WORDS];

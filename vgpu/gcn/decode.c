@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "memory.h"
 #include "mfma.h"
 #include "rows.h"
 #include "valu.h"
@@ -412,6 +413,7 @@ static void bind_quick(struct gcn_inst *i)
 static bool is_plain(const struct gcn_inst *i)
 {
 	enum { GETPC = 28, RFE = 31, CALL = 21, NOP = 0, WAITCNT = 12, SETPRIO = 15, LOADX16 = 4 };
+	enum { GWS_FIRST = 152, GWS_LAST = 157 };
 
 	if (i->run == gcn_run_illegal || i->run == gcn_run_unimplemented ||
 	    i->run == gcn_run_misaligned)
@@ -434,6 +436,11 @@ static bool is_plain(const struct gcn_inst *i)
 		return i->op < VOP3P_MAI;
 	case GCN_SMEM: /* a fault stops the wave before the block's last instruction */
 		return i->op <= LOADX16;
+	case GCN_DS:
+		return i->op < GWS_FIRST || i->op > GWS_LAST;
+	case GCN_FLAT: /* loads that don't poll, into registers */
+		return (i->class == GCN_VMEM_RD || i->class == GCN_FLAT_RD) &&
+		       !memory_may_poll(i) && (i->op < FLAT_LDS_FIRST || i->op > FLAT_LDS_LAST);
 	default:
 		return false;
 	}
@@ -490,6 +497,53 @@ void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code,
 	if (i->enc >= GCN_VOP2 && i->enc <= GCN_VOP3)
 		valu_bind_form(i);
 	bind_quick(i);
+}
+
+static void any_step(struct gcn_wave *w, const struct gcn_step *step)
+{
+	step->i->run(w, step->i);
+	step++;
+	step->run(w, step);
+}
+
+static const struct gcn_entry *scalar_entry(const struct gcn_inst *i)
+{
+	switch (i->enc) {
+	case GCN_SOP2:
+		return &gcn_sop2[i->op];
+	case GCN_SOPC:
+		return &gcn_sopc[i->op];
+	case GCN_SOP1:
+		return &gcn_sop1[i->op];
+	case GCN_SOPK:
+		return &gcn_sopk[i->op];
+	case GCN_SMEM:
+		return &gcn_smem[i->op];
+	default:
+		return NULL;
+	}
+}
+
+gcn_step_fn *gcn_step_of(const struct gcn_inst *i, unsigned int *nr)
+{
+	const struct gcn_entry *e = scalar_entry(i);
+	gcn_step_fn *step = *nr > 1 ? rows_kind()->fuse(i, i + i->nr_words) : NULL;
+
+	*nr = step ? 2 : 1;
+	if (step)
+		return step;
+
+	if (e && i->run == e->run)
+		step = e->step;
+	else if (e && i->run == e->of_registers)
+		step = e->step_of_registers;
+	else if (e && i->run == e->of_constant)
+		step = e->step_of_constant;
+	else if (i->enc >= GCN_VOP2 && i->enc <= GCN_VOP3)
+		step = valu_step(i);
+	else if (rows_kind()->quick(i) == i->run)
+		step = rows_kind()->quick_step(i);
+	return step ? step : any_step;
 }
 
 /* Encodings of which nothing is implemented. */

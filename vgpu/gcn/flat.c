@@ -63,6 +63,13 @@ static void in_lds(struct gcn_wave *w, const struct gcn_inst *i, const struct me
 	}
 }
 
+/* The instruction may be within a block: it says where the wave stopped. */
+static void stopped(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	if (!w->run->stopped_at)
+		w->run->stopped_at = i;
+}
+
 static void in_scratch(struct gcn_wave *w, const struct gcn_inst *i, const struct memory_access *a,
 		       enum memory_form form)
 {
@@ -74,8 +81,10 @@ static void in_scratch(struct gcn_wave *w, const struct gcn_inst *i, const struc
 
 		if (a->write)
 			memory_from_regs(w, i->src[1] - GCN_SRC_VGPR, l, buf, a->bytes, form);
-		if (!memory_scratch(w, base, (uint32_t)a->addr[l], l, buf, a->bytes, a->write))
+		if (!memory_scratch(w, base, (uint32_t)a->addr[l], l, buf, a->bytes, a->write)) {
+			stopped(w, i);
 			return;
+		}
 		if (!a->write)
 			memory_to_regs(w, i->dst, l, buf, a->bytes, form);
 	}
@@ -84,8 +93,10 @@ static void in_scratch(struct gcn_wave *w, const struct gcn_inst *i, const struc
 static void in_global(struct gcn_wave *w, const struct gcn_inst *i, struct memory_access *a,
 		      enum memory_form form)
 {
-	if (!memory_check(w, a))
+	if (!memory_check(w, a)) {
+		stopped(w, i);
 		return;
+	}
 	if (a->write)
 		memory_store(w, a, i->src[1] - GCN_SRC_VGPR, form);
 	else

@@ -15,12 +15,33 @@
 
 #include "arch.h"
 
+struct gcn_run;
 struct gcn_wave;
 struct gcn_inst;
 struct gcn_valu;
 struct gcn_mfma;
 
 typedef void gcn_fn(struct gcn_wave *w, const struct gcn_inst *i);
+
+/* A step of a block (code.h): executes its instruction and then the next step, whose function it
+ * calls last, so that compilers make a jump of it. */
+struct gcn_step;
+typedef void gcn_step_fn(struct gcn_wave *w, const struct gcn_step *step);
+
+struct gcn_step {
+	gcn_step_fn *run;
+	const struct gcn_inst *i;
+};
+
+/* The step of a handler, which is inlined. */
+#define GCN_STEP(name)                                                                             \
+	static __attribute__((flatten)) void name##_step(struct gcn_wave *w,                       \
+							 const struct gcn_step *step)              \
+	{                                                                                          \
+		name(w, step->i);                                                                  \
+		step++;                                                                            \
+		step->run(w, step);                                                                \
+	}
 
 enum gcn_enc {
 	GCN_SOP2,
@@ -97,6 +118,17 @@ enum {
 /* The kind of a VALU instruction's second word. */
 enum gcn_ext { GCN_EXT_NONE, GCN_EXT_SDWA, GCN_EXT_DPP };
 
+/* A handler and its step. */
+struct gcn_both {
+	gcn_fn *run;
+	gcn_step_fn *step;
+};
+
+#define GCN_BOTH(name)                                                                             \
+	{                                                                                          \
+		name, name##_step                                                                  \
+	}
+
 struct gcn_inst {
 	gcn_fn *run;
 	union {
@@ -118,7 +150,7 @@ struct gcn_inst {
 	uint8_t arch;  /* enum gcn_arch_id */
 	uint8_t jumps; /* may set the program counter */
 	/* others of the block may follow: it can't let the wave wait, nor read the program counter
-	 * or write memory */
+	 * or write global memory; if it stops the wave, it says where */
 	uint8_t plain;
 } __attribute__((aligned(64)));
 
@@ -135,6 +167,8 @@ struct gcn_entry {
 	/* handlers for two scalar registers, and for one and a constant, which is in the
 	 * instruction's `literal`; NULL: the general one */
 	gcn_fn *of_registers, *of_constant;
+	/* the steps of run, of_registers and of_constant; NULL: that of any handler */
+	gcn_step_fn *step, *step_of_registers, *step_of_constant;
 };
 
 extern const struct gcn_entry gcn_sop2[128], gcn_sopk[32], gcn_sop1[256], gcn_sopc[128],
@@ -150,6 +184,10 @@ const struct gcn_entry *gcn_mubuf_entry(const struct gcn_inst *i);
  * wave. */
 void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr);
 
+/* The step of a decoded instruction; `*nr`, which may be followed by so many, becomes the number of
+ * instructions that the step executes. */
+gcn_step_fn *gcn_step_of(const struct gcn_inst *i, unsigned int *nr);
+
 /* Its mnemonic, or "?". */
 const char *gcn_mnemonic(const struct gcn_inst *i);
 
@@ -158,6 +196,12 @@ unsigned int gcn_nr_registers(const char *name);
 
 /* The instruction with its operands as text, cut to `size` bytes with the 0. */
 void gcn_disassemble(const struct gcn_inst *i, char *text, size_t size);
+
+/* s_waitcnt: whether it is one; whether it is for all instructions of a kind; and what such a one
+ * does behind stores, beside being counted. */
+bool gcn_is_wait(const struct gcn_inst *i);
+bool gcn_waits_for_all(const struct gcn_inst *i);
+void gcn_run_fence(struct gcn_run *r);
 
 /* For instructions that can't run. */
 gcn_fn gcn_run_unimplemented, gcn_run_illegal, gcn_run_misaligned;

@@ -6,12 +6,14 @@
  * range; it leaves all others, and those that are counted by the model of caches, to the general
  * one. It looks at the addresses of a row at once.
  *
- * Built for each kind of processor.
+ * Built for each kind of processor but those with AVX-512, for which there is quick_zmm.c.
  */
 #include <stddef.h>
 
 #include "memory.h"
 #include "rows.h"
+
+#if !defined(__AVX512F__)
 
 #define PATCH 16
 
@@ -63,54 +65,6 @@ static inline __m256i load_four_pairs(uint64_t base, const uint32_t *off)
 
 /* Kernels on two-dimensional tiles read a row of the tile by each 16 lanes, or one dword by all of
  * them. */
-#if defined(__AVX512F__)
-static inline void load_patch(uint32_t *to, uint64_t base, const uint32_t *off, uint64_t on)
-{
-	const __m512i lane =
-		_mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60);
-	const __m512i at = _mm512_loadu_si512(off), first = _mm512_set1_epi32((int)off[0]);
-	__m512i v;
-
-	if (!_mm512_cmpneq_epi32_mask(at, _mm512_add_epi32(first, lane)))
-		v = _mm512_loadu_si512(memory_at(base + off[0]));
-	else if (!_mm512_cmpneq_epi32_mask(at, first))
-		v = _mm512_set1_epi32((int)memory_get32(memory_at(base + off[0])));
-	else
-		v = _mm512_inserti64x4(_mm512_castsi256_si512(load_eight(base, off)),
-				       load_eight(base, off + 8), 1);
-	row_put16(to, v, on);
-}
-
-/* Dword n of all lanes, from `at` bytes behind their addresses on. */
-static void load_row(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
-{
-	uint32_t *row = w->vgpr[reg];
-
-	for (unsigned int l = 0; l < GCN_LANES; l += PATCH)
-		load_patch(row + l, p->base + at, p->off + l, p->exec >> l);
-}
-
-/* Two dwords of all lanes: each pair by one access. */
-static void load_pair(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
-{
-	const __m512i even =
-		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-	const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-	uint64_t base = p->base + at;
-
-	for (unsigned int l = 0; l < GCN_LANES; l += PATCH) {
-		const uint32_t *off = p->off + l;
-		__m512i a = _mm512_castsi256_si512(load_four_pairs(base, off));
-		__m512i b = _mm512_castsi256_si512(load_four_pairs(base, off + 8));
-		uint64_t on = p->exec >> l;
-
-		a = _mm512_inserti64x4(a, load_four_pairs(base, off + 4), 1);
-		b = _mm512_inserti64x4(b, load_four_pairs(base, off + 12), 1);
-		row_put16(w->vgpr[reg] + l, _mm512_permutex2var_epi32(a, even, b), on);
-		row_put16(w->vgpr[reg + 1] + l, _mm512_permutex2var_epi32(a, odd, b), on);
-	}
-}
-#else
 static inline void load_patch(uint32_t *to, uint64_t base, const uint32_t *off)
 {
 	uint32_t apart = 0, differ = 0;
@@ -178,7 +132,6 @@ static void load_pair(struct gcn_wave *w, const struct where *p, unsigned int re
 	row_blend(w->vgpr[reg], lo, p->exec);
 	row_blend(w->vgpr[reg + 1], hi, p->exec);
 }
-#endif
 
 /* Three dwords: the aligned pair of a lane's three by one access. */
 static void load_three(struct gcn_wave *w, const struct where *p, unsigned int reg, uint64_t at)
@@ -274,49 +227,6 @@ struct window {
 enum registers { ONE_REGISTER, ONE_OF_64_BITS, TWO_REGISTERS };
 
 /* false: a lane has an address outside of the window. */
-#if defined(__AVX512F__)
-static inline __attribute__((always_inline)) bool
-make_offsets(struct where *p, const uint32_t *lo, enum registers regs, const struct window *win)
-{
-	const __m512i from = _mm512_set1_epi32((int)win->from);
-	const __m512i from_hi = _mm512_set1_epi32((int)(win->from >> 32));
-	const __m512i first = _mm512_set1_epi32((int)win->first);
-	const __m512i base = _mm512_set1_epi32((int)win->base);
-	const __m512i last = _mm512_set1_epi32((int)win->last);
-	const __m512i zero = _mm512_set1_epi32((int)win->zero);
-	__m512i in_row = _mm512_add_epi32(first, _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 32,
-								   36, 40, 44, 48, 52, 56, 60));
-	__mmask16 bad = 0, differ = 0, apart = 0;
-
-	for (unsigned int l = 0; l < GCN_LANES; l += 16) {
-		__mmask16 on = (__mmask16)(p->exec >> l);
-		__m512i v = _mm512_loadu_si512(lo + l);
-		__m512i at = _mm512_mask_sub_epi32(first, on, v, from);
-
-		_mm512_storeu_si512(p->off + l, at);
-		bad |= _mm512_cmpgt_epu32_mask(at, last);
-		if (win->zero)
-			bad |= _mm512_test_epi32_mask(_mm512_add_epi32(at, base), zero);
-		if (regs != ONE_REGISTER) {
-			__m512i hi = regs == TWO_REGISTERS ?
-					     _mm512_loadu_si512(lo + GCN_LANES + l) :
-					     _mm512_setzero_si512();
-			__mmask16 borrow = _mm512_cmplt_epu32_mask(v, from);
-			__m512i want = _mm512_mask_sub_epi32(from_hi, borrow, from_hi,
-							     _mm512_set1_epi32(-1));
-
-			bad |= _mm512_mask_cmpneq_epi32_mask(on, hi, want);
-		}
-		differ |= _mm512_cmpneq_epi32_mask(at, first);
-		apart |= _mm512_cmpneq_epi32_mask(at, in_row);
-		in_row = _mm512_add_epi32(in_row, _mm512_set1_epi32(64));
-	}
-	p->base = win->base + win->shift;
-	p->dense = !apart && p->exec == UINT64_MAX;
-	p->uniform = !differ;
-	return !bad;
-}
-#else
 static inline __attribute__((always_inline)) bool
 make_offsets_of(struct where *p, const uint32_t *lo, enum registers regs, const struct window *win,
 		const uint32_t *on)
@@ -356,7 +266,6 @@ make_offsets(struct where *p, const uint32_t *lo, enum registers regs, const str
 	row_of_bits(on, p->exec);
 	return make_offsets_of(p, lo, regs, win, on);
 }
-#endif
 
 /* ---- LDS ------------------------------------------------------------------------------------- */
 
@@ -551,6 +460,12 @@ static gcn_fn *const of_flat[128] = {
 	[28] = store_dword, [29] = store_dwordx2, [30] = store_dwordx3, [31] = store_dwordx4,
 };
 
+gcn_step_fn *PASTE(quick_step, VALU_SUFFIX)(const struct gcn_inst *i)
+{
+	(void)i;
+	return NULL;
+}
+
 gcn_fn *PASTE(quick_find, VALU_SUFFIX)(const struct gcn_inst *i)
 {
 	if (i->enc == GCN_DS)
@@ -559,3 +474,5 @@ gcn_fn *PASTE(quick_find, VALU_SUFFIX)(const struct gcn_inst *i)
 		return i->op < 128 ? of_flat[i->op] : NULL;
 	return NULL;
 }
+
+#endif

@@ -27,12 +27,19 @@
 #define PASTE2(a, b) a##_##b
 #define PASTE(a, b) PASTE2(a, b)
 
+struct valu_direct;
+
 /* What is built for each kind; the handlers of one are chosen when the first instruction is
  * decoded. */
 struct row_kind {
 	gcn_fn *plain, *wide, *shift_pair, *any;   /* vector instructions, valu_run.c */
 	gcn_fn *(*quick)(const struct gcn_inst *); /* memory instructions, quick.c; NULL: none */
-	void (*clear)(uint32_t *row, size_t nr);   /* rows */
+	gcn_step_fn *(*quick_step)(const struct gcn_inst *); /* the same */
+	void (*clear)(uint32_t *row, size_t nr);	     /* rows */
+	/* handlers for the instructions that kernels use most, direct.h */
+	const struct valu_direct *(*direct[3])(unsigned int n);
+	/* one step for two instructions, the second behind the first; NULL: there is none */
+	gcn_step_fn *(*fuse)(const struct gcn_inst *i, const struct gcn_inst *second);
 };
 
 extern const struct row_kind rows_base, rows_v3, rows_v4;
@@ -41,6 +48,8 @@ extern const struct row_kind rows_base, rows_v3, rows_v4;
 const struct row_kind *rows_kind(void);
 
 gcn_fn *PASTE(quick_find, VALU_SUFFIX)(const struct gcn_inst *i);
+gcn_step_fn *PASTE(quick_step, VALU_SUFFIX)(const struct gcn_inst *i);
+gcn_step_fn *PASTE(valu_fuse, VALU_SUFFIX)(const struct gcn_inst *i, const struct gcn_inst *second);
 
 /* source and destination are the same row or different ones, never shifted against each other */
 #ifdef __clang__

@@ -343,18 +343,15 @@ static void run_some(struct gcn_run *r, struct gcn_wave *w, const struct gcn_ins
 }
 
 /* All of a block. The last instruction may change w->pc, and stop the wave. */
-static const struct gcn_inst *run_block(struct gcn_wave *w, const struct gcn_block *b,
-					const struct gcn_inst *i)
+static void run_block(struct gcn_wave *w, const struct gcn_block *b, const struct gcn_inst *last)
 {
-	for (unsigned int n = b->nr; n > 1; n--) {
-		i->run(w, i);
-		i += i->nr_words;
-	}
+	if (b->waits && w->run->stored)
+		gcn_run_fence(w->run);
+	b->step->run(w, b->step);
 	if (w->state != GCN_WAVE_RUN)
-		return i;
-	w->pc += (b->last + i->nr_words) * 4u;
-	i->run(w, i);
-	return i;
+		return;
+	w->pc += (b->last + last->nr_words) * 4u;
+	last->run(w, last);
 }
 
 /* The same, and again while it jumps to itself and more than `until` instructions of the wave's
@@ -363,7 +360,7 @@ static const struct gcn_inst *run_loop(struct gcn_wave *w, struct gcn_tally *t,
 				       const struct gcn_inst *first, int64_t *left, int64_t until)
 {
 	const struct gcn_block *b = t->block;
-	const struct gcn_inst *last;
+	const struct gcn_inst *last = first + b->last;
 	int64_t enough = until < b->nr ? b->nr : until + 1;
 	uint64_t pc = w->pc;
 
@@ -371,7 +368,7 @@ static const struct gcn_inst *run_loop(struct gcn_wave *w, struct gcn_tally *t,
 		/* before it runs: its last instruction may add the tallies up */
 		t->nr++;
 		*left -= b->nr;
-		last = run_block(w, b, first);
+		run_block(w, b, last);
 	} while (w->pc == pc && *left >= enough && t->block == b && w->state == GCN_WAVE_RUN &&
 		 !w->run->yield);
 	return last;
@@ -381,6 +378,7 @@ static void add_tally(struct gcn_run *r, struct gcn_tally *t)
 {
 	for (unsigned int n = 0; n < t->block->nr_classes; n++)
 		r->executed[t->block->class[n]] += t->nr * t->block->count[n];
+	r->counters.wait += t->nr * t->block->nr_waits;
 }
 
 void gcn_tally_up(struct gcn_run *r)
@@ -412,6 +410,21 @@ static const struct gcn_page *enter(struct gcn_run *r, const struct gcn_wave *w)
 	t->block = &page->block[(w->pc - page->base) / 4];
 	t->nr = 0;
 	return page;
+}
+
+/* Takes instructions behind `i`, which stopped the wave within a block, out of the counts; returns
+ * their number. */
+static int64_t uncount(struct gcn_run *r, const struct gcn_inst *i, const struct gcn_inst *last)
+{
+	int64_t nr = 0;
+
+	while (i < last) {
+		i += i->nr_words;
+		r->executed[i->class]--;
+		r->counters.wait -= i < last && gcn_is_wait(i);
+		nr++;
+	}
+	return nr;
 }
 
 /* With other threads it returns after LOOK instructions, at the end of a block: not a turn of the
@@ -450,6 +463,8 @@ static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 		}
 		i = run_loop(w, t, i, &left, until);
 	}
+	if (r->stopped_at)
+		left += uncount(r, r->stopped_at, i);
 	r->steps += (uint64_t)(before - left);
 	r->wave_steps[w->number] += (uint64_t)(before - left);
 	r->budget -= before - left;

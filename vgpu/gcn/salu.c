@@ -18,7 +18,8 @@
 		(void)a, (void)b;                                                                  \
 		w->scc = (scc_);                                                                   \
 		w->sgpr[i->dst] = r;                                                               \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 /* for any operands, for two registers, for a register and a constant */
 #define OP2(name, result, scc_)                                                                    \
 	OP2_FORM(name, gcn_src32(w, i, i->src[0]), gcn_src32(w, i, i->src[1]), result, scc_)       \
@@ -31,7 +32,8 @@
 		uint64_t r = (result);                                                             \
 		w->scc = r != 0;                                                                   \
 		gcn_set64(w, i->dst, r);                                                           \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 /* a 64-bit value and a 32-bit count */
 #define OP2_SHIFT64(name, result)                                                                  \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
@@ -41,7 +43,8 @@
 		uint64_t r = (result);                                                             \
 		w->scc = r != 0;                                                                   \
 		gcn_set64(w, i->dst, r);                                                           \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 
 #define SIGN(v) ((v) >> 31)
 
@@ -145,7 +148,12 @@ static void s_bfm_b64(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 #define FORMS(name)                                                                                \
 	{                                                                                          \
-#name, name, GCN_SALU, 0, name##_rr, name##_rc                                     \
+#name, name, GCN_SALU, 0, name##_rr, name##_rc, name##_step, name##_rr_step,       \
+			name##_rc_step                                                             \
+	}
+#define STEP(name)                                                                                 \
+	{                                                                                          \
+#name, name, GCN_SALU, .step = name##_step                                         \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
@@ -153,58 +161,32 @@ static void s_bfm_b64(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 
 const struct gcn_entry gcn_sop2[128] = {
-	[0] = FORMS(s_add_u32),
-	[1] = FORMS(s_sub_u32),
-	[2] = FORMS(s_add_i32),
-	[3] = FORMS(s_sub_i32),
-	[4] = FORMS(s_addc_u32),
-	[5] = FORMS(s_subb_u32),
-	[6] = FORMS(s_min_i32),
-	[7] = FORMS(s_min_u32),
-	[8] = FORMS(s_max_i32),
-	[9] = FORMS(s_max_u32),
-	[10] = FORMS(s_cselect_b32),
-	[11] = E(s_cselect_b64),
-	[12] = FORMS(s_and_b32),
-	[13] = E(s_and_b64),
-	[14] = FORMS(s_or_b32),
-	[15] = E(s_or_b64),
-	[16] = FORMS(s_xor_b32),
-	[17] = E(s_xor_b64),
-	[18] = FORMS(s_andn2_b32),
-	[19] = E(s_andn2_b64),
-	[20] = FORMS(s_orn2_b32),
-	[21] = E(s_orn2_b64),
-	[22] = FORMS(s_nand_b32),
-	[23] = E(s_nand_b64),
-	[24] = FORMS(s_nor_b32),
-	[25] = E(s_nor_b64),
-	[26] = FORMS(s_xnor_b32),
-	[27] = E(s_xnor_b64),
-	[28] = FORMS(s_lshl_b32),
-	[29] = E(s_lshl_b64),
-	[30] = FORMS(s_lshr_b32),
-	[31] = E(s_lshr_b64),
-	[32] = FORMS(s_ashr_i32),
-	[33] = E(s_ashr_i64),
-	[34] = FORMS(s_bfm_b32),
-	[35] = E(s_bfm_b64),
-	[36] = FORMS(s_mul_i32),
-	[37] = FORMS(s_bfe_u32),
-	[38] = FORMS(s_bfe_i32),
-	[39] = E(s_bfe_u64),
-	[40] = E(s_bfe_i64),
-	[41] = MISSING(s_cbranch_g_fork),
-	[42] = FORMS(s_absdiff_i32),
-	[43] = MISSING(s_rfe_restore_b64),
-	[44] = FORMS(s_mul_hi_u32),
-	[45] = FORMS(s_mul_hi_i32),
-	[46] = FORMS(s_lshl1_add_u32),
-	[47] = FORMS(s_lshl2_add_u32),
-	[48] = FORMS(s_lshl3_add_u32),
-	[49] = FORMS(s_lshl4_add_u32),
-	[50] = FORMS(s_pack_ll_b32_b16),
-	[51] = FORMS(s_pack_lh_b32_b16),
+	[0] = FORMS(s_add_u32),		 [1] = FORMS(s_sub_u32),
+	[2] = FORMS(s_add_i32),		 [3] = FORMS(s_sub_i32),
+	[4] = FORMS(s_addc_u32),	 [5] = FORMS(s_subb_u32),
+	[6] = FORMS(s_min_i32),		 [7] = FORMS(s_min_u32),
+	[8] = FORMS(s_max_i32),		 [9] = FORMS(s_max_u32),
+	[10] = FORMS(s_cselect_b32),	 [11] = E(s_cselect_b64),
+	[12] = FORMS(s_and_b32),	 [13] = STEP(s_and_b64),
+	[14] = FORMS(s_or_b32),		 [15] = STEP(s_or_b64),
+	[16] = FORMS(s_xor_b32),	 [17] = STEP(s_xor_b64),
+	[18] = FORMS(s_andn2_b32),	 [19] = STEP(s_andn2_b64),
+	[20] = FORMS(s_orn2_b32),	 [21] = STEP(s_orn2_b64),
+	[22] = FORMS(s_nand_b32),	 [23] = STEP(s_nand_b64),
+	[24] = FORMS(s_nor_b32),	 [25] = STEP(s_nor_b64),
+	[26] = FORMS(s_xnor_b32),	 [27] = STEP(s_xnor_b64),
+	[28] = FORMS(s_lshl_b32),	 [29] = STEP(s_lshl_b64),
+	[30] = FORMS(s_lshr_b32),	 [31] = STEP(s_lshr_b64),
+	[32] = FORMS(s_ashr_i32),	 [33] = STEP(s_ashr_i64),
+	[34] = FORMS(s_bfm_b32),	 [35] = E(s_bfm_b64),
+	[36] = FORMS(s_mul_i32),	 [37] = FORMS(s_bfe_u32),
+	[38] = FORMS(s_bfe_i32),	 [39] = STEP(s_bfe_u64),
+	[40] = STEP(s_bfe_i64),		 [41] = MISSING(s_cbranch_g_fork),
+	[42] = FORMS(s_absdiff_i32),	 [43] = MISSING(s_rfe_restore_b64),
+	[44] = FORMS(s_mul_hi_u32),	 [45] = FORMS(s_mul_hi_i32),
+	[46] = FORMS(s_lshl1_add_u32),	 [47] = FORMS(s_lshl2_add_u32),
+	[48] = FORMS(s_lshl3_add_u32),	 [49] = FORMS(s_lshl4_add_u32),
+	[50] = FORMS(s_pack_ll_b32_b16), [51] = FORMS(s_pack_lh_b32_b16),
 	[52] = FORMS(s_pack_hh_b32_b16),
 };
 
@@ -212,7 +194,8 @@ const struct gcn_entry gcn_sop2[128] = {
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
 		w->scc = (type)(a)op(type)(b);                                                     \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 #define CMP(name, type, op)                                                                        \
 	CMP_FORM(name, gcn_src32(w, i, i->src[0]), gcn_src32(w, i, i->src[1]), type, op)           \
 	CMP_FORM(name##_rr, w->sgpr[i->src[0]], w->sgpr[i->src[1]], type, op)                      \

@@ -38,7 +38,8 @@
 		gcn_set64(w, i->dst, exec);                                                        \
 		gcn_set64(w, GCN_REG_EXEC, r);                                                     \
 		w->scc = r != 0;                                                                   \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 /* the result goes to both */
 #define WREXEC(name, result)                                                                       \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
@@ -220,6 +221,10 @@ static void s_set_gpr_idx_idx(struct gcn_wave *w, const struct gcn_inst *i)
 	{                                                                                          \
 #name, name, GCN_SALU, .only = 0                                                   \
 	}
+#define STEP(name)                                                                                 \
+	{                                                                                          \
+#name, name, GCN_SALU, .step = name##_step                                         \
+	}
 #define JUMP(name)                                                                                 \
 	{                                                                                          \
 #name, name, GCN_BRANCH, .only = 0                                                 \
@@ -262,14 +267,14 @@ const struct gcn_entry gcn_sop1[256] = {
 	[29] = JUMP(s_setpc_b64),
 	[30] = JUMP(s_swappc_b64),
 	[31] = MISSING(s_rfe_b64),
-	[32] = E(s_and_saveexec_b64),
-	[33] = E(s_or_saveexec_b64),
-	[34] = E(s_xor_saveexec_b64),
-	[35] = E(s_andn2_saveexec_b64),
-	[36] = E(s_orn2_saveexec_b64),
-	[37] = E(s_nand_saveexec_b64),
-	[38] = E(s_nor_saveexec_b64),
-	[39] = E(s_xnor_saveexec_b64),
+	[32] = STEP(s_and_saveexec_b64),
+	[33] = STEP(s_or_saveexec_b64),
+	[34] = STEP(s_xor_saveexec_b64),
+	[35] = STEP(s_andn2_saveexec_b64),
+	[36] = STEP(s_orn2_saveexec_b64),
+	[37] = STEP(s_nand_saveexec_b64),
+	[38] = STEP(s_nor_saveexec_b64),
+	[39] = STEP(s_xnor_saveexec_b64),
 	[40] = E(s_quadmask_b32),
 	[41] = E(s_quadmask_b64),
 	[42] = E(s_movrels_b32),
@@ -279,8 +284,8 @@ const struct gcn_entry gcn_sop1[256] = {
 	[46] = MISSING(s_cbranch_join),
 	[48] = E(s_abs_i32),
 	[50] = E(s_set_gpr_idx_idx),
-	[51] = E(s_andn1_saveexec_b64),
-	[52] = E(s_orn1_saveexec_b64),
+	[51] = STEP(s_andn1_saveexec_b64),
+	[52] = STEP(s_orn1_saveexec_b64),
 	[53] = E(s_andn1_wrexec_b64),
 	[54] = E(s_andn2_wrexec_b64),
 	[55] = E(s_bitreplicate_b64_b32),

@@ -80,7 +80,8 @@ static void store(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
 		load(w, i, nr);                                                                    \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 #define LOAD_BUFFER(name, nr)                                                                      \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
@@ -132,6 +133,10 @@ static void s_memrealtime(struct gcn_wave *w, const struct gcn_inst *i)
 	{                                                                                          \
 #name, name, GCN_SMEM_CLASS, .only = 0                                             \
 	}
+#define STEP(name)                                                                                 \
+	{                                                                                          \
+#name, name, GCN_SMEM_CLASS, .step = name##_step                                   \
+	}
 #define NOP(name)                                                                                  \
 	{                                                                                          \
 #name, nothing, GCN_SMEM_CLASS, .only = 0                                          \
@@ -150,11 +155,11 @@ static void s_memrealtime(struct gcn_wave *w, const struct gcn_inst *i)
 	[(at) + 12] = MISSING(name##_dec##end)
 
 const struct gcn_entry gcn_smem[256] = {
-	[0] = E(s_load_dword),
-	[1] = E(s_load_dwordx2),
-	[2] = E(s_load_dwordx4),
-	[3] = E(s_load_dwordx8),
-	[4] = E(s_load_dwordx16),
+	[0] = STEP(s_load_dword),
+	[1] = STEP(s_load_dwordx2),
+	[2] = STEP(s_load_dwordx4),
+	[3] = STEP(s_load_dwordx8),
+	[4] = STEP(s_load_dwordx16),
 	[5] = MISSING(s_scratch_load_dword),
 	[6] = MISSING(s_scratch_load_dwordx2),
 	[7] = MISSING(s_scratch_load_dwordx4),

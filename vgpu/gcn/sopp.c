@@ -102,18 +102,32 @@ static void s_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 /* All memory instructions complete at once. But the host's processor may still hold back the stores
  * from other processors while it does later loads: a wave that waits for its stores wants them to
  * be visible. */
+void gcn_run_fence(struct gcn_run *r)
+{
+	r->stored = false;
+	/* store, fence, load here; the same on another processor: one of them sees the other's
+	 * store */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 static void s_waitcnt(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	w->run->counters.wait++;
+	if (w->run->stored && gcn_waits_for_all(i))
+		gcn_run_fence(w->run);
+}
+
+bool gcn_is_wait(const struct gcn_inst *i)
+{
+	return i->run == s_waitcnt;
+}
+
+bool gcn_waits_for_all(const struct gcn_inst *i)
 {
 	uint32_t vmcnt = ((uint32_t)i->imm & 15) | ((uint32_t)i->imm >> 10 & 0x30);
 	uint32_t lgkmcnt = (uint32_t)i->imm >> 8 & 15;
 
-	w->run->counters.wait++;
-	if (w->run->stored && (!vmcnt || !lgkmcnt)) {
-		w->run->stored = false;
-		/* store, fence, load here; the same on another processor: one of them sees the
-		 * other's store */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	}
+	return !vmcnt || !lgkmcnt;
 }
 
 /* Yields to the other waves of the workgroup: this wave may wait for one of them. */

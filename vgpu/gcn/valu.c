@@ -3,7 +3,9 @@
 #include "valu.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "direct.h"
 #include "rows.h"
 
 #define ENC_OPS 1024
@@ -11,16 +13,49 @@
 /* single-precision multiply-adds that are not fused: not on gfx942 */
 enum { OP_MAC_F32 = 22, OP_MAD_LEGACY_F32 = 448, OP_MAD_F32 = 449 };
 
-static const struct gcn_valu *by_op[GCN_ARCH_NR][GCN_ENC_NR][ENC_OPS];
+static struct {
+	const struct gcn_valu *valu;
+	const struct valu_direct *direct;
+} by_op[GCN_ARCH_NR][GCN_ENC_NR][ENC_OPS];
 static const struct row_kind *kind;
 static enum gcn_processor most = GCN_AVX512;
 static bool ready;
 
-static void add_tables(enum gcn_arch_id arch, const struct valu_table *const *t)
+/* of direct handlers: there are less than half as many */
+#define NAMES 512
+
+/* The slot of a name: where it is, or would be. */
+static unsigned int slot_of(const struct valu_direct *const *by_name, const char *name)
+{
+	unsigned int at = 0;
+
+	for (const char *c = name; *c; c++)
+		at = at * 31 + (unsigned char)*c;
+	while (by_name[at % NAMES] && strcmp(by_name[at % NAMES]->name, name) != 0)
+		at++;
+	return at % NAMES;
+}
+
+static void add_names(const struct valu_direct **by_name)
+{
+	const struct valu_direct *d;
+
+	for (unsigned int k = 0; k < sizeof(kind->direct) / sizeof(kind->direct[0]); k++) {
+		for (unsigned int n = 0; (d = kind->direct[k](n)); n++)
+			by_name[slot_of(by_name, d->name)] = d;
+	}
+}
+
+static void add_tables(enum gcn_arch_id arch, const struct valu_table *const *t,
+		       const struct valu_direct *const *by_name)
 {
 	for (unsigned int k = 0; t[k]; k++) {
-		for (unsigned int n = 0; n < t[k]->nr; n++)
-			by_op[arch][t[k]->ops[n].enc][t[k]->ops[n].op] = &t[k]->ops[n];
+		for (unsigned int n = 0; n < t[k]->nr; n++) {
+			const struct gcn_valu *v = &t[k]->ops[n];
+
+			by_op[arch][v->enc][v->op].valu = v;
+			by_op[arch][v->enc][v->op].direct = by_name[slot_of(by_name, v->name)];
+		}
 	}
 }
 
@@ -53,6 +88,7 @@ static void init(void)
 	enum gcn_processor p = processor();
 	const struct valu_table *const *tables = base;
 	const struct valu_table *of_gfx90a = &valu_gfx90a_base, *of_gfx942 = &valu_gfx942_base;
+	const struct valu_direct *by_name[NAMES] = { NULL };
 
 	if (p > most)
 		p = most;
@@ -73,14 +109,16 @@ static void init(void)
 		of_gfx942 = &valu_gfx942_v4;
 	}
 #endif
+	add_names(by_name);
 	for (enum gcn_arch_id arch = 0; arch < GCN_ARCH_NR; arch++)
-		add_tables(arch, tables);
+		add_tables(arch, tables, by_name);
 	/* after the others: some of their opcodes are others' on earlier architectures */
-	add_tables(GCN_GFX90A, (const struct valu_table *const[]){ of_gfx90a, NULL });
-	add_tables(GCN_GFX942, (const struct valu_table *const[]){ of_gfx90a, of_gfx942, NULL });
-	by_op[GCN_GFX942][GCN_VOP2][OP_MAC_F32] = NULL;
-	by_op[GCN_GFX942][GCN_VOP3][OP_MAD_LEGACY_F32] = NULL;
-	by_op[GCN_GFX942][GCN_VOP3][OP_MAD_F32] = NULL;
+	add_tables(GCN_GFX90A, (const struct valu_table *const[]){ of_gfx90a, NULL }, by_name);
+	add_tables(GCN_GFX942, (const struct valu_table *const[]){ of_gfx90a, of_gfx942, NULL },
+		   by_name);
+	by_op[GCN_GFX942][GCN_VOP2][OP_MAC_F32].valu = NULL;
+	by_op[GCN_GFX942][GCN_VOP3][OP_MAD_LEGACY_F32].valu = NULL;
+	by_op[GCN_GFX942][GCN_VOP3][OP_MAD_F32].valu = NULL;
 	ready = true;
 }
 
@@ -106,7 +144,7 @@ static const struct gcn_valu *find_valu(const struct gcn_inst *i)
 {
 	if (!ready)
 		init();
-	return i->op < ENC_OPS ? by_op[i->arch][i->enc][i->op] : NULL;
+	return i->op < ENC_OPS ? by_op[i->arch][i->enc][i->op].valu : NULL;
 }
 
 bool valu_writes_mask(const struct gcn_inst *i)
@@ -228,10 +266,50 @@ static enum valu_form find_form(struct gcn_inst *i)
 	return VALU_SCALAR;
 }
 
+/* DWORD: what SDWA selects if nothing of a register */
+enum { SDWA_DWORD = 6, SDWA_SEXT = 0x08080000 };
+
+/* The handler of direct.h, or NULL. */
+static struct gcn_both find_form_direct(const struct gcn_inst *i)
+{
+	const struct valu_direct *d = by_op[i->arch][i->enc][i->op].direct;
+	const struct gcn_both none = { NULL, NULL };
+	unsigned int scalars = 0;
+
+	if (!d || i->omod || i->clamp || i->op_sel || i->ext == GCN_EXT_DPP)
+		return none;
+	for (unsigned int n = 0; n < d->nr; n++)
+		scalars |= (unsigned int)(i->src[n] < GCN_SRC_VGPR) << n;
+	if (i->ext)
+		return i->neg || i->abs || scalars || i->ext_word & SDWA_SEXT ||
+				       (i->ext_word >> 8 & 7) != SDWA_DWORD ?
+			       none :
+			       d->sdwa;
+	return i->neg || i->abs ? d->of_signs[scalars] : d->run[scalars];
+}
+
 void valu_bind_form(struct gcn_inst *i)
 {
 	const struct gcn_valu *v = i->valu;
+	bool hot = v && v->run[VALU_ANY] && i->run == v->run[VALU_ANY];
+	gcn_fn *direct = NULL;
 
-	if (v && v->run[VALU_ANY] && i->run == v->run[VALU_ANY])
+	if (!v || i->enc == GCN_VOP3P)
+		return;
+	if (hot || i->run == kind->plain || i->run == kind->wide || i->run == kind->shift_pair ||
+	    i->run == kind->any)
+		direct = find_form_direct(i).run;
+	if (direct)
+		i->run = direct;
+	else if (hot)
 		i->run = v->run[find_form(i)];
+}
+
+gcn_step_fn *valu_step(const struct gcn_inst *i)
+{
+	struct gcn_both direct = { NULL, NULL };
+
+	if (i->valu)
+		direct = find_form_direct(i);
+	return direct.run == i->run ? direct.step : NULL;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "direct.h"
 #include "rows.h"
 #include "valu.h"
 #include "valu_math.h"
@@ -235,4 +236,9 @@ const struct row_kind PASTE(rows, VALU_SUFFIX) = { run_plain,
 						   run_shift_pair,
 						   PASTE(valu_run_any, VALU_SUFFIX),
 						   PASTE(quick_find, VALU_SUFFIX),
-						   clear };
+						   PASTE(quick_step, VALU_SUFFIX),
+						   clear,
+						   { PASTE(valu_direct32, VALU_SUFFIX),
+						     PASTE(valu_direct64, VALU_SUFFIX),
+						     PASTE(valu_direct_real, VALU_SUFFIX) },
+						   PASTE(valu_fuse, VALU_SUFFIX) };

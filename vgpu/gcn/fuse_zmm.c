@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* fuse_zmm.c - two vector instructions as one step, on AVX-512: those that make addresses
+ *
+ * A sum of 64 bits is two instructions, of which the second waits for the first one's carries; an
+ * index of 32 bits becomes a distance in bytes by a sign and a shift. As one step the carries and
+ * the sign stay in registers.
+ */
+#include "zmm.h"
+
+#if defined(__AVX512F__)
+
+enum { CONST_31 = 128 + 31 };
+
+#define SECOND(i) ((i) + (i)->nr_words)
+
+static __attribute__((noinline)) void one_by_one(struct gcn_wave *w, const struct gcn_inst *i)
+{
+	i->run(w, i);
+	SECOND(i)->run(w, SECOND(i));
+}
+
+ZMM bool known(const struct gcn_wave *w)
+{
+	return __builtin_expect(w->fp_plain && !w->idx_on, 1);
+}
+
+/* v_add_co_u32 and v_addc_co_u32, both with their carries in VCC; `scalars` as for zmm_row(), of
+ * the second one in the bits from 4 on. */
+ZMM void add_pair(struct gcn_wave *w, const struct gcn_inst *first, unsigned int scalars)
+{
+	const struct gcn_inst *i = first, *second = SECOND(first);
+	const __m512i one = _mm512_set1_epi32(1), ones = _mm512_set1_epi32(-1);
+	uint64_t exec = gcn_exec(w);
+	__mmask16 carry[4];
+
+	if (!known(w)) {
+		one_by_one(w, first);
+		return;
+	}
+	ZMM_SOURCE(0, scalars);
+	ZMM_SOURCE(1, scalars);
+	i = second;
+	const uint32_t *const row2 = zmm_row(w, i, 0, scalars >> 4);
+	const __m512i all2 = zmm_all(w, i, 0, scalars >> 4);
+	const uint32_t *const row3 = zmm_row(w, i, 1, 0);
+
+	FOR_PARTS
+	{
+		__m512i a = ZMM_GET(0, scalars), low = _mm512_add_epi32(a, ZMM_GET(1, scalars)), b;
+		__mmask16 on = (__mmask16)(exec >> k * 16), c = _mm512_cmplt_epu32_mask(low, a);
+		uint32_t *to = w->vgpr[first->dst] + k * 16;
+
+		/* before the second one's sources are read: it may be one of them */
+		if (__builtin_expect(exec == UINT64_MAX, 1))
+			_mm512_storeu_si512(to, low);
+		else
+			row_put16(to, low, on);
+		c &= on;
+		a = scalars >> 4 & 1 ? all2 : _mm512_loadu_si512(row2 + k * 16);
+		b = _mm512_add_epi32(a, _mm512_loadu_si512(row3 + k * 16));
+		carry[k] = _mm512_cmplt_epu32_mask(b, a) | _mm512_mask_cmpeq_epi32_mask(c, b, ones);
+		b = _mm512_mask_add_epi32(b, c, b, one);
+		to = w->vgpr[second->dst] + k * 16;
+		if (__builtin_expect(exec == UINT64_MAX, 1))
+			_mm512_storeu_si512(to, b);
+		else
+			row_put16(to, b, on);
+	}
+	gcn_set64(w, GCN_REG_VCC, zmm_bits(carry[0], carry[1], carry[2], carry[3]) & exec);
+}
+
+/* v_ashrrev_i32 by 31 to the register behind its source, and v_lshlrev_b64 of both. */
+ZMM void extend_and_shift(struct gcn_wave *w, const struct gcn_inst *first)
+{
+	const struct gcn_inst *second = SECOND(first);
+	const __m128i by = _mm_cvtsi32_si128((int)gcn_src32(w, second, second->src[0]) & 63);
+	const uint32_t *lo = w->vgpr[first->src[1] - GCN_SRC_VGPR];
+	uint64_t exec = gcn_exec(w);
+
+	if (!known(w)) {
+		one_by_one(w, first);
+		return;
+	}
+	FOR_PARTS
+	{
+		__m512i low = _mm512_loadu_si512(lo + k * 16), high = _mm512_srai_epi32(low, 31);
+		uint32_t *to = w->vgpr[first->dst] + k * 16;
+		struct zmm_pair v;
+
+		if (__builtin_expect(exec == UINT64_MAX, 1))
+			_mm512_storeu_si512(to, high);
+		else
+			row_put16(to, high, exec >> k * 16);
+		v = zmm_join(low, high);
+		v.a = _mm512_sll_epi64(v.a, by);
+		v.b = _mm512_sll_epi64(v.b, by);
+		zmm_put_pair(w->vgpr[second->dst], k, v, exec);
+	}
+}
+
+#define FUSED(name, call)                                                                          \
+	static void name(struct gcn_wave *w, const struct gcn_step *step)                          \
+	{                                                                                          \
+		call;                                                                              \
+		step++;                                                                            \
+		step->run(w, step);                                                                \
+	}
+FUSED(add_pair_00, add_pair(w, step->i, 0))
+FUSED(add_pair_01, add_pair(w, step->i, 0x10))
+FUSED(add_pair_10, add_pair(w, step->i, 1))
+FUSED(add_pair_11, add_pair(w, step->i, 0x11))
+FUSED(extended, extend_and_shift(w, step->i))
+
+/* Whether it is this instruction, without modifiers. */
+static bool is(const struct gcn_inst *i, const char *name)
+{
+	bool vector = i->enc >= GCN_VOP2 && i->enc <= GCN_VOP3;
+
+	return vector && i->valu && !strcmp(i->valu->name, name) && !i->ext && !i->omod &&
+	       !i->clamp && !i->op_sel && !i->neg && !i->abs;
+}
+
+static bool runs(const struct gcn_inst *i)
+{
+	return i->run != gcn_run_illegal && i->run != gcn_run_misaligned;
+}
+
+/* Both have their carries in VCC, and no scalar source that the first one changes. */
+static gcn_step_fn *fuse_add(const struct gcn_inst *i, const struct gcn_inst *second)
+{
+	static gcn_step_fn *const by_scalars[2][2] = { { add_pair_00, add_pair_01 },
+						       { add_pair_10, add_pair_11 } };
+	unsigned int mask = second->src[2], code = second->src[0];
+
+	if (i->sdst != GCN_REG_VCC || second->sdst != GCN_REG_VCC ||
+	    (mask != GCN_REG_VCC && mask < GCN_SRC_VGPR))
+		return NULL;
+	if (i->src[1] < GCN_SRC_VGPR || second->src[1] < GCN_SRC_VGPR || code == GCN_REG_VCC ||
+	    code == GCN_REG_VCC + 1 || code == GCN_SRC_VCCZ)
+		return NULL;
+	return by_scalars[i->src[0] < GCN_SRC_VGPR][code < GCN_SRC_VGPR];
+}
+
+gcn_step_fn *PASTE(valu_fuse, VALU_SUFFIX)(const struct gcn_inst *i, const struct gcn_inst *second)
+{
+	if (!runs(i) || !runs(second))
+		return NULL;
+	if (is(i, "v_add_co_u32") && is(second, "v_addc_co_u32"))
+		return fuse_add(i, second);
+	if (is(i, "v_ashrrev_i32") && is(second, "v_lshlrev_b64") && i->src[0] == CONST_31 &&
+	    i->src[1] >= GCN_SRC_VGPR && second->src[0] < GCN_SRC_VGPR &&
+	    second->src[1] == i->src[1] && i->dst + GCN_SRC_VGPR == i->src[1] + 1)
+		return extended;
+	return NULL;
+}
+
+#else
+
+gcn_step_fn *PASTE(valu_fuse, VALU_SUFFIX)(const struct gcn_inst *i, const struct gcn_inst *second)
+{
+	(void)i;
+	(void)second;
+	return NULL;
+}
+
+#endif
