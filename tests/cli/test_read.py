@@ -129,7 +129,7 @@ class Summary(Reader):
             for name, words in (("x", "not a trace"), ("y.db", ""), ("none.db", "No such file")):
                 self.assertIn(words, self.rtl(command, name, status=1).stderr)
         self.assertIn("FILE is missing", self.rtl("summary", status=2).stderr)
-        self.rtl("summary", "a", "b", status=2)
+        self.assertIn("a: can't be read: No such file", self.rtl("summary", "a", "b", status=1).stderr)
         self.rtl("summary", "a", "--by", "colour", status=2)
 
     def test_closed_pipe_ends_without_error(self):
