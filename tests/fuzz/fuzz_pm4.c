@@ -45,10 +45,13 @@ static uint64_t code_lo;
 
 const struct gpu_kind *gpu_kind(unsigned int gpu)
 {
-	static const struct gpu_kind kind = { .name = "gfx900", .nr_cus = 64, .shader_engines = 4 };
+	static const struct gpu_kind kinds[] = {
+		[GCN_GFX900] = { .nr_cus = 64, .nr_xccs = 1, .shader_engines = 4 },
+		[GCN_GFX90A] = { .nr_cus = 104, .nr_xccs = 1, .shader_engines = 8 },
+		[GCN_GFX942] = { .nr_cus = 304, .nr_xccs = 8, .shader_engines = 32 },
+	};
 
-	(void)gpu;
-	return &kind;
+	return &kinds[knobs.arch[gpu]];
 }
 
 bool host_range(uint64_t addr, struct gcn_range *out)
@@ -205,6 +208,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct queue q = { 0 };
 
 	if (!code_lo) {
+		for (unsigned int gpu = 0; gpu < KNOBS_DEVICES_MAX; gpu++)
+			knobs.arch[gpu] = gpu % GCN_ARCH_NR;
 		map(CODE_END - MAX_SIZE - PAGE, MAX_SIZE + PAGE);
 		map(DATA_PAGE, PAGE);
 		clock_init();
