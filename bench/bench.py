@@ -97,7 +97,7 @@ class Bench:
     def __init__(self, args):
         self.quick, self.build = args.quick, os.path.abspath(args.build)
         self.is_part = bool(args.part)
-        self.rounds = 2 if args.quick else args.rounds
+        self.rounds = 1 if args.quick else args.rounds
         self.rows, self.raw, self.failures, self.notes = [], {}, [], []
         self.before = args.before
         self.dir = None
@@ -444,7 +444,7 @@ class Bench:
     def startup(self):
         tools = ["untraced", "passthrough", "standard"]
         values = self.interleave(
-            "hsa_init", "dispatch", ["do=init"], tools, key="us", rounds=2 if self.quick else 20
+            "hsa_init", "dispatch", ["do=init"], tools, key="us", rounds=1 if self.quick else 20
         )
         ms = {t: statistics.median(values[t]) / 1000 for t in tools}
         added = statistics.median(v - b for v, b in zip(values["standard"], values["untraced"])) / 1000
@@ -829,7 +829,7 @@ def print_table(rows):
 
 def main():
     parser = argparse.ArgumentParser(prog="bench/run", description="measures what the product costs")
-    parser.add_argument("--quick", action="store_true", help="two rounds and small sizes: does everything run?")
+    parser.add_argument("--quick", action="store_true", help="one round and small sizes: does everything run?")
     parser.add_argument("--build", default=os.environ.get("RTL_BUILD") or os.path.join(SOURCE, "build"), metavar="DIR")
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
     parser.add_argument("--json", metavar="FILE", help="default: DIR/bench/results.json")
