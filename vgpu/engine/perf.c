@@ -151,35 +151,31 @@ static const struct event events_gfx900[] = {
 	{ TCP, 133, AT(tcc_wr), 0 },
 };
 
+/* Those with the same numbers on gfx90a and gfx942. */
+#define SINCE_GFX90A                                                                               \
+	{ GRBM, 0, AT(gui_cycles), 0 }, { GRBM, 2, AT(gui_cycles), 0 },                            \
+		{ SQ, 2, AT(gui_cycles), 0 }, { SQ, 3, AT(busy_cycles), 0 },                       \
+		{ SQ, 4, AT(waves), 0 }, { SQ, 14, AT(items), 0 }, { SQ, 25, AT(insts), 0 },       \
+		{ SQ, 26, AT(valu), 0 }, { SQ, 27, AT(valu_of[0]), 0 },                            \
+		{ SQ, 28, AT(valu_of[1]), 0 }, { SQ, 29, AT(valu_of[2]), 0 },                      \
+		{ SQ, 30, AT(valu_of[3]), 0 }, { SQ, 31, AT(valu_of[4]), 0 },                      \
+		{ SQ, 32, AT(valu_of[5]), 0 }, { SQ, 33, AT(valu_of[6]), 0 },                      \
+		{ SQ, 34, AT(valu_of[7]), 0 }, { SQ, 35, AT(valu_of[8]), 0 },                      \
+		{ SQ, 36, AT(valu_of[9]), 0 }, { SQ, 37, AT(valu_of[10]), 0 },                     \
+		{ SQ, 38, AT(valu_of[11]), 0 }, { SQ, 39, AT(valu_of[12]), 0 },                    \
+		{ SQ, 40, AT(valu_of[13]), 0 }, { SQ, 41, AT(valu_of[14]), 0 },                    \
+		{ SQ, 42, AT(mfma_of[MFMA_I8]), 0 }, { SQ, 43, AT(mfma_of[MFMA_F16]), 0 },         \
+		{ SQ, 44, AT(mfma_of[MFMA_BF16]), 0 }, { SQ, 45, AT(mfma_of[MFMA_F32]), 0 },       \
+		{ SQ, 46, AT(mfma_of[MFMA_F64]), 0 }, { TCC, 12, AT(tcc_rd), 0 },                  \
+		{ TCC, 13, AT(tcc_wr), 0 }, { TCC, 17, AT(tcc_hit), 0 },                           \
+		{ TCC, 19, AT(tcc_miss), 0 }, { TCC, 26, AT(ea_wr), AT(ea_wr_end) },               \
+		{ TCC, 27, AT(ea_wr), AT(ea_wr_end) },                                             \
+	{                                                                                          \
+		TCC, 38, AT(ea_rd), 0                                                              \
+	}
+
 static const struct event events_gfx90a[] = {
-	{ GRBM, 0, AT(gui_cycles), 0 },
-	{ GRBM, 2, AT(gui_cycles), 0 },
-	{ SQ, 2, AT(gui_cycles), 0 },
-	{ SQ, 3, AT(busy_cycles), 0 },
-	{ SQ, 4, AT(waves), 0 },
-	{ SQ, 14, AT(items), 0 },
-	{ SQ, 25, AT(insts), 0 },
-	{ SQ, 26, AT(valu), 0 },
-	{ SQ, 27, AT(valu_of[0]), 0 },
-	{ SQ, 28, AT(valu_of[1]), 0 },
-	{ SQ, 29, AT(valu_of[2]), 0 },
-	{ SQ, 30, AT(valu_of[3]), 0 },
-	{ SQ, 31, AT(valu_of[4]), 0 },
-	{ SQ, 32, AT(valu_of[5]), 0 },
-	{ SQ, 33, AT(valu_of[6]), 0 },
-	{ SQ, 34, AT(valu_of[7]), 0 },
-	{ SQ, 35, AT(valu_of[8]), 0 },
-	{ SQ, 36, AT(valu_of[9]), 0 },
-	{ SQ, 37, AT(valu_of[10]), 0 },
-	{ SQ, 38, AT(valu_of[11]), 0 },
-	{ SQ, 39, AT(valu_of[12]), 0 },
-	{ SQ, 40, AT(valu_of[13]), 0 },
-	{ SQ, 41, AT(valu_of[14]), 0 },
-	{ SQ, 42, AT(mfma_of[MFMA_I8]), 0 },
-	{ SQ, 43, AT(mfma_of[MFMA_F16]), 0 },
-	{ SQ, 44, AT(mfma_of[MFMA_BF16]), 0 },
-	{ SQ, 45, AT(mfma_of[MFMA_F32]), 0 },
-	{ SQ, 46, AT(mfma_of[MFMA_F64]), 0 },
+	SINCE_GFX90A,
 	{ SQ, 47, AT(mfma_mops[MFMA_I8]), 0 },
 	{ SQ, 48, AT(mfma_mops[MFMA_F16]), 0 },
 	{ SQ, 49, AT(mfma_mops[MFMA_BF16]), 0 },
@@ -200,13 +196,6 @@ static const struct event events_gfx90a[] = {
 	{ SQ, 91, AT(wait_lds), 0 },
 	{ SQ, 99, AT(valu), 0 },
 	{ SQ, 112, AT(salu), 0 },
-	{ TCC, 12, AT(tcc_rd), 0 },
-	{ TCC, 13, AT(tcc_wr), 0 },
-	{ TCC, 17, AT(tcc_hit), 0 },
-	{ TCC, 19, AT(tcc_miss), 0 },
-	{ TCC, 26, AT(ea_wr), AT(ea_wr_end) },
-	{ TCC, 27, AT(ea_wr), AT(ea_wr_end) },
-	{ TCC, 38, AT(ea_rd), 0 },
 	{ TCP, 29, AT(tcp_req), 0 },
 	{ TCP, 30, AT(tcp_hit), AT(tcc_rd) },
 	{ TCP, 69, AT(tcc_rd), 0 },
@@ -214,34 +203,7 @@ static const struct event events_gfx90a[] = {
 };
 
 static const struct event events_gfx942[] = {
-	{ GRBM, 0, AT(gui_cycles), 0 },
-	{ GRBM, 2, AT(gui_cycles), 0 },
-	{ SQ, 2, AT(gui_cycles), 0 },
-	{ SQ, 3, AT(busy_cycles), 0 },
-	{ SQ, 4, AT(waves), 0 },
-	{ SQ, 14, AT(items), 0 },
-	{ SQ, 25, AT(insts), 0 },
-	{ SQ, 26, AT(valu), 0 },
-	{ SQ, 27, AT(valu_of[0]), 0 },
-	{ SQ, 28, AT(valu_of[1]), 0 },
-	{ SQ, 29, AT(valu_of[2]), 0 },
-	{ SQ, 30, AT(valu_of[3]), 0 },
-	{ SQ, 31, AT(valu_of[4]), 0 },
-	{ SQ, 32, AT(valu_of[5]), 0 },
-	{ SQ, 33, AT(valu_of[6]), 0 },
-	{ SQ, 34, AT(valu_of[7]), 0 },
-	{ SQ, 35, AT(valu_of[8]), 0 },
-	{ SQ, 36, AT(valu_of[9]), 0 },
-	{ SQ, 37, AT(valu_of[10]), 0 },
-	{ SQ, 38, AT(valu_of[11]), 0 },
-	{ SQ, 39, AT(valu_of[12]), 0 },
-	{ SQ, 40, AT(valu_of[13]), 0 },
-	{ SQ, 41, AT(valu_of[14]), 0 },
-	{ SQ, 42, AT(mfma_of[MFMA_I8]), 0 },
-	{ SQ, 43, AT(mfma_of[MFMA_F16]), 0 },
-	{ SQ, 44, AT(mfma_of[MFMA_BF16]), 0 },
-	{ SQ, 45, AT(mfma_of[MFMA_F32]), 0 },
-	{ SQ, 46, AT(mfma_of[MFMA_F64]), 0 },
+	SINCE_GFX90A,
 	{ SQ, 47, AT(mfma_of[MFMA_F8]), 0 },
 	{ SQ, 48, AT(mfma_of[MFMA_XF32]), 0 },
 	{ SQ, 49, AT(mfma_mops[MFMA_I8]), 0 },
@@ -266,13 +228,6 @@ static const struct event events_gfx942[] = {
 	{ SQ, 96, AT(wait_lds), 0 },
 	{ SQ, 104, AT(valu), 0 },
 	{ SQ, 117, AT(salu), 0 },
-	{ TCC, 12, AT(tcc_rd), 0 },
-	{ TCC, 13, AT(tcc_wr), 0 },
-	{ TCC, 17, AT(tcc_hit), 0 },
-	{ TCC, 19, AT(tcc_miss), 0 },
-	{ TCC, 26, AT(ea_wr), AT(ea_wr_end) },
-	{ TCC, 27, AT(ea_wr), AT(ea_wr_end) },
-	{ TCC, 38, AT(ea_rd), 0 },
 	{ TCP, 27, AT(tcp_req), 0 },
 	{ TCP, 60, AT(tcp_hit), AT(tcc_rd) },
 	{ TCP, 65, AT(tcc_rd), 0 },

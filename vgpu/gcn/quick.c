@@ -337,23 +337,6 @@ static inline bool lds_where(const struct gcn_wave *w, const struct gcn_inst *i,
 		}                                                                                  \
 	}
 
-LDS_LOAD(ds_read_b32, 1)
-LDS_LOAD(ds_read_b64, 2)
-LDS_LOAD(ds_read_b96, 3)
-LDS_LOAD(ds_read_b128, 4)
-LDS_STORE(ds_write_b32, 1)
-LDS_STORE(ds_write_b64, 2)
-LDS_STORE(ds_write_b96, 3)
-LDS_STORE(ds_write_b128, 4)
-LDS_LOAD2(ds_read2_b32, 1, 4)
-LDS_LOAD2(ds_read2st64_b32, 1, 256)
-LDS_LOAD2(ds_read2_b64, 2, 8)
-LDS_LOAD2(ds_read2st64_b64, 2, 512)
-LDS_STORE2(ds_write2_b32, 1, 4)
-LDS_STORE2(ds_write2st64_b32, 1, 256)
-LDS_STORE2(ds_write2_b64, 2, 8)
-LDS_STORE2(ds_write2st64_b64, 2, 512)
-
 /* ---- global memory --------------------------------------------------------------------------- */
 
 /* The allocation of the address, as far as offsets of 32 bits go; false: it is in none. */
@@ -437,42 +420,11 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 		store(w, &p, i->src[1] - GCN_SRC_VGPR, nr);                                        \
 	}
 
-GLOBAL_LOAD(load_dword, 1)
-GLOBAL_LOAD(load_dwordx2, 2)
-GLOBAL_LOAD(load_dwordx3, 3)
-GLOBAL_LOAD(load_dwordx4, 4)
-GLOBAL_STORE(store_dword, 1)
-GLOBAL_STORE(store_dwordx2, 2)
-GLOBAL_STORE(store_dwordx3, 3)
-GLOBAL_STORE(store_dwordx4, 4)
-
-static gcn_fn *const of_ds[256] = {
-	[13] = ds_write_b32,  [14] = ds_write2_b32,  [15] = ds_write2st64_b32,
-	[54] = ds_read_b32,   [55] = ds_read2_b32,   [56] = ds_read2st64_b32,
-	[77] = ds_write_b64,  [78] = ds_write2_b64,  [79] = ds_write2st64_b64,
-	[118] = ds_read_b64,  [119] = ds_read2_b64,  [120] = ds_read2st64_b64,
-	[222] = ds_write_b96, [223] = ds_write_b128, [254] = ds_read_b96,
-	[255] = ds_read_b128,
-};
-
-static gcn_fn *const of_flat[128] = {
-	[20] = load_dword,  [21] = load_dwordx2,  [22] = load_dwordx3,	[23] = load_dwordx4,
-	[28] = store_dword, [29] = store_dwordx2, [30] = store_dwordx3, [31] = store_dwordx4,
-};
-
-gcn_step_fn *PASTE(quick_step, VALU_SUFFIX)(const struct gcn_inst *i)
-{
-	(void)i;
-	return NULL;
-}
-
-gcn_fn *PASTE(quick_find, VALU_SUFFIX)(const struct gcn_inst *i)
-{
-	if (i->enc == GCN_DS)
-		return i->op < 256 ? of_ds[i->op] : NULL;
-	if (i->enc == GCN_FLAT && i->sdst != SEG_SCRATCH)
-		return i->op < 128 ? of_flat[i->op] : NULL;
-	return NULL;
-}
+#define QUICK(name)                                                                                \
+	{                                                                                          \
+		name, NULL                                                                         \
+	}
+#define QUICK_MORE
+#include "quick_ops.inc"
 
 #endif

@@ -409,7 +409,8 @@ ZMM bool lds_location(const struct gcn_wave *w, const struct gcn_inst *i, uint32
 			i->general(w, i);                                                          \
 		else                                                                               \
 			load(w, &p, rel, i->dst, nr);                                              \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 #define LDS_STORE(name, nr)                                                                        \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
@@ -420,7 +421,8 @@ ZMM bool lds_location(const struct gcn_wave *w, const struct gcn_inst *i, uint32
 			i->general(w, i);                                                          \
 		else                                                                               \
 			store(w, &p, rel, i->src[1] - GCN_SRC_VGPR, nr);                           \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 #define OFFSET(n, scale) (((uint32_t)i->imm >> 8 * (n)&255) * (scale))
 #define LDS_LOAD2(name, nr, scale)                                                                 \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
@@ -435,7 +437,8 @@ ZMM bool lds_location(const struct gcn_wave *w, const struct gcn_inst *i, uint32
 		}                                                                                  \
 		load(w, &p, rel, i->dst, nr);                                                      \
 		load(w, &q, other, i->dst + (nr), nr);                                             \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 /* both stores of a lane come before those of the next one */
 #define LDS_STORE2(name, nr, scale)                                                                \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
@@ -457,24 +460,8 @@ ZMM bool lds_location(const struct gcn_wave *w, const struct gcn_inst *i, uint32
 			store_lane(w, p.base + off[l], i->src[1] - GCN_SRC_VGPR, l, nr);           \
 			store_lane(w, q.base + off2[l], i->src[2] - GCN_SRC_VGPR, l, nr);          \
 		}                                                                                  \
-	}
-
-LDS_LOAD(ds_read_b32, 1)
-LDS_LOAD(ds_read_b64, 2)
-LDS_LOAD(ds_read_b96, 3)
-LDS_LOAD(ds_read_b128, 4)
-LDS_STORE(ds_write_b32, 1)
-LDS_STORE(ds_write_b64, 2)
-LDS_STORE(ds_write_b96, 3)
-LDS_STORE(ds_write_b128, 4)
-LDS_LOAD2(ds_read2_b32, 1, 4)
-LDS_LOAD2(ds_read2st64_b32, 1, 256)
-LDS_LOAD2(ds_read2_b64, 2, 8)
-LDS_LOAD2(ds_read2st64_b64, 2, 512)
-LDS_STORE2(ds_write2_b32, 1, 4)
-LDS_STORE2(ds_write2st64_b32, 1, 256)
-LDS_STORE2(ds_write2_b64, 2, 8)
-LDS_STORE2(ds_write2st64_b64, 2, 512)
+	}                                                                                          \
+	GCN_STEP(name)
 
 /* What histograms do, in the order of lanes; a misaligned address is out of range. */
 static void ds_add_u32(struct gcn_wave *w, const struct gcn_inst *i)
@@ -611,7 +598,8 @@ ZMM bool global_location(struct gcn_wave *w, const struct gcn_inst *i, unsigned 
 		load(w, &p, rel, i->dst, nr);                                                      \
 		if (memory_may_poll(i))                                                            \
 			memory_polled(w, p.base + p.first);                                        \
-	}
+	}                                                                                          \
+	GCN_STEP(name)
 #define GLOBAL_STORE(name, nr)                                                                     \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
@@ -624,80 +612,14 @@ ZMM bool global_location(struct gcn_wave *w, const struct gcn_inst *i, unsigned 
 		}                                                                                  \
 		memory_stored(w->run);                                                             \
 		store(w, &p, rel, i->src[1] - GCN_SRC_VGPR, nr);                                   \
-	}
-
-GLOBAL_LOAD(load_dword, 1)
-GLOBAL_LOAD(load_dwordx2, 2)
-GLOBAL_LOAD(load_dwordx3, 3)
-GLOBAL_LOAD(load_dwordx4, 4)
-GLOBAL_STORE(store_dword, 1)
-GLOBAL_STORE(store_dwordx2, 2)
-GLOBAL_STORE(store_dwordx3, 3)
-GLOBAL_STORE(store_dwordx4, 4)
+	}                                                                                          \
+	GCN_STEP(name)
 
 GCN_STEP(ds_add_u32)
 GCN_STEP(ds_bpermute_b32)
-GCN_STEP(ds_read_b32)
-GCN_STEP(ds_read_b64)
-GCN_STEP(ds_read_b96)
-GCN_STEP(ds_read_b128)
-GCN_STEP(ds_write_b32)
-GCN_STEP(ds_write_b64)
-GCN_STEP(ds_write_b96)
-GCN_STEP(ds_write_b128)
-GCN_STEP(ds_read2_b32)
-GCN_STEP(ds_read2st64_b32)
-GCN_STEP(ds_read2_b64)
-GCN_STEP(ds_read2st64_b64)
-GCN_STEP(ds_write2_b32)
-GCN_STEP(ds_write2st64_b32)
-GCN_STEP(ds_write2_b64)
-GCN_STEP(ds_write2st64_b64)
-GCN_STEP(load_dword)
-GCN_STEP(load_dwordx2)
-GCN_STEP(load_dwordx3)
-GCN_STEP(load_dwordx4)
-GCN_STEP(store_dword)
-GCN_STEP(store_dwordx2)
-GCN_STEP(store_dwordx3)
-GCN_STEP(store_dwordx4)
 
-static const struct gcn_both of_ds[256] = {
-	[0] = GCN_BOTH(ds_add_u32),	    [13] = GCN_BOTH(ds_write_b32),
-	[14] = GCN_BOTH(ds_write2_b32),	    [15] = GCN_BOTH(ds_write2st64_b32),
-	[54] = GCN_BOTH(ds_read_b32),	    [55] = GCN_BOTH(ds_read2_b32),
-	[56] = GCN_BOTH(ds_read2st64_b32),  [63] = GCN_BOTH(ds_bpermute_b32),
-	[77] = GCN_BOTH(ds_write_b64),	    [78] = GCN_BOTH(ds_write2_b64),
-	[79] = GCN_BOTH(ds_write2st64_b64), [118] = GCN_BOTH(ds_read_b64),
-	[119] = GCN_BOTH(ds_read2_b64),	    [120] = GCN_BOTH(ds_read2st64_b64),
-	[222] = GCN_BOTH(ds_write_b96),	    [223] = GCN_BOTH(ds_write_b128),
-	[254] = GCN_BOTH(ds_read_b96),	    [255] = GCN_BOTH(ds_read_b128),
-};
-
-static const struct gcn_both of_flat[128] = {
-	[20] = GCN_BOTH(load_dword),	[21] = GCN_BOTH(load_dwordx2),
-	[22] = GCN_BOTH(load_dwordx3),	[23] = GCN_BOTH(load_dwordx4),
-	[28] = GCN_BOTH(store_dword),	[29] = GCN_BOTH(store_dwordx2),
-	[30] = GCN_BOTH(store_dwordx3), [31] = GCN_BOTH(store_dwordx4),
-};
-
-static struct gcn_both find(const struct gcn_inst *i)
-{
-	if (i->enc == GCN_DS && i->op < 256)
-		return of_ds[i->op];
-	if (i->enc == GCN_FLAT && i->op < 128 && i->sdst != SEG_SCRATCH)
-		return of_flat[i->op];
-	return (struct gcn_both){ NULL, NULL };
-}
-
-gcn_fn *PASTE(quick_find, VALU_SUFFIX)(const struct gcn_inst *i)
-{
-	return find(i).run;
-}
-
-gcn_step_fn *PASTE(quick_step, VALU_SUFFIX)(const struct gcn_inst *i)
-{
-	return find(i).step;
-}
+#define QUICK(name) GCN_BOTH(name)
+#define QUICK_MORE [0] = GCN_BOTH(ds_add_u32), [63] = GCN_BOTH(ds_bpermute_b32),
+#include "quick_ops.inc"
 
 #endif
