@@ -92,8 +92,9 @@ struct query {
 	uint32_t left_out;  /* enum query_kind: writers of viewers' formats leave these rows out */
 	const struct query_process *only; /* read the rows of this process; NULL: of all */
 	uint64_t done, total;		  /* rows, for the progress bar */
-	bool by_time;	/* before rows_prepare(): operations are read by rows_by_time() alone */
-	bool no_origin; /* the same: nobody asks for first_ns, which reads all operations */
+	bool by_time; /* before rows_prepare(): operations are read by rows_by_time() alone */
+	/* before rows_prepare(): first_ns is not needed; finding it reads all operations */
+	bool no_origin;
 	bool causes_ordered;	 /* cause_read() reads them; temp.query_cause is empty */
 	struct query_scan *scan; /* of query_scan() */
 	bool has_scan;		 /* SQLite knows its function */

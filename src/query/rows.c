@@ -381,27 +381,17 @@ static int extend_row(void *arg, sqlite3 *db, int64_t *row)
 
 int rows_by_time(struct query *q, rows_fn each, void *arg)
 {
-	static const struct timeline_rows ours = { COLUMNS_BY_TIME(OURS("0")),
-						   OURS_FROM "WHERE" RANGE("O.id"),
-						   complete_row,
-						   extend_row,
-						   OP_NR,
-						   NULL,
-						   NULL };
-	static const struct timeline_rows compact = { COLUMNS_BY_TIME(COMPACT("0")),
-						      COMPACT_FROM "WHERE" RANGE("O.id"),
-						      complete_row,
-						      extend_row,
-						      OP_NR,
-						      NULL,
-						      NULL };
-	static const struct timeline_rows rpd = { COLUMNS_BY_TIME(RPD("0")),
-						  RPD_FROM "WHERE" RANGE("O.id"),
-						  complete_row,
-						  extend_row,
-						  OP_NR,
-						  NULL,
-						  NULL };
+#define BY_TIME(rest, from)                                                                        \
+	{                                                                                          \
+		COLUMNS_BY_TIME(rest), from "WHERE" RANGE("O.id"), complete_row, extend_row,       \
+			OP_NR, NULL, NULL                                                          \
+	}
+	static const struct timeline_rows rows[3] = {
+		BY_TIME(RPD("0"), RPD_FROM),
+		BY_TIME(OURS("0"), OURS_FROM),
+		BY_TIME(COMPACT("0"), COMPACT_FROM),
+	};
+#undef BY_TIME
 	struct by_time b = { q, each, arg, NULL, INT64_MIN, INT64_MIN, NULL };
 	int ret = q->causes_ordered ? cause_open(q, &b.reader) : 0;
 
@@ -411,11 +401,7 @@ int rows_by_time(struct query *q, rows_fn each, void *arg)
 	if (b.cause)
 		sqlite3_bind_int64(b.cause, 1, INT64_MIN);
 	if (ret == 0)
-		ret = timeline_read(q,
-				    q->is_compact ? &compact :
-				    q->ours	  ? &ours :
-						    &rpd,
-				    TIMELINE_LOOSE, pass_by_time, NULL, &b);
+		ret = timeline_read(q, &rows[layout_of(q)], TIMELINE_LOOSE, pass_by_time, NULL, &b);
 	sqlite3_finalize(b.cause);
 	cause_close(b.reader);
 	return ret;

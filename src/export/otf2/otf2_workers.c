@@ -63,7 +63,7 @@ struct workers {
 static int out_fd = -1;
 static uint64_t sent_progress;
 
-/* Ends the process if nobody reads. */
+/* Ends the process if the caller's has closed its end of the pipe. */
 static void send(const void *data, size_t size)
 {
 	const char *at = data;
