@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "query/row.h"
 #include "query/sorter.h"
 #include "query/spill.h"
 #include "store/map.h"
@@ -97,7 +98,11 @@ struct collective_calls {
 
 /* ---- reading ---- */
 
-enum { PID, TID, BEGIN, END, FUNCTION, COMM, STREAM, BYTES, NR_COLUMNS };
+struct call {
+	int64_t pid, tid, begin, end, function, comm, stream, bytes;
+};
+ROW_CHECK(struct call, 8, bytes);
+
 enum { OTHER = 100, ENTRY_START, ENTRY_END, ENTRY_RANK, ENTRY_ALL, ENTRY_SPLIT };
 
 uint64_t collective_calls_argument(const char *args, const char *key)
@@ -194,33 +199,35 @@ static int take_row(void *arg, sqlite3_value **v)
 {
 	struct collective_calls *c = arg;
 	const char *args = (const char *)sqlite3_value_text(v[5]);
-	int64_t row[NR_COLUMNS] = { 0 };
+	struct call call = { 0 };
 	int entry = OTHER, ret = entry_of(c, sqlite3_value_int64(v[4]), &entry);
 
-	for (int i = 0; i < 4; i++)
-		row[i] = sqlite3_value_int64(v[i]);
+	row_take(&call, v, ROW_BEFORE(struct call, function));
 	args = args ? args : "";
 	c->has_calls = true;
 	if (ret || entry == OTHER)
 		return ret;
 	if (entry >= ENTRY_RANK)
-		return note_made(c, entry, row[PID], row[BEGIN], args);
-	row[FUNCTION] = entry == ENTRY_START ? GROUP_START : entry == ENTRY_END ? GROUP_END : entry;
+		return note_made(c, entry, call.pid, call.begin, args);
+	call.function = entry == ENTRY_START ? GROUP_START : entry == ENTRY_END ? GROUP_END : entry;
 	if (entry < NR_FUNCTIONS) {
-		row[COMM] = (int64_t)collective_calls_argument(args, "comm=");
-		row[STREAM] = (int64_t)collective_calls_argument(args, "stream=");
-		row[BYTES] = (int64_t)bytes_of(&functions[entry], args);
+		call.comm = (int64_t)collective_calls_argument(args, "comm=");
+		call.stream = (int64_t)collective_calls_argument(args, "stream=");
+		call.bytes = (int64_t)bytes_of(&functions[entry], args);
 	}
-	ret = sorter_add(c->sorter, row);
+	ret = sorter_add(c->sorter, &call);
 	return ret ? query_fail(c->q, ret, "calls of RCCL: %s", strerror(-ret)) : 0;
 }
 
-static int compare_calls(const int64_t *a, const int64_t *b)
+static int compare_calls(const void *x, const void *y)
 {
-	for (int i = PID; i <= BEGIN; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
+	const struct call *a = x, *b = y;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
 /* ---- by thread ---- */
@@ -277,37 +284,38 @@ static int flush(struct collective_calls *c, struct thread *t, int64_t begin, in
 }
 
 /* Calls by thread and time. */
-static int take_call(void *arg, const int64_t *row)
+static int take_call(void *arg, const void *row)
 {
+	const struct call *call = row;
 	struct collective_calls *c = arg;
 	struct thread *t = c->nr_threads ? &c->threads[c->nr_threads - 1] : NULL;
 	struct item *open;
 
-	if (!t || t->pid != row[PID] || t->tid != row[TID]) {
-		int ret = add_thread(c, row[PID], row[TID]);
+	if (!t || t->pid != call->pid || t->tid != call->tid) {
+		int ret = add_thread(c, call->pid, call->tid);
 
 		if (ret)
 			return ret;
 		t = &c->threads[c->nr_threads - 1];
 		c->nr_open = 0;
 	}
-	if (row[FUNCTION] == GROUP_START) {
+	if (call->function == GROUP_START) {
 		t->depth++;
 		return 0;
 	}
-	if (row[FUNCTION] == GROUP_END) {
+	if (call->function == GROUP_END) {
 		t->depth -= t->depth > 0;
-		return t->depth ? 0 : flush(c, t, row[BEGIN], row[END]);
+		return t->depth ? 0 : flush(c, t, call->begin, call->end);
 	}
 	open = alloc_grow(c->open, c->nr_open, &c->max_open, 16, sizeof(*open));
 	if (!open)
 		return query_fail_memory(c->q);
 	c->open = open;
-	open[c->nr_open++] = (struct item){ .comm = (uint64_t)row[COMM],
-					    .stream = (uint64_t)row[STREAM],
-					    .bytes = (uint64_t)row[BYTES],
-					    .function = row[FUNCTION] };
-	return t->depth ? 0 : flush(c, t, row[BEGIN], row[END]);
+	open[c->nr_open++] = (struct item){ .comm = (uint64_t)call->comm,
+					    .stream = (uint64_t)call->stream,
+					    .bytes = (uint64_t)call->bytes,
+					    .function = call->function };
+	return t->depth ? 0 : flush(c, t, call->begin, call->end);
 }
 
 /* ---- communicators ---- */
@@ -374,7 +382,7 @@ static int index_made(struct collective_calls *c)
 
 int collective_calls_scan(struct query *q, const char *domain,
 			  int (*take)(void *arg, sqlite3_value **columns), struct sorter *sorter,
-			  int (*each)(void *arg, const int64_t *row), void *arg)
+			  sorter_fn each, void *arg)
 {
 	char from[256];
 	int ret;
@@ -398,7 +406,7 @@ static int read_calls(struct collective_calls *c)
 {
 	int ret = spill_init(&c->items, sizeof(struct item), ITEMS_BYTES);
 
-	c->sorter = sorter_new(NR_COLUMNS, compare_calls, SORTED_ROWS);
+	c->sorter = sorter_new(sizeof(struct call), compare_calls, SORTED_ROWS);
 	if (ret || !c->sorter)
 		return query_fail_memory(c->q);
 	ret = collective_calls_scan(c->q, "rccl", take_row, c->sorter, take_call, c);

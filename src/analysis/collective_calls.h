@@ -58,7 +58,7 @@ void collective_calls_close(struct collective_calls *c);
  * 0 or -errno with q->res->error. */
 int collective_calls_scan(struct query *q, const char *domain,
 			  int (*take)(void *arg, sqlite3_value **columns), struct sorter *sorter,
-			  int (*each)(void *arg, const int64_t *row), void *arg);
+			  sorter_fn each, void *arg);
 /* The value of a call's argument, "key=", 0 if there is none. */
 uint64_t collective_calls_argument(const char *args, const char *key);
 

@@ -65,25 +65,12 @@ struct reader {
 enum { GPUS = 16 };
 enum mpi_kind { MPI_OTHER, MPI_ALL, MPI_ROOTED };
 
-/* Columns of an operation. */
-enum {
-	BEGIN,
-	END,
-	ID,
-	GPU,
-	QUEUE,
-	NAME,
-	TYPE,
-	FLAGS,
-	MARKER,
-	CALL,
-	LAUNCH,
-	PID,
-	TID,
-	FUNCTION,
-	DOMAIN,
-	NR_COLUMNS
+/* An operation, and the call of its correlation id. */
+struct row {
+	struct timeline_op op;
+	int64_t queue, flags, call, launch, pid, tid, function, domain;
 };
+ROW_CHECK(struct row, 15, domain);
 
 /* ---- names ---- */
 
@@ -173,17 +160,17 @@ static int name_of(struct reader *r, size_t lane, const char *function, int64_t 
 
 /* ---- lanes and channels ---- */
 
-static int look_up_lane(struct reader *r, const struct query_process *process, const int64_t *row,
+static int look_up_lane(struct reader *r, const struct query_process *process, int64_t gpu,
 			size_t *lane)
 {
-	const int64_t id = process ? process->id : 0, both[2] = { id, row[GPU] };
+	const int64_t id = process ? process->id : 0, both[2] = { id, gpu };
 	uint64_t hash = map_hash(both, sizeof(both)), at;
 	struct collective_lane *shown;
 	struct lane *lanes;
 	size_t max;
 
 	for (; map_get(&r->lane_index, hash, &at); hash++)
-		if (r->lanes[at].process == id && r->shown[at].gpu == row[GPU]) {
+		if (r->lanes[at].process == id && r->shown[at].gpu == gpu) {
 			*lane = at;
 			return 0;
 		}
@@ -199,16 +186,16 @@ static int look_up_lane(struct reader *r, const struct query_process *process, c
 	if (map_put(&r->lane_index, hash, r->nr_lanes))
 		return query_fail_memory(r->q);
 	*lane = r->nr_lanes++;
-	r->shown[*lane] = (struct collective_lane){ .process = process, .gpu = row[GPU] };
+	r->shown[*lane] = (struct collective_lane){ .process = process, .gpu = gpu };
 	r->lanes[*lane] = (struct lane){ .process = id, .since = INT64_MIN };
 	return 0;
 }
 
-static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
+static int lane_of(struct reader *r, int64_t op, int64_t gpu, size_t *lane)
 {
-	const struct query_process *process = query_process_of(r->q, row[ID]);
-	size_t *quick = process && row[GPU] >= 0 && row[GPU] < GPUS ?
-				r->quick_lanes + (process - r->q->processes) * GPUS + row[GPU] :
+	const struct query_process *process = query_process_of(r->q, op);
+	size_t *quick = process && gpu >= 0 && gpu < GPUS ?
+				r->quick_lanes + (process - r->q->processes) * GPUS + gpu :
 				NULL;
 	int ret;
 
@@ -216,7 +203,7 @@ static int lane_of(struct reader *r, const int64_t *row, size_t *lane)
 		*lane = *quick - 1;
 		return 0;
 	}
-	ret = look_up_lane(r, process, row, lane);
+	ret = look_up_lane(r, process, gpu, lane);
 	if (quick && !ret)
 		*quick = *lane + 1;
 	return ret;
@@ -277,48 +264,48 @@ static int channel_of(struct reader *r, size_t lane, const struct collective_lau
 /* ---- operations ---- */
 
 /* When the call of an operation began; 0: it is not known. */
-static int64_t launch_of(const struct reader *r, const int64_t *row)
+static int64_t launch_of(const struct reader *r, const struct row *row)
 {
 	uint64_t unused;
 
-	return !row[LAUNCH] || map_get(&r->others, (uint64_t)row[DOMAIN], &unused) ? 0 :
-										     row[LAUNCH];
+	return !row->launch || map_get(&r->others, (uint64_t)row->domain, &unused) ? 0 :
+										     row->launch;
 }
 
 /* What was launched when the GPU had nothing to do came late from the host. */
-static void note_gap(struct lane *lane, const int64_t *row, int64_t launch)
+static void note_gap(struct lane *lane, const struct row *row, int64_t launch)
 {
-	int64_t ns = row[BEGIN] - lane->busy_until;
+	int64_t ns = row->op.begin - lane->busy_until;
 
 	if (!launch || lane->since == INT64_MIN || ns <= 0 || launch < lane->busy_until)
 		return;
 	lane->host_ns += ns;
 	if (ns > lane->gap_ns) {
 		lane->gap_ns = ns;
-		lane->gap_call = row[FUNCTION];
+		lane->gap_call = row->function;
 	}
 }
 
-static void add_work(struct lane *lane, const int64_t *row, int64_t launch, bool is_copy)
+static void add_work(struct lane *lane, const struct row *row, int64_t launch, bool is_copy)
 {
-	int64_t begin = row[BEGIN] > lane->since ? row[BEGIN] : lane->since, ns;
+	int64_t begin = row->op.begin > lane->since ? row->op.begin : lane->since, ns;
 
 	note_gap(lane, row, launch);
 	begin = begin > lane->busy_until ? begin : lane->busy_until;
-	ns = row[END] - begin;
+	ns = row->op.end - begin;
 	if (ns > 0) {
 		*(is_copy ? &lane->copy_ns : &lane->kernel_ns) += ns;
 		if (!is_copy && ns > lane->longest_ns) {
 			lane->longest_ns = ns;
-			lane->longest = row[NAME];
+			lane->longest = row->op.name;
 		}
 	}
-	lane->busy_until = row[END] > lane->busy_until ? row[END] : lane->busy_until;
+	lane->busy_until = row->op.end > lane->busy_until ? row->op.end : lane->busy_until;
 }
 
-static void end_work(struct lane *lane, const int64_t *row)
+static void end_work(struct lane *lane, const struct row *row)
 {
-	lane->since = row[END] > lane->since ? row[END] : lane->since;
+	lane->since = row->op.end > lane->since ? row->op.end : lane->since;
 	lane->busy_until = lane->since;
 	lane->kernel_ns = lane->copy_ns = lane->host_ns = lane->gap_ns = 0;
 	lane->longest_ns = lane->longest = 0;
@@ -342,24 +329,25 @@ static int keep(struct reader *r, const struct collective_event *e)
 	return 0;
 }
 
-static int take_collective(struct reader *r, size_t lane, const int64_t *row, int64_t launch_ns)
+static int take_collective(struct reader *r, size_t lane, const struct row *row, int64_t launch_ns)
 {
 	struct lane *l = &r->lanes[lane];
-	const struct collective_call call = { launch_ns ? row[CALL] : 0, row[PID], row[TID],
-					      row[LAUNCH], row[FUNCTION] };
+	const struct collective_call call = { launch_ns ? row->call : 0, row->pid, row->tid,
+					      row->launch, row->function };
 	struct collective_launch launch = { 0 };
-	struct collective_event e = { .op = row[ID],
-				      .begin = row[BEGIN],
-				      .end = row[END],
+	struct collective_event e = { .op = row->op.id,
+				      .begin = row->op.begin,
+				      .end = row->op.end,
 				      .kernel_ns = l->kernel_ns,
 				      .copy_ns = l->copy_ns,
 				      .since = l->since,
 				      .has_launch = launch_ns != 0,
 				      .longest = l->longest,
-				      .marker = row[MARKER],
-				      .tid = launch_ns ? (int32_t)row[TID] : 0,
+				      .marker = row->op.marker,
+				      .tid = launch_ns ? (int32_t)row->tid : 0,
 				      .has_before = l->since != INT64_MIN,
-				      .is_untimed = !rows_timed(row[BEGIN], row[END], row[FLAGS]) };
+				      .is_untimed =
+					      !rows_timed(row->op.begin, row->op.end, row->flags) };
 	size_t channel = 0;
 	int ret = collective_calls_find(r->out->calls, &call, lane, &launch);
 
@@ -369,31 +357,32 @@ static int take_collective(struct reader *r, size_t lane, const int64_t *row, in
 		ret = collective_calls_graph(r->out->calls, l->gap_call, &e.is_graph);
 	if (ret || launch.is_point_to_point)
 		return ret;
-	ret = channel_of(r, lane, &launch, row[QUEUE], &channel);
+	ret = channel_of(r, lane, &launch, row->queue, &channel);
 	if (ret)
 		return ret;
 	e.bytes = launch.bytes;
 	e.channel = (uint32_t)channel;
-	ret = name_of(r, lane, launch.name, row[NAME], &e.name);
+	ret = name_of(r, lane, launch.name, row->op.name, &e.name);
 	return ret ? ret : keep(r, &e);
 }
 
-static int take_op(void *arg, const int64_t *row)
+static int take_op(void *arg, const void *of)
 {
+	const struct row *row = of;
 	struct reader *r = arg;
 	enum kind kind = KIND_OTHER;
 	int64_t launch;
 	size_t lane = 0;
-	int ret = row[GPU] < 0 ? 0 : kind_of(r, row[NAME], row[TYPE], &kind);
+	int ret = row->op.gpu < 0 ? 0 : kind_of(r, row->op.name, row->op.type, &kind);
 
-	if (ret || row[GPU] < 0)
+	if (ret || row->op.gpu < 0)
 		return ret;
-	ret = lane_of(r, row, &lane);
+	ret = lane_of(r, row->op.id, row->op.gpu, &lane);
 	if (ret)
 		return ret;
 	launch = launch_of(r, row);
 	if (kind != KIND_COLLECTIVE) {
-		if (rows_timed(row[BEGIN], row[END], row[FLAGS]))
+		if (rows_timed(row->op.begin, row->op.end, row->flags))
 			add_work(&r->lanes[lane], row, launch, kind == KIND_COPY);
 		return 0;
 	}
@@ -421,21 +410,22 @@ static int read_ops(struct reader *r)
 	 * file may. An operation whose times were not measured ends where it begins: flags are
 	 * looked up of those alone. */
 	static const struct timeline_rows ours = {
-		.columns =
-			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, "
-			"CASE WHEN O.\"end\" > O.start THEN 0 ELSE coalesce((SELECT K.flags FROM rtl_op_kernel K WHERE "
-			"K.op_id = O.id), (SELECT C.flags FROM rtl_op_copy C WHERE C.op_id = O.id), 0) END, O.roctxId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, "
-			"A.tid, A.apiName_id, A.domain_id",
+		.columns = TIMELINE_OP
+		", O.queueId, CASE WHEN O.\"end\" > O.start THEN 0 ELSE coalesce((SELECT K.flags FROM "
+		"rtl_op_kernel K WHERE K.op_id = O.id), (SELECT C.flags FROM rtl_op_copy C WHERE C.op_id = "
+		"O.id), 0) END, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, "
+		"A.domain_id",
 		.by_wall = "O.id",
 		.begin = "O.start",
 		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = O.correlation_id WHERE O.id BETWEEN ?1 AND ?2",
+		.size = sizeof(struct row),
 	};
 	static const struct timeline_rows rpd = {
-		.columns =
-			"O.start, O.\"end\", O.id, O.gpuId, O.queueId, O.description_id, O.opType_id, 0, "
-			"0, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, 0",
+		.columns = TIMELINE_OP_RPD
+		", O.queueId, 0, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, 0",
 		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = (SELECT L.api_id FROM rocpd_api_ops L WHERE L.op_id = "
 			"O.id) WHERE O.id BETWEEN ?1 AND ?2",
+		.size = sizeof(struct row),
 	};
 
 	return timeline_read(r->q, r->q->ours ? &ours : &rpd, TIMELINE_HERE, take_op, restart, r);
@@ -443,18 +433,9 @@ static int read_ops(struct reader *r)
 
 /* ---- calls of MPI ---- */
 
-enum {
-	M_WALL,
-	M_PROCESS,
-	M_BEGIN,
-	M_END,
-	M_ID,
-	M_TID,
-	M_COMM,
-	M_BYTES,
-	M_NAME,
-	M_IS_ROOTED,
-	M_COLUMNS
+struct mpi_call {
+	int64_t wall; /* the begin, by the wall clock */
+	int64_t process, begin, end, id, tid, comm, bytes, name, is_rooted;
 };
 
 static int mpi_kind_of(struct reader *r, int64_t name, enum mpi_kind *kind)
@@ -487,59 +468,59 @@ static int take_mpi_row(void *arg, sqlite3_value **v)
 	struct reader *r = arg;
 	const struct query_process *process = query_process_of(r->q, sqlite3_value_int64(v[6]));
 	const char *args = (const char *)sqlite3_value_text(v[5]);
-	int64_t row[M_COLUMNS] = { [M_PROCESS] = process ? process->id : 0,
-				   [M_BEGIN] = sqlite3_value_int64(v[2]),
-				   [M_END] = sqlite3_value_int64(v[3]),
-				   [M_ID] = sqlite3_value_int64(v[6]),
-				   [M_TID] = sqlite3_value_int64(v[1]),
-				   [M_NAME] = sqlite3_value_int64(v[4]),
-				   [M_WALL] = sqlite3_value_int64(v[2]) +
-					      (process ? process->wall_ns : 0) };
+	struct mpi_call call = { .process = process ? process->id : 0,
+				 .begin = sqlite3_value_int64(v[2]),
+				 .end = sqlite3_value_int64(v[3]),
+				 .id = sqlite3_value_int64(v[6]),
+				 .tid = sqlite3_value_int64(v[1]),
+				 .name = sqlite3_value_int64(v[4]),
+				 .wall = sqlite3_value_int64(v[2]) +
+					 (process ? process->wall_ns : 0) };
 	enum mpi_kind kind = MPI_OTHER;
-	int ret = mpi_kind_of(r, row[M_NAME], &kind);
+	int ret = mpi_kind_of(r, call.name, &kind);
 
 	if (ret || kind == MPI_OTHER || !args || collective_calls_argument(args, "ranks=") < 2)
 		return ret;
-	row[M_COMM] = (int64_t)collective_calls_argument(args, "comm=");
-	row[M_BYTES] = (int64_t)collective_calls_argument(args, "bytes=");
-	row[M_IS_ROOTED] = kind == MPI_ROOTED;
-	ret = row[M_COMM] ? sorter_add(r->calls, row) : 0;
+	call.comm = (int64_t)collective_calls_argument(args, "comm=");
+	call.bytes = (int64_t)collective_calls_argument(args, "bytes=");
+	call.is_rooted = kind == MPI_ROOTED;
+	ret = call.comm ? sorter_add(r->calls, &call) : 0;
 	return ret ? query_fail(r->q, ret, "calls of MPI: %s", strerror(-ret)) : 0;
 }
 
-static int compare_mpi(const int64_t *a, const int64_t *b)
+static int compare_mpi(const void *x, const void *y)
 {
-	for (int i = M_WALL; i <= M_PROCESS; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
+	const struct mpi_call *a = x, *b = y;
+
+	if (a->wall != b->wall)
+		return a->wall < b->wall ? -1 : 1;
+	return a->process < b->process ? -1 : a->process > b->process;
 }
 
 /* By the wall clock, so that those of one collective come near each other. A rank may leave a
  * rooted one before the others have come: it has its number in the order, and no times that say who
  * waits. */
-static int take_mpi(void *arg, const int64_t *row)
+static int take_mpi(void *arg, const void *row)
 {
+	const struct mpi_call *call = row;
 	struct reader *r = arg;
-	const int64_t host[NR_COLUMNS] = { [ID] = row[M_ID], [GPU] = -1 };
-	const uint64_t key[2] = { (uint64_t)row[M_COMM], 0x6d7069 };
-	const struct collective_launch launch = { .comm = (uint64_t)row[M_COMM],
+	const uint64_t key[2] = { (uint64_t)call->comm, 0x6d7069 };
+	const struct collective_launch launch = { .comm = (uint64_t)call->comm,
 						  .id = map_hash(key, sizeof(key)) };
-	struct collective_event e = { .op = row[M_ID],
-				      .begin = row[M_BEGIN],
-				      .end = row[M_END],
-				      .tid = (int32_t)row[M_TID],
-				      .bytes = (uint64_t)row[M_BYTES],
+	struct collective_event e = { .op = call->id,
+				      .begin = call->begin,
+				      .end = call->end,
+				      .tid = (int32_t)call->tid,
+				      .bytes = (uint64_t)call->bytes,
 				      .is_call = true,
-				      .is_untimed = row[M_IS_ROOTED] ||
-						    row[M_END] <= row[M_BEGIN] };
+				      .is_untimed = call->is_rooted || call->end <= call->begin };
 	size_t lane = 0, channel = 0;
-	int ret = lane_of(r, host, &lane);
+	int ret = lane_of(r, call->id, -1, &lane);
 
 	if (!ret)
 		ret = channel_of(r, lane, &launch, 0, &channel);
 	if (!ret)
-		ret = name_of(r, lane, NULL, row[M_NAME], &e.name);
+		ret = name_of(r, lane, NULL, call->name, &e.name);
 	if (ret)
 		return ret;
 	e.channel = (uint32_t)channel;
@@ -555,7 +536,7 @@ static int read_mpi(struct reader *r)
 {
 	int ret;
 
-	r->calls = sorter_new(M_COLUMNS, compare_mpi, 0);
+	r->calls = sorter_new(sizeof(struct mpi_call), compare_mpi, 0);
 	if (!r->calls)
 		return query_fail_memory(r->q);
 	ret = collective_calls_scan(r->q, "mpi", take_mpi_row, r->calls, take_mpi, r);

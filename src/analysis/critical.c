@@ -127,29 +127,28 @@ static enum call_kind kind_of(const char *name)
 	return CALL_PLAIN;
 }
 
-static int add_call(void *arg, const int64_t *row)
+static int add_call(void *arg, const struct rows_call *row)
 {
 	struct path *p = arg;
 	struct call *c, *last = p->nr_calls ? &p->calls[p->nr_calls - 1] : NULL;
-	uint64_t known, block = (uint64_t)row[CALL_ID] >> 32;
+	uint64_t known, block = (uint64_t)row->id >> 32;
 
 	/* rows of a thread come by their begin, the longest first: inner calls are within the last
 	 * outer one */
-	if (row[CALL_MARKER] || row[CALL_END] < row[CALL_START])
+	if (row->marker || row->end < row->start)
 		return 0;
-	if (last && last->pid == row[CALL_PID] && last->tid == row[CALL_TID] &&
-	    row[CALL_START] < last->end)
-		return map_put(&p->call_index, (uint64_t)row[CALL_ID], p->nr_calls - 1);
+	if (last && last->pid == row->pid && last->tid == row->tid && row->start < last->end)
+		return map_put(&p->call_index, (uint64_t)row->id, p->nr_calls - 1);
 	c = alloc_grow(p->calls, p->nr_calls, &p->max_calls, 1024, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	p->calls = c;
 	c += p->nr_calls;
-	*c = (struct call){ .begin = row[CALL_START],
-			    .end = row[CALL_END],
-			    .name = row[CALL_NAME],
-			    .pid = row[CALL_PID],
-			    .tid = row[CALL_TID] };
+	*c = (struct call){ .begin = row->start,
+			    .end = row->end,
+			    .name = row->name,
+			    .pid = row->pid,
+			    .tid = row->tid };
 	if (!map_get(&p->kinds, (uint64_t)c->name, &known)) {
 		known = (uint64_t)kind_of(query_look_up(p->name, c->name));
 		if (map_put(&p->kinds, (uint64_t)c->name, known))
@@ -157,7 +156,7 @@ static int add_call(void *arg, const int64_t *row)
 	}
 	c->kind = (enum call_kind)known;
 	if (c->kind != CALL_PLAIN && c->kind != CALL_WAITS) {
-		const char *args = query_look_up(p->args, row[CALL_ARGS]);
+		const char *args = query_look_up(p->args, row->args);
 
 		c->event = argument(args, "event=", block);
 		c->stream = argument(args, c->kind == CALL_CREATES ? "*stream=" : "stream=", block);
@@ -167,47 +166,47 @@ static int add_call(void *arg, const int64_t *row)
 		if (!c->stream && c->kind != CALL_WAITS_EVENT)
 			c->stream = key_of(block, 0);
 	}
-	return map_put(&p->call_index, (uint64_t)row[CALL_ID], p->nr_calls++);
+	return map_put(&p->call_index, (uint64_t)row->id, p->nr_calls++);
 }
 
-static int stream_key(struct path *p, const int64_t *op, uint64_t *key)
+static int stream_key(struct path *p, const struct rows_op *op, uint64_t *key)
 {
 	uint64_t number = (uint64_t)rows_stream_key(op);
 
 	*key = 0;
-	if (!op[OP_STREAM] || map_get(&p->handles, number, key))
+	if (!op->stream || map_get(&p->handles, number, key))
 		return 0;
-	*key = key_of((uint64_t)op[OP_ID] >> 32,
+	*key = key_of((uint64_t)op->id >> 32,
 		      strtoull(query_look_up(p->stream, (int64_t)number), NULL, 16));
 	return map_put(&p->handles, number, *key);
 }
 
-static int add_op(void *arg, const int64_t *row)
+static int add_op(void *arg, const struct rows_op *row)
 {
 	struct path *p = arg;
 	uint64_t call = NONE;
 	struct op *o;
 
-	if (!rows_timed(row[OP_START], row[OP_END], row[OP_FLAGS]) || row[OP_START] <= 0)
+	if (!rows_timed(row->start, row->end, row->flags) || row->start <= 0)
 		return 0;
 	o = alloc_grow(p->ops, p->nr_ops, &p->max_ops, 1024, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
 	p->ops = o;
 	o += p->nr_ops++;
-	*o = (struct op){ .start = row[OP_START],
-			  .end = row[OP_END],
-			  .name = row[OP_COPY] ? row[OP_TYPE] : row[OP_NAME],
-			  .queue = key_of((uint64_t)row[OP_ID] >> 32,
-					  (uint64_t)row[OP_GPU] << 32 ^ (uint64_t)row[OP_QUEUE]),
-			  .block = (uint64_t)row[OP_ID] >> 32,
-			  .gpu = row[OP_GPU],
+	*o = (struct op){ .start = row->start,
+			  .end = row->end,
+			  .name = row->copy ? row->type : row->name,
+			  .queue = key_of((uint64_t)row->id >> 32,
+					  (uint64_t)row->gpu << 32 ^ (uint64_t)row->queue),
+			  .block = (uint64_t)row->id >> 32,
+			  .gpu = row->gpu,
 			  .call = NONE,
 			  .before = NONE,
 			  .queued = NONE,
 			  .event = NONE,
-			  .copy = row[OP_COPY] != 0 };
-	if (row[OP_CALL] && map_get(&p->call_index, (uint64_t)row[OP_CALL], &call))
+			  .copy = row->copy != 0 };
+	if (row->call && map_get(&p->call_index, (uint64_t)row->call, &call))
 		o->call = (uint32_t)call;
 	return stream_key(p, row, &o->stream);
 }

@@ -312,20 +312,20 @@ static const struct digest_recent *recent_of(struct digest *d, int64_t name, int
 	return r;
 }
 
-/* Columns: begin, end, id, GPU, name, type, range. */
-static int on_op(void *arg, const int64_t *row)
+static int on_op(void *arg, const void *row)
 {
+	const struct timeline_op *op = row;
 	struct digest *d = arg;
-	int64_t begin = row[0], end = row[1], gpu = row[3], name = row[4];
-	const struct digest_recent *recent = recent_of(d, name, row[5], gpu);
+	int64_t begin = op->begin, end = op->end, gpu = op->gpu, name = op->name;
+	const struct digest_recent *recent = recent_of(d, name, op->type, gpu);
 	bool copy = recent && recent->kind != KINDS_KERNEL;
 	struct digest_lane *lane;
 	uint64_t odd, ns = (uint64_t)(end - begin);
-	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)row[2], &odd));
+	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)op->id, &odd));
 
 	if (!recent || !d->nr_lanes)
 		return -ENOMEM;
-	if (timed && row[6] && add_to_marker(d, row[6], begin, end))
+	if (timed && op->marker && add_to_marker(d, op->marker, begin, end))
 		return -ENOMEM;
 	if (gpu < 0 && !copy)
 		return 0;
@@ -355,7 +355,7 @@ static int on_op(void *arg, const int64_t *row)
 		lane->kernel_ns += timed && !copy ? ns : 0;
 		lane->copy_ns += timed && copy ? ns : 0;
 		if (timed && add_to_lane(d, lane, begin, end, copy,
-					 recent->kind == KINDS_ENGINE ? row[5] : name))
+					 recent->kind == KINDS_ENGINE ? op->type : name))
 			return -ENOMEM;
 	}
 	return 0;
@@ -402,12 +402,14 @@ static void begin_ops(void *arg)
 static int read_ops(struct digest *d)
 {
 	static const struct timeline_rows ours = {
-		.columns = "start, \"end\", id, gpuId, description_id, opType_id, roctxId",
-		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
+		.columns = TIMELINE_OP,
+		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
+		.size = sizeof(struct timeline_op),
 	};
 	static const struct timeline_rows rpd = {
-		.columns = "start, \"end\", id, gpuId, description_id, opType_id",
-		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
+		.columns = TIMELINE_OP_RPD,
+		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
+		.size = sizeof(struct timeline_op),
 	};
 	int ret = kinds_read(d->q, &d->kinds);
 	sqlite3_stmt *stmt = NULL;

@@ -119,21 +119,21 @@ static bool is_failure(int64_t status, const char *name)
 	return status != 0 && !(status == 600 && strstr(name, "Query"));
 }
 
-/* Columns: begin, end, id, name. */
-static int on_call(void *arg, const int64_t *row)
+static int on_call(void *arg, const void *row)
 {
+	const struct timeline_call *call = row;
 	struct calls *c = arg;
 	struct digest *d = c->d;
 	const struct digest_lane *all = &d->lanes[0];
-	struct digest_sum *sum = call_sum(d, row[3]);
-	int64_t begin = row[0], end = row[1];
+	struct digest_sum *sum = call_sum(d, call->name);
+	int64_t begin = call->begin, end = call->end;
 	uint64_t status, one, idle;
 
 	if (!sum)
 		return -ENOMEM;
 	d->nr_calls++;
 	sum->calls++;
-	if (c->failed.nr && map_get(&c->failed, (uint64_t)row[2], &status) &&
+	if (c->failed.nr && map_get(&c->failed, (uint64_t)call->id, &status) &&
 	    is_failure((int64_t)status, sum->name)) {
 		sum->errors++;
 		d->nr_failed++;
@@ -152,7 +152,7 @@ static int on_call(void *arg, const int64_t *row)
 	sum->ns += (uint64_t)(end - begin);
 	if ((uint64_t)(end - begin) > sum->max_ns)
 		sum->max_ns = (uint64_t)(end - begin);
-	if (c->inner.nr && map_get(&c->inner, (uint64_t)row[2], &one))
+	if (c->inner.nr && map_get(&c->inner, (uint64_t)call->id, &one))
 		return 0;
 	idle = idle_until(all, end) - idle_until(all, begin);
 	if (end > sum->idle_until) {
@@ -234,12 +234,14 @@ static int read_odd(struct digest *d, struct map *failed, struct map *inner)
 
 /* SQL: calls, without markers and rows that stand for threads. */
 static const struct timeline_rows calls_ours = {
-	.columns = "start, \"end\", id, apiName_id",
+	.columns = TIMELINE_CALL,
+	.size = sizeof(struct timeline_call),
 	.from = "rocpd_api WHERE domain_id NOT IN (SELECT id FROM rocpd_string WHERE string IN ('rtl', 'roctx')) AND id "
 		"BETWEEN ?1 AND ?2",
 };
 static const struct timeline_rows calls_rpd = {
-	.columns = "start, \"end\", id, apiName_id",
+	.columns = TIMELINE_CALL,
+	.size = sizeof(struct timeline_call),
 	.from = "rocpd_api WHERE apiName_id NOT IN (SELECT id FROM rocpd_string WHERE string = 'UserMarker') AND id "
 		"BETWEEN ?1 AND ?2",
 };
@@ -271,32 +273,33 @@ struct explain {
 	struct map *host; /* of each gap: ns by name */
 };
 
-static int explain_call(void *arg, const int64_t *row)
+static int explain_call(void *arg, const void *row)
 {
+	const struct timeline_call *call = row;
 	struct explain *e = arg;
 	size_t low = 0, high = e->nr;
 	uint64_t one, ns;
 
-	if (e->inner.nr && map_get(&e->inner, (uint64_t)row[2], &one))
+	if (e->inner.nr && map_get(&e->inner, (uint64_t)call->id, &one))
 		return 0;
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (e->gaps[mid]->end <= row[0])
+		if (e->gaps[mid]->end <= call->begin)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (; low < e->nr && e->gaps[low]->begin < row[1]; low++) {
+	for (; low < e->nr && e->gaps[low]->begin < call->end; low++) {
 		const struct digest_gap *g = e->gaps[low];
-		int64_t begin = row[0] > g->begin ? row[0] : g->begin;
-		int64_t end = row[1] < g->end ? row[1] : g->end;
+		int64_t begin = call->begin > g->begin ? call->begin : g->begin;
+		int64_t end = call->end < g->end ? call->end : g->end;
 
 		if (end <= begin)
 			continue;
 		ns = 0;
-		map_get(&e->host[low], (uint64_t)row[3], &ns);
-		if (map_put(&e->host[low], (uint64_t)row[3], ns + (uint64_t)(end - begin)))
+		map_get(&e->host[low], (uint64_t)call->name, &ns);
+		if (map_put(&e->host[low], (uint64_t)call->name, ns + (uint64_t)(end - begin)))
 			return -ENOMEM;
 	}
 	return 0;

@@ -38,7 +38,10 @@ struct name {
 	size_t same;	    /* the first name with this text: each process has ids of its own */
 };
 
-enum { R_NAME, R_BLOCK, R_LANE, R_NS, R_BEGIN, R_NR };
+/* One call of a name, as it is sorted. */
+struct duration {
+	int64_t name, block, lane, ns, begin;
+};
 
 struct reader {
 	struct query *q;
@@ -115,7 +118,7 @@ static int take_call(struct reader *r, size_t name, size_t lane, int64_t begin, 
 {
 	struct name *n = &r->names[r->names[name].same];
 	struct part *p = part_of(n, lane);
-	int64_t row[R_NR] = { (int64_t)r->names[name].same, 0, (int64_t)lane, end - begin, begin };
+	struct duration d = { (int64_t)r->names[name].same, 0, (int64_t)lane, end - begin, begin };
 
 	if (!p)
 		return -ENOMEM;
@@ -126,8 +129,8 @@ static int take_call(struct reader *r, size_t name, size_t lane, int64_t begin, 
 	}
 	if (!n->nr_blocks || p->nr < IMBALANCE_CALLS || p->next >= p->nr)
 		return 0;
-	row[R_BLOCK] = (int64_t)(p->next++ * n->nr_blocks / p->nr);
-	return sorter_add(r->sorter, row);
+	d.block = (int64_t)(p->next++ * n->nr_blocks / p->nr);
+	return sorter_add(r->sorter, &d);
 }
 
 static int take_kernel(void *arg, const struct pass_op *op)
@@ -266,12 +269,17 @@ static void choose(struct reader *r, const regex_t *more)
 	r->chance = IMBALANCE_CHANCE / (2 * (double)(tests ? tests : 1));
 }
 
-static int compare_rows(const int64_t *a, const int64_t *b)
+static int compare_durations(const void *x, const void *y)
 {
-	for (int i = R_NAME; i <= R_NS; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
+	const struct duration *a = x, *b = y;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	return a->ns < b->ns ? -1 : a->ns > b->ns;
 }
 
 /* ---- the second reading ---- */
@@ -322,10 +330,11 @@ static uint64_t first_of(const struct part *p, uint64_t block, uint32_t nr_block
 	return (block * p->nr + nr_blocks - 1) / nr_blocks;
 }
 
-static int take_sorted(void *arg, const int64_t *row)
+static int take_sorted(void *arg, const void *row)
 {
+	const struct duration *d = row;
 	struct reader *r = arg;
-	size_t name = (size_t)row[R_NAME], lane = (size_t)row[R_LANE], block = (size_t)row[R_BLOCK];
+	size_t name = (size_t)d->name, lane = (size_t)d->lane, block = (size_t)d->block;
 	const struct name *n = &r->names[name];
 	struct imbalance_cell *c;
 	uint64_t outside;
@@ -345,18 +354,18 @@ static int take_sorted(void *arg, const int64_t *row)
 		r->at = 0;
 		c->nr = first_of(&n->parts[lane], block + 1, n->nr_blocks) -
 			first_of(&n->parts[lane], block, n->nr_blocks);
-		c->begin = row[R_BEGIN];
+		c->begin = d->begin;
 		c->high = INT64_MAX;
 	}
 	r->lane = lane;
 	r->block = block;
 	/* without an interval nothing is claimed: low is 0, high the largest */
 	outside = imbalance_outside(c->nr, r->chance);
-	c->low = r->at == outside ? row[R_NS] : c->low;
-	c->median = r->at == (c->nr - 1) / 2 ? row[R_NS] : c->median;
-	c->high = outside < c->nr && r->at == c->nr - 1 - outside ? row[R_NS] : c->high;
-	c->begin = row[R_BEGIN] < c->begin ? row[R_BEGIN] : c->begin;
-	c->end = row[R_BEGIN] + row[R_NS] > c->end ? row[R_BEGIN] + row[R_NS] : c->end;
+	c->low = r->at == outside ? d->ns : c->low;
+	c->median = r->at == (c->nr - 1) / 2 ? d->ns : c->median;
+	c->high = outside < c->nr && r->at == c->nr - 1 - outside ? d->ns : c->high;
+	c->begin = d->begin < c->begin ? d->begin : c->begin;
+	c->end = d->begin + d->ns > c->end ? d->begin + d->ns : c->end;
 	r->at++;
 	return 0;
 }
@@ -390,7 +399,7 @@ int imbalance_read(struct query *q, struct kinds *kinds, const regex_t *more, st
 		choose(&r, more);
 	collective_name_lanes(out->lanes, out->nr_lanes);
 	if (ret == 0) {
-		r.sorter = sorter_new(R_NR, compare_rows, 0);
+		r.sorter = sorter_new(sizeof(struct duration), compare_durations, 0);
 		out->names = alloc_zero(r.nr_names + 1, sizeof(*out->names));
 		ret = r.sorter && out->names ? read_all(&r, kinds) : -ENOMEM;
 	}

@@ -12,20 +12,12 @@
 #include "query/timeline.h"
 #include "store/map.h"
 
-/* The first is what timeline.h sorts by. */
-enum {
-	P_BEGIN,
-	P_END,
-	P_ID,
-	P_GPU,
-	P_NAME,
-	P_TYPE,
-	P_MARKER,
-	P_CALL,
-	P_CALL_BEGIN,
-	P_CALL_END,
-	P_NR
+struct row {
+	struct timeline_op op;
+	/* only if they are read */
+	int64_t call, call_begin, call_end;
 };
+ROW_CHECK(struct row, 10, call_end);
 
 enum { RECENT = 512 };
 
@@ -70,32 +62,33 @@ static uint32_t process_of(struct pass *p, int64_t id)
 	return p->process;
 }
 
-static int pass_op(struct pass *p, const int64_t *row)
+static int pass_op(struct pass *p, const struct row *row)
 {
-	struct pass_op op = { .id = row[P_ID],
-			      .begin = row[P_BEGIN],
-			      .end = row[P_END],
-			      .gpu = row[P_GPU],
-			      .name = row[P_NAME],
-			      .type = row[P_TYPE],
-			      .marker = row[P_MARKER],
-			      .kind = kind_of(p, row[P_NAME], row[P_TYPE]),
-			      .process = process_of(p, row[P_ID]) };
+	const struct timeline_op *from = &row->op;
+	struct pass_op op = { .id = from->id,
+			      .begin = from->begin,
+			      .end = from->end,
+			      .gpu = from->gpu,
+			      .name = from->name,
+			      .type = from->type,
+			      .marker = from->marker,
+			      .kind = kind_of(p, from->name, from->type),
+			      .process = process_of(p, from->id) };
 	uint64_t one;
 	int ret = 0;
 
 	op.timed = op.end >= op.begin && !(p->odd.nr && map_get(&p->odd, (uint64_t)op.id, &one));
 	if (p->calls) {
-		op.has_call = row[P_CALL] != 0;
-		op.call_begin = row[P_CALL_BEGIN];
-		op.call_end = row[P_CALL_END];
+		op.has_call = row->call != 0;
+		op.call_begin = row->call_begin;
+		op.call_end = row->call_end;
 	}
 	for (size_t i = 0; ret == 0 && i < p->nr; i++)
 		ret = p->readers[i]->take(p->readers[i]->arg, &op);
 	return ret;
 }
 
-static int take_ordered(void *arg, const int64_t *row)
+static int take_ordered(void *arg, const void *row)
 {
 	return pass_op(arg, row);
 }
@@ -103,11 +96,10 @@ static int take_ordered(void *arg, const int64_t *row)
 static int take_any(void *arg, sqlite3_value **columns)
 {
 	struct pass *p = arg;
-	int64_t row[P_NR];
+	struct row row;
 
-	for (int i = 0; i < (p->calls ? P_NR : P_CALL); i++)
-		row[i] = sqlite3_value_int64(columns[i]);
-	return pass_op(p, row);
+	row_take(&row, columns, p->calls ? ROW_COLUMNS(row) : ROW_BEFORE(struct row, call));
+	return pass_op(p, &row);
 }
 
 static void reset(void *arg)
@@ -136,7 +128,6 @@ static int read_odd(struct pass *p)
 	return ret;
 }
 
-#define COLUMNS(marker) "O.start, O.\"end\", O.id, O.gpuId, O.description_id, O.opType_id, " marker
 #define CALL ", A.id, A.start, A.\"end\""
 /* the correlation id of an operation is the id of its call, if calls were recorded at all */
 #define CALL_OURS                                                                                  \
@@ -149,16 +140,21 @@ static int read_odd(struct pass *p)
 
 static int read_rows(struct pass *p, bool ordered)
 {
-	static const struct timeline_rows ours = { .columns = COLUMNS("O.roctxId"),
-						   .from = "rocpd_op O" IDS };
-	static const struct timeline_rows ours_calls = { .columns = COLUMNS("O.roctxId") CALL,
-							 .from = "rocpd_op O" CALL_OURS IDS };
-	static const struct timeline_rows compact_calls = { .columns = COLUMNS("O.roctxId") CALL,
-							    .from = "rocpd_op O" CALL_COMPACT IDS };
-	static const struct timeline_rows rpd = { .columns = COLUMNS("0"),
-						  .from = "rocpd_op O" IDS };
-	static const struct timeline_rows rpd_calls = { .columns = COLUMNS("0") CALL,
-							.from = "rocpd_op O" CALL_RPD IDS };
+#define ROWS(columns_of, from_where, bytes)                                                        \
+	{                                                                                          \
+		.columns = columns_of, .from = from_where IDS, .size = bytes                       \
+	}
+	static const struct timeline_rows ours =
+		ROWS(TIMELINE_OP, "rocpd_op O", offsetof(struct row, call));
+	static const struct timeline_rows ours_calls =
+		ROWS(TIMELINE_OP CALL, "rocpd_op O" CALL_OURS, sizeof(struct row));
+	static const struct timeline_rows compact_calls =
+		ROWS(TIMELINE_OP CALL, "rocpd_op O" CALL_COMPACT, sizeof(struct row));
+	static const struct timeline_rows rpd =
+		ROWS(TIMELINE_OP_RPD, "rocpd_op O", offsetof(struct row, call));
+	static const struct timeline_rows rpd_calls =
+		ROWS(TIMELINE_OP_RPD CALL, "rocpd_op O" CALL_RPD, sizeof(struct row));
+#undef ROWS
 	const struct timeline_rows *rows = p->q->ours ? (!p->calls	  ? &ours :
 							 p->q->is_compact ? &compact_calls :
 									    &ours_calls) :

@@ -154,26 +154,27 @@ static void put_scope(struct json *j)
 	JSON_LITERAL(j, "s", "t");
 }
 
-void trace_event_call(struct trace_events *t, const int64_t *row, const char *phase, int64_t ns,
-		      int64_t dur)
+void trace_event_call(struct trace_events *t, const struct rows_call *row, const char *phase,
+		      int64_t ns, int64_t dur)
 {
-	trace_event_begin(t, phase, row[CALL_PID], row[CALL_TID], ns);
+	trace_event_begin(t, phase, row->pid, row->tid, ns);
 	if (*phase == 'X')
 		put_duration(t->json, dur);
 	else if (*phase == 'i')
 		put_scope(t->json);
 	else
-		TRACE_EVENT_NUMBER(t->json, "id", row[CALL_ID]);
+		TRACE_EVENT_NUMBER(t->json, "id", row->id);
 }
 
-void trace_event_op(struct trace_events *t, const int64_t *op, int64_t pid, int64_t tid, bool timed)
+void trace_event_op(struct trace_events *t, const struct rows_op *op, int64_t pid, int64_t tid,
+		    bool timed)
 {
 	/* an operation without a begin is placed at the first event */
-	int64_t begin = op[OP_START] < t->q->first_ns ? t->q->first_ns : op[OP_START];
+	int64_t begin = op->start < t->q->first_ns ? t->q->first_ns : op->start;
 
 	trace_event_begin(t, timed ? "X" : "i", pid, tid, begin);
 	if (timed)
-		put_duration(t->json, op[OP_END] - begin);
+		put_duration(t->json, op->end - begin);
 	else
 		put_scope(t->json);
 }
@@ -230,19 +231,18 @@ int64_t trace_event_range(const struct trace_event_thread *thread)
 }
 
 int trace_event_put_call(struct trace_events *t, struct trace_event_thread *thread,
-			 const int64_t *row, bool apart, trace_event_put_fn put, void *arg)
+			 const struct rows_call *row, bool apart, trace_event_put_fn put, void *arg)
 {
-	int64_t begin = row[CALL_START], end = row[CALL_END];
+	int64_t begin = row->start, end = row->end;
 	/* RPD has no kinds of markers: an instant is a range without length */
-	bool instant = row[CALL_MARKER] &&
-		       (row[CALL_KIND] < 0 ? begin == end : row[CALL_KIND] == REC_MARKER_MARK);
+	bool instant = row->marker && (row->kind < 0 ? begin == end : row->kind == REC_MARKER_MARK);
 	int ret;
 
 	if (begin < t->q->first_ns)
 		begin = t->q->first_ns;
 	if (instant || end < begin)
 		return put(arg, row, "i", begin, 0);
-	if (!apart && push_if_nested(thread, begin, end, row[CALL_MARKER] ? row[CALL_ID] : 0))
+	if (!apart && push_if_nested(thread, begin, end, row->marker ? row->id : 0))
 		return put(arg, row, "X", begin, end - begin);
 	ret = put(arg, row, "b", begin, 0);
 	return ret == 0 ? put(arg, row, "e", end, 0) : ret;

@@ -51,10 +51,10 @@ void trace_event_begin(struct trace_events *t, const char *phase, int64_t pid, i
 		       int64_t ns);
 /* The same for a row of enum rows_call, with the member that its phase needs: a duration, a scope
  * or an id. */
-void trace_event_call(struct trace_events *t, const int64_t *row, const char *phase, int64_t ns,
-		      int64_t dur);
+void trace_event_call(struct trace_events *t, const struct rows_call *row, const char *phase,
+		      int64_t ns, int64_t dur);
 /* The same for an operation: a slice, or an instant if it has no valid times. */
-void trace_event_op(struct trace_events *t, const int64_t *op, int64_t pid, int64_t tid,
+void trace_event_op(struct trace_events *t, const struct rows_op *op, int64_t pid, int64_t tid,
 		    bool timed);
 /* 0 or the output's error. */
 int trace_event_end(struct trace_events *t);
@@ -80,10 +80,11 @@ struct trace_event_thread {
 
 /* Writes a row of enum rows_call with `put`: one event, or two (asynchronous) if it overlaps an
  * open slice of the thread or `apart` is set. 0 or -errno. */
-typedef int (*trace_event_put_fn)(void *arg, const int64_t *row, const char *phase, int64_t ns,
-				  int64_t dur);
+typedef int (*trace_event_put_fn)(void *arg, const struct rows_call *row, const char *phase,
+				  int64_t ns, int64_t dur);
 int trace_event_put_call(struct trace_events *t, struct trace_event_thread *thread,
-			 const int64_t *row, bool apart, trace_event_put_fn put, void *arg);
+			 const struct rows_call *row, bool apart, trace_event_put_fn put,
+			 void *arg);
 /* The range around the last slice, or its own; 0: none. */
 int64_t trace_event_range(const struct trace_event_thread *thread);
 

@@ -34,9 +34,9 @@ void tracks_fini_lanes(struct lanes *l)
 
 /* ---- operations ---- */
 
-bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind)
+bool tracks_begins(struct track *t, const struct rows_op *op, enum rows_order kind)
 {
-	int64_t gpu = op[OP_GPU], queue = op[OP_QUEUE], block = op[OP_ID] >> 32;
+	int64_t gpu = op->gpu, queue = op->queue, block = op->id >> 32;
 
 	if (t->open && t->kind == kind && t->gpu == gpu && t->queue == queue && t->block == block)
 		return false;
@@ -45,27 +45,28 @@ bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind)
 	t->gpu = gpu;
 	t->queue = queue;
 	t->block = block;
-	t->copies = op[OP_COPY] != 0;
+	t->copies = op->copy != 0;
 	t->lanes.nr = 0;
 	return true;
 }
 
-static bool is_of(const struct track *t, const int64_t *op, enum rows_order kind)
+static bool is_of(const struct track *t, const struct rows_op *op, enum rows_order kind)
 {
-	return t->kind == kind && t->gpu == op[OP_GPU] && t->queue == op[OP_QUEUE] &&
-	       t->block == op[OP_ID] >> 32;
+	return t->kind == kind && t->gpu == op->gpu && t->queue == op->queue &&
+	       t->block == op->id >> 32;
 }
 
 /* Few tracks share one, which costs a comparison. */
-static uint64_t hash_of(const int64_t *op, enum rows_order kind)
+static uint64_t hash_of(const struct rows_op *op, enum rows_order kind)
 {
 	const uint64_t prime = UINT64_C(0x9e3779b97f4a7c15);
 
-	return (((uint64_t)op[OP_ID] >> 32) * prime + (uint64_t)op[OP_GPU]) * prime +
-	       (uint64_t)op[OP_QUEUE] * 4 + kind;
+	return (((uint64_t)op->id >> 32) * prime + (uint64_t)op->gpu) * prime +
+	       (uint64_t)op->queue * 4 + kind;
 }
 
-struct track *tracks_of(struct tracks *t, const int64_t *op, enum rows_order kind, bool *fresh)
+struct track *tracks_of(struct tracks *t, const struct rows_op *op, enum rows_order kind,
+			bool *fresh)
 {
 	struct track **grown, *track;
 	uint64_t hash, i;
@@ -100,20 +101,19 @@ void tracks_fini(struct tracks *t)
 	map_fini(&t->index);
 }
 
-int tracks_show(const int64_t *op, enum rows_order *order,
-		int (*show)(void *arg, const int64_t *op), void *arg)
+int tracks_show(const struct rows_op *op, enum rows_order *order,
+		int (*show)(void *arg, const struct rows_op *op), void *arg)
 {
-	int64_t on_stream[OP_NR];
+	struct rows_op on_stream = *op;
 	int ret;
 
 	*order = ROWS_BY_QUEUE;
 	ret = show(arg, op);
-	if (ret || !op[OP_STREAM])
+	if (ret || !op->stream)
 		return ret;
-	memcpy(on_stream, op, sizeof(on_stream));
-	on_stream[OP_QUEUE] = op[OP_STREAM];
+	on_stream.queue = op->stream;
 	*order = ROWS_BY_STREAM;
-	return show(arg, on_stream);
+	return show(arg, &on_stream);
 }
 
 const struct track_flag track_flags[TRACK_FLAGS] = {
@@ -123,17 +123,17 @@ const struct track_flag track_flags[TRACK_FLAGS] = {
 	{ REC_F_SHARED, "shared" },
 };
 
-double tracks_rate(const int64_t *op)
+double tracks_rate(const struct rows_op *op)
 {
-	int64_t ns = op[OP_END] - op[OP_START];
+	int64_t ns = op->end - op->start;
 
-	if (ns <= 0 || op[OP_BYTES] <= 0 || (op[OP_FLAGS] & QUERY_UNTIMED))
+	if (ns <= 0 || op->bytes <= 0 || (op->flags & QUERY_UNTIMED))
 		return 0;
-	return (double)(op[OP_BYTES] * 1000 / ns) / 1000;
+	return (double)(op->bytes * 1000 / ns) / 1000;
 }
 
 /* "stream 2 (0x5581ab30)"; "stream 2" where its number is its name */
-static void name_stream(bool streams_from_0, const struct track *t, const int64_t *op,
+static void name_stream(bool streams_from_0, const struct track *t, const struct rows_op *op,
 			sqlite3_stmt *stream, char *name, size_t size)
 {
 	const char *handle = query_look_up(stream, rows_stream_key(op));
@@ -144,10 +144,10 @@ static void name_stream(bool streams_from_0, const struct track *t, const int64_
 		snprintf(name, size, "stream %lld (%s)", (long long)t->queue, label_stream(handle));
 }
 
-void tracks_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
-		 sqlite3_stmt *stream, char name[TRACK_NAME])
+void tracks_name(const struct query *q, const struct track *t, const struct rows_op *op,
+		 size_t lane, sqlite3_stmt *stream, char name[TRACK_NAME])
 {
-	const struct query_process *process = query_process_of(q, op[OP_ID]);
+	const struct query_process *process = query_process_of(q, op->id);
 	char base[96], of[48] = "", more[32] = "";
 	long long queue = (long long)t->queue;
 
@@ -208,15 +208,15 @@ int64_t tracks_top(const struct nest *n)
 	return n->depth ? n->open[n->depth - 1].id : 0;
 }
 
-enum track_shape tracks_shape_of(const struct query *q, const int64_t *row, int64_t *begin)
+enum track_shape tracks_shape_of(const struct query *q, const struct rows_call *row, int64_t *begin)
 {
-	bool marker = row[CALL_MARKER] != 0;
+	bool marker = row->marker != 0;
 	/* RPD has no kinds of markers: an instant is a range without length */
-	bool instant = marker && (row[CALL_KIND] < 0 ? row[CALL_START] == row[CALL_END] :
-						       row[CALL_KIND] == REC_MARKER_MARK);
+	bool instant = marker &&
+		       (row->kind < 0 ? row->start == row->end : row->kind == REC_MARKER_MARK);
 
-	*begin = row[CALL_START] < q->first_ns ? q->first_ns : row[CALL_START];
-	if (instant || row[CALL_END] < *begin)
+	*begin = row->start < q->first_ns ? q->first_ns : row->start;
+	if (instant || row->end < *begin)
 		return TRACK_INSTANT;
-	return marker && row[CALL_KIND] == REC_MARKER_START ? TRACK_APART : TRACK_SLICE;
+	return marker && row->kind == REC_MARKER_START ? TRACK_APART : TRACK_SLICE;
 }

@@ -47,21 +47,22 @@ struct tracks {
 
 /* The operation's, valid until tracks_fini(); *fresh: it is new, and has no lanes yet. NULL: out of
  * memory. */
-struct track *tracks_of(struct tracks *t, const int64_t *op, enum rows_order kind, bool *fresh);
+struct track *tracks_of(struct tracks *t, const struct rows_op *op, enum rows_order kind,
+			bool *fresh);
 void tracks_fini(struct tracks *t);
 /* Shows an operation on its queue, and where it has a stream on that, with *order set for each. 0
  * or -errno. */
-int tracks_show(const int64_t *op, enum rows_order *order,
-		int (*show)(void *arg, const int64_t *op), void *arg);
+int tracks_show(const struct rows_op *op, enum rows_order *order,
+		int (*show)(void *arg, const struct rows_op *op), void *arg);
 
 /* Whether the operation begins a new track, which has no lanes yet. */
-bool tracks_begins(struct track *t, const int64_t *op, enum rows_order kind);
+bool tracks_begins(struct track *t, const struct rows_op *op, enum rows_order kind);
 
 #define TRACK_NAME 192
 /* Of a lane: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of
  * ROWS_STREAM_NAME. */
-void tracks_name(const struct query *q, const struct track *t, const int64_t *op, size_t lane,
-		 sqlite3_stmt *stream, char name[TRACK_NAME]);
+void tracks_name(const struct query *q, const struct track *t, const struct rows_op *op,
+		 size_t lane, sqlite3_stmt *stream, char name[TRACK_NAME]);
 /* Names of enum rec_flags, as viewers show them. */
 struct track_flag {
 	int64_t bit;
@@ -71,7 +72,7 @@ struct track_flag {
 extern const struct track_flag track_flags[TRACK_FLAGS];
 #define TRACK_FLAG_MASK 0x7f
 /* 10^9 bytes a second, with three digits; 0: unknown. */
-double tracks_rate(const int64_t *op);
+double tracks_rate(const struct rows_op *op);
 /* Of its GPU: "GPU 0", "GPU 0 by stream". */
 void tracks_group(const struct track *t, char name[TRACK_NAME]);
 
@@ -98,6 +99,7 @@ int64_t tracks_top(const struct nest *n);
 
 /* How a row of enum rows_call is shown, from rows_prepare()'s first time on. */
 enum track_shape { TRACK_INSTANT, TRACK_SLICE, TRACK_APART };
-enum track_shape tracks_shape_of(const struct query *q, const int64_t *row, int64_t *begin);
+enum track_shape tracks_shape_of(const struct query *q, const struct rows_call *row,
+				 int64_t *begin);
 
 #endif

@@ -99,7 +99,7 @@ struct walk_notes {
 };
 
 struct walk_operation {
-	const int64_t *row;   /* enum rows_op */
+	const struct rows_op *row;
 	enum rows_order kind; /* ROWS_BY_STREAM: shown once more, by its stream */
 	bool timed;	      /* a slice, otherwise an instant */
 	int64_t begin, end; /* for viewers: never before the first event; of an instant the same */
@@ -109,9 +109,9 @@ struct walk_operation {
 };
 
 struct walk_call {
-	const int64_t *row;  /* enum rows_call: a call or a marker */
-	const char *domain;  /* label_domain(); of a marker NULL */
-	const char *message; /* of a marker */
+	const struct rows_call *row; /* a call or a marker */
+	const char *domain;	     /* label_domain(); of a marker NULL */
+	const char *message;	     /* of a marker */
 	int64_t first;
 	struct kept_part name; /* of a call */
 	struct walk_notes notes;
@@ -185,6 +185,6 @@ struct walk_cause {
 	bool is_call;
 };
 /* False: it is not known, or is a range that no thread's track has. */
-bool walk_cause(struct walk *walk, const int64_t *op, struct walk_cause *cause);
+bool walk_cause(struct walk *walk, const struct rows_op *op, struct walk_cause *cause);
 
 #endif

@@ -42,50 +42,51 @@ static int add_args(struct walk *walk, int64_t id, struct walk_notes *to)
 	return walk_keep(walk, &walk->args, (uint64_t)id, &note, *note.text != 0, to);
 }
 
-static void add_status(const int64_t *row, const struct walk_function *f, struct walk_notes *to)
+static void add_status(const struct rows_call *row, const struct walk_function *f,
+		       struct walk_notes *to)
 {
 	const char *error;
 
-	walk_add_int(to, WALK_STATUS, row[CALL_STATUS]);
-	if (!row[CALL_STATUS])
+	walk_add_int(to, WALK_STATUS, row->status);
+	if (!row->status)
 		return;
-	error = args_enum(f->status_type, (uint64_t)row[CALL_STATUS]);
+	error = args_enum(f->status_type, (uint64_t)row->status);
 	walk_add(to, walk_text(WALK_ERROR, error ? error : "unknown"));
 }
 
-static int annotate(struct walk *walk, const int64_t *row, const struct walk_function *f,
+static int annotate(struct walk *walk, const struct rows_call *row, const struct walk_function *f,
 		    struct walk_notes *to)
 {
 	int64_t first = walk->event.first;
 	int ret = 0;
 
 	if (f)
-		ret = add_args(walk, row[CALL_ARGS], to);
+		ret = add_args(walk, row->args, to);
 	if (f && walk->q->ours)
 		add_status(row, f, to);
-	walk_add_int(to, f ? WALK_API_ID : WALK_MARKER, row[CALL_ID] - first);
-	walk_add_int(to, WALK_TID, row[CALL_TID]);
-	if (row[CALL_CORRELATION])
-		walk_add_int(to, WALK_CORR_ID, row[CALL_CORRELATION] - first);
-	if (row[CALL_PARENT])
-		walk_add_int(to, WALK_PARENT_ID, row[CALL_PARENT] - first);
-	walk_add_int(to, WALK_BEGIN_NS, row[CALL_START]);
-	walk_add_int(to, WALK_END_NS, row[CALL_END]);
-	if (row[CALL_UNCLOSED])
+	walk_add_int(to, f ? WALK_API_ID : WALK_MARKER, row->id - first);
+	walk_add_int(to, WALK_TID, row->tid);
+	if (row->correlation)
+		walk_add_int(to, WALK_CORR_ID, row->correlation - first);
+	if (row->parent)
+		walk_add_int(to, WALK_PARENT_ID, row->parent - first);
+	walk_add_int(to, WALK_BEGIN_NS, row->start);
+	walk_add_int(to, WALK_END_NS, row->end);
+	if (row->unclosed)
 		walk_add(to, (struct walk_note){
 				     .key = WALK_UNCLOSED, .type = WALK_TRUE, .number = 1 });
 	return ret;
 }
 
-static int pass_call(void *arg, const int64_t *row)
+static int pass_call(void *arg, const struct rows_call *row)
 {
 	struct walk *walk = arg;
 	struct walk_call *call = &walk->event;
 	const struct walk_function *f = NULL;
 	int ret = 0;
 
-	if (!row[CALL_MARKER]) {
-		f = function_of(walk, row[CALL_NAME]);
+	if (!row->marker) {
+		f = function_of(walk, row->name);
 		if (!f)
 			return query_fail_memory(walk->q);
 	}
@@ -93,12 +94,12 @@ static int pass_call(void *arg, const int64_t *row)
 		return 0;
 	call->row = row;
 	call->domain = f ? f->domain : NULL;
-	call->message = f ? "" : query_texts_get(&walk->texts, row[CALL_ARGS]);
-	call->first = row[CALL_ID] - query_local_id(walk->q, row[CALL_ID]);
+	call->message = f ? "" : query_texts_get(&walk->texts, row->args);
+	call->first = row->id - query_local_id(walk->q, row->id);
 	call->notes.nr_parts = call->notes.nr = 0;
 	if (f)
-		ret = walk_name(walk, &walk->functions, row[CALL_NAME], WALK_FUNCTION_NAME,
-				walk->string, &call->name);
+		ret = walk_name(walk, &walk->functions, row->name, WALK_FUNCTION_NAME, walk->string,
+				&call->name);
 	if (ret == 0)
 		ret = annotate(walk, row, f, &call->notes);
 	return ret ? ret : walk->ops->call(walk->w, call);

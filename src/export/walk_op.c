@@ -56,32 +56,32 @@ static int add_text(struct walk *walk, struct kept *kept, enum walk_key key, sql
 	return walk_keep(walk, kept, (uint64_t)id, &note, 1, to);
 }
 
-static int add_stream(struct walk *walk, const int64_t *row, struct walk_notes *to)
+static int add_stream(struct walk *walk, const struct rows_op *row, struct walk_notes *to)
 {
 	int64_t key = rows_stream_key(row);
 	struct walk_note notes[2];
 
 	if (walk_has(&walk->streams, (uint64_t)key, to))
 		return 0;
-	notes[0] = walk_int(WALK_STREAM_ID, row[OP_STREAM] - walk->q->streams_from_0);
+	notes[0] = walk_int(WALK_STREAM_ID, row->stream - walk->q->streams_from_0);
 	notes[1] = walk_text(WALK_STREAM, query_look_up(walk->stream, key));
 	return walk_keep(walk, &walk->streams, (uint64_t)key, notes, 2, to);
 }
 
 /* Its GPU and its process. */
-static int add_location(struct walk *walk, const int64_t *row, struct walk_notes *to)
+static int add_location(struct walk *walk, const struct rows_op *row, struct walk_notes *to)
 {
 	const struct query_process *p = walk->process;
 	uint64_t number = p ? (uint64_t)(p - walk->q->processes) + 1 : 0;
-	uint64_t key = number << 32 | (uint32_t)row[OP_GPU];
+	uint64_t key = number << 32 | (uint32_t)row->gpu;
 	struct walk_note notes[3];
 	char agent[32];
 	size_t nr = 0;
 
 	if (walk_has(&walk->gpus, key, to))
 		return 0;
-	snprintf(agent, sizeof(agent), "GPU %lld", (long long)row[OP_GPU]);
-	if (row[OP_GPU] >= 0)
+	snprintf(agent, sizeof(agent), "GPU %lld", (long long)row->gpu);
+	if (row->gpu >= 0)
 		notes[nr++] = walk_text(WALK_AGENT, agent);
 	if (p)
 		notes[nr++] = walk_int(WALK_PID, p->pid);
@@ -101,9 +101,9 @@ static int add_flags(struct walk *walk, int64_t flags, struct walk_notes *to)
 
 /* ---- annotations of one operation ---- */
 
-static void add_graph(struct walk *walk, const int64_t *row, struct walk_notes *to)
+static void add_graph(struct walk *walk, const struct rows_op *row, struct walk_notes *to)
 {
-	if (!walk->graph || !row[OP_CALL] || !query_row(walk->graph, row[OP_ID]))
+	if (!walk->graph || !row->call || !query_row(walk->graph, row->id))
 		return;
 	walk_add(to, walk_text(WALK_GRAPH_EXEC, query_text(walk->graph, 0)));
 	walk_add_int(to, WALK_GRAPH_REPLAY, sqlite3_column_int64(walk->graph, 1));
@@ -141,64 +141,63 @@ static int add_counters(struct walk *walk, int64_t id, struct walk_notes *to)
 	return 0;
 }
 
-static int annotate(struct walk *walk, const int64_t *row, struct walk_notes *to)
+static int annotate(struct walk *walk, const struct rows_op *row, struct walk_notes *to)
 {
 	int64_t first = walk->op.first;
-	bool is_copy = row[OP_COPY] && walk->q->ours;
+	bool is_copy = row->copy && walk->q->ours;
 	int ret = 0;
 
-	if (row[OP_SHAPE])
-		ret = add_shape(walk, row[OP_SHAPE], to);
-	else if (row[OP_TYPE] && !is_copy)
-		ret = add_text(walk, &walk->kinds, WALK_TYPE, walk->type, row[OP_TYPE], to);
+	if (row->shape)
+		ret = add_shape(walk, row->shape, to);
+	else if (row->type && !is_copy)
+		ret = add_text(walk, &walk->kinds, WALK_TYPE, walk->type, row->type, to);
 	if (ret == 0 && is_copy)
-		ret = add_text(walk, &walk->sources, WALK_SRC, walk->agent, row[OP_SRC], to);
+		ret = add_text(walk, &walk->sources, WALK_SRC, walk->agent, row->src, to);
 	if (ret == 0 && is_copy)
-		ret = add_text(walk, &walk->targets, WALK_DST, walk->agent, row[OP_DST], to);
+		ret = add_text(walk, &walk->targets, WALK_DST, walk->agent, row->dst, to);
 	if (ret == 0)
 		ret = add_location(walk, row, to);
-	if (ret == 0 && row[OP_STREAM])
+	if (ret == 0 && row->stream)
 		ret = add_stream(walk, row, to);
 	if (ret == 0)
-		ret = add_flags(walk, row[OP_FLAGS] & TRACK_FLAG_MASK, to);
+		ret = add_flags(walk, row->flags & TRACK_FLAG_MASK, to);
 	if (is_copy) {
 		double rate = tracks_rate(row);
 
-		walk_add_int(to, WALK_BYTES, row[OP_BYTES]);
+		walk_add_int(to, WALK_BYTES, row->bytes);
 		if (rate > 0)
 			walk_add(to, (struct walk_note){
 					     .key = WALK_RATE, .type = WALK_REAL, .real = rate });
 	}
-	walk_add_int(to, WALK_QUEUE, row[OP_QUEUE]);
-	walk_add_int(to, WALK_PACKET, row[OP_SEQUENCE]);
-	if (row[OP_CORRELATION])
-		walk_add_int(to, WALK_CORR_ID, row[OP_CORRELATION] - first);
-	if (row[OP_CALL])
-		walk_add_int(to, WALK_API_ID, row[OP_CALL] - first);
-	if (row[OP_MARKER])
-		walk_add_int(to, WALK_MARKER, row[OP_MARKER] - first);
+	walk_add_int(to, WALK_QUEUE, row->queue);
+	walk_add_int(to, WALK_PACKET, row->sequence);
+	if (row->correlation)
+		walk_add_int(to, WALK_CORR_ID, row->correlation - first);
+	if (row->call)
+		walk_add_int(to, WALK_API_ID, row->call - first);
+	if (row->marker)
+		walk_add_int(to, WALK_MARKER, row->marker - first);
 	add_graph(walk, row, to);
-	walk_add_int(to, WALK_BEGIN_NS, row[OP_START]);
-	walk_add_int(to, WALK_END_NS, row[OP_END]);
-	return ret ? ret : add_counters(walk, row[OP_ID], to);
+	walk_add_int(to, WALK_BEGIN_NS, row->start);
+	walk_add_int(to, WALK_END_NS, row->end);
+	return ret ? ret : add_counters(walk, row->id, to);
 }
 
 /* ---- operations ---- */
 
-static int name_op(struct walk *walk, const int64_t *row, struct kept_part *name)
+static int name_op(struct walk *walk, const struct rows_op *row, struct kept_part *name)
 {
 	if (walk->kind == ROWS_BARRIERS)
 		return walk_name(walk, &walk->barrier, 0, WALK_BARRIER_NAME, NULL, name);
-	if (walk->kind == ROWS_RUNTIME) /* OP_NAME is a kernel symbol */
-		return walk_name(walk, &walk->symbols, row[OP_NAME], WALK_KERNEL_NAME, walk->symbol,
+	if (walk->kind == ROWS_RUNTIME) /* `name` is a kernel symbol */
+		return walk_name(walk, &walk->symbols, row->name, WALK_KERNEL_NAME, walk->symbol,
 				 name);
-	if (row[OP_COPY])
-		return walk_name(walk, &walk->types, row[OP_TYPE], WALK_COPY_NAME, walk->type,
-				 name);
-	return walk_name(walk, &walk->kernels, row[OP_NAME], WALK_KERNEL_NAME, walk->string, name);
+	if (row->copy)
+		return walk_name(walk, &walk->types, row->type, WALK_COPY_NAME, walk->type, name);
+	return walk_name(walk, &walk->kernels, row->name, WALK_KERNEL_NAME, walk->string, name);
 }
 
-static int pass_op(void *arg, const int64_t *row)
+static int pass_op(void *arg, const struct rows_op *row)
 {
 	struct walk *walk = arg;
 	struct walk_operation *op = &walk->op;
@@ -208,25 +207,25 @@ static int pass_op(void *arg, const int64_t *row)
 
 	if (!rows_has_op(walk->q, row))
 		return 0;
-	if (!p || row[OP_ID] < p->id_first || row[OP_ID] > p->id_last)
-		p = walk->process = query_process_of(walk->q, row[OP_ID]);
+	if (!p || row->id < p->id_first || row->id > p->id_last)
+		p = walk->process = query_process_of(walk->q, row->id);
 	op->row = row;
 	op->kind = walk->kind;
 	op->first = p ? p->id_first : 0;
-	op->timed = rows_timed(row[OP_START], row[OP_END], row[OP_FLAGS]) && row[OP_START] > 0;
+	op->timed = rows_timed(row->start, row->end, row->flags) && row->start > 0;
 	/* without a begin it is at the first event */
-	op->begin = row[OP_START] < earliest ? earliest : row[OP_START];
-	op->end = op->timed ? row[OP_END] : op->begin;
+	op->begin = row->start < earliest ? earliest : row->start;
+	op->end = op->timed ? row->end : op->begin;
 	op->notes.nr_parts = op->notes.nr = 0;
 	ret = name_op(walk, row, &op->name);
 	if (ret == 0 && walk->kind == ROWS_BY_STREAM)
-		walk_add_int(&op->notes, WALK_OP, row[OP_ID]);
+		walk_add_int(&op->notes, WALK_OP, row->id);
 	else if (ret == 0)
 		ret = annotate(walk, row, &op->notes);
 	return ret ? ret : walk->ops->operation(walk->w, op);
 }
 
-static int pass_twice(void *arg, const int64_t *row)
+static int pass_twice(void *arg, const struct rows_op *row)
 {
 	struct walk *walk = arg;
 
@@ -269,24 +268,20 @@ static bool find_cause(struct walk *walk, int64_t id, sqlite3_stmt *stmt)
 	return walk->last_good;
 }
 
-bool walk_cause(struct walk *walk, const int64_t *op, struct walk_cause *cause)
+bool walk_cause(struct walk *walk, const struct rows_op *op, struct walk_cause *cause)
 {
 	bool found;
 
-	if (op[OP_CALL] && op[OP_CALL_END]) {
-		*cause = (struct walk_cause){ op[OP_CALL],
-					      op[OP_CALL_PID],
-					      op[OP_CALL_TID],
-					      op[OP_CALL_START],
-					      op[OP_CALL_END],
-					      op[OP_CORRELATION],
+	if (op->call && op->call_end) {
+		*cause = (struct walk_cause){ op->call,	    op->call_pid,
+					      op->call_tid, op->call_start,
+					      op->call_end, op->correlation,
 					      true };
 		return true;
 	}
-	found = op[OP_CALL] && find_cause(walk, op[OP_CALL], walk->call);
+	found = op->call && find_cause(walk, op->call, walk->call);
 	if (!found)
-		found = op[OP_MARKER] && walk->cause &&
-			find_cause(walk, op[OP_MARKER], walk->cause);
+		found = op->marker && walk->cause && find_cause(walk, op->marker, walk->cause);
 	if (found)
 		*cause = walk->last;
 	return found;

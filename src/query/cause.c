@@ -288,7 +288,7 @@ static const struct stream *find_stream(struct cause_reader *r, int64_t block, c
 	return r->last = s;
 }
 
-int cause_read(struct cause_reader *r, sqlite3 *db, int64_t op, int64_t *row)
+int cause_read(struct cause_reader *r, sqlite3 *db, struct rows_op *op)
 {
 	int rc = SQLITE_OK;
 
@@ -299,27 +299,29 @@ int cause_read(struct cause_reader *r, sqlite3 *db, int64_t op, int64_t *row)
 		r->begun = true;
 		r->op = INT64_MIN;
 	}
-	while (rc == SQLITE_OK && r->op < op)
+	while (rc == SQLITE_OK && r->op < op->id)
 		rc = next_cause(r);
-	if (rc != SQLITE_OK || r->op != op)
+	if (rc != SQLITE_OK || r->op != op->id)
 		return rc;
-	row[OP_CALL] = sqlite3_column_int64(r->row, 1);
+	op->call = sqlite3_column_int64(r->row, 1);
 	if (sqlite3_column_type(r->row, 2) != SQLITE_NULL) {
-		const struct stream *s = find_stream(r, op >> 32, query_text(r->row, 2),
+		const struct stream *s = find_stream(r, op->id >> 32, query_text(r->row, 2),
 						     (size_t)sqlite3_column_bytes(r->row, 2));
 
 		if (!s)
 			return SQLITE_NOMEM;
-		row[OP_STREAM] = s->number;
+		op->stream = s->number;
 	}
-	for (int i = 0; i < OP_NR - OP_CALL_PID; i++)
-		row[OP_CALL_PID + i] = sqlite3_column_int64(r->row, 4 + i);
+	op->call_pid = sqlite3_column_int64(r->row, 4);
+	op->call_tid = sqlite3_column_int64(r->row, 5);
+	op->call_start = sqlite3_column_int64(r->row, 6);
+	op->call_end = sqlite3_column_int64(r->row, 7);
 	return SQLITE_OK;
 }
 
-int cause_name_stream(struct cause_reader *r, const int64_t *op)
+int cause_name_stream(struct cause_reader *r, const struct rows_op *op)
 {
-	while (r->named->number < op[OP_STREAM]) {
+	while (r->named->number < op->stream) {
 		r->named = r->named->next;
 		sqlite3_reset(r->insert);
 		sqlite3_bind_int64(r->insert, 1, r->named->block);

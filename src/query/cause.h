@@ -13,6 +13,8 @@
 
 #include "query/query.h"
 
+struct rows_op;
+
 /* Makes the tables. streams: false leaves the streams out, which takes half the time; true sets
  * q->streams. 0 or -errno with q->res->error. */
 int cause_make(struct query *q, bool streams);
@@ -26,13 +28,13 @@ int cause_prepare(struct query *q);
 struct cause_reader;
 /* After cause_prepare() set q->causes_ordered. */
 int cause_open(struct query *q, struct cause_reader **out);
-/* Sets OP_CALL and all behind it in a row of rows_by_time() by the cause of `op`, if it has one;
- * ids of operations never become less. May run on another thread than the others; always with the
+/* Sets `call` and all behind it by the cause of an operation, if it has one; ids of operations
+ * never become less. May run on another thread than the others; always with the
  * same connection. SQLITE_OK, or an error of SQLite. */
-int cause_read(struct cause_reader *r, sqlite3 *db, int64_t op, int64_t *row);
+int cause_read(struct cause_reader *r, sqlite3 *db, struct rows_op *op);
 /* Puts the stream of an operation, and those that were found before it, into query_stream. The row
  * has been taken over from cause_read()'s thread. 0 or -errno with q->res->error. */
-int cause_name_stream(struct cause_reader *r, const int64_t *op);
+int cause_name_stream(struct cause_reader *r, const struct rows_op *op);
 /* The thread of cause_read() has ended. NULL is ignored. */
 void cause_close(struct cause_reader *r);
 

@@ -163,7 +163,7 @@ void query_bind_range(const struct query *q, sqlite3_stmt *stmt);
 /* The id of a row relative to its process. */
 int64_t query_local_id(const struct query *q, int64_t id);
 
-/* SQL for the name with id ?1; and for the text with an id as in CALL_ARGS. */
+/* SQL for the name with id ?1; and for the text with an id as in rows_call.args. */
 #define QUERY_STRING "SELECT string FROM rocpd_string WHERE id = ?1"
 const char *query_args_sql(const struct query *q);
 
@@ -171,7 +171,7 @@ const char *query_args_sql(const struct query *q);
 struct map;
 int query_ids(struct query *q, struct map *ids, const char *text);
 
-/* The texts with ids as in CALL_ARGS, of which many are a little above the id before. */
+/* The texts with ids as in rows_call.args, of which many are a little above the id before. */
 struct query_texts {
 	sqlite3_stmt *stmt;
 	bool open; /* it has a row, with this id */

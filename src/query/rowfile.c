@@ -127,15 +127,15 @@ static void note_begin(struct rowfile_rows *rows, int64_t ns)
 		rows->first_ns = ns;
 }
 
-int rowfile_add(struct rowfile_rows *rows, const int64_t *values, size_t nr)
+int rowfile_add(struct rowfile_rows *rows, const int64_t *words, size_t nr)
 {
-	size_t size = rows->columns * sizeof(*values);
+	size_t size = rows->columns * sizeof(*words);
 	int ret = rows->nr + nr < UINT32_MAX ? 0 : -EFBIG;
 
 	if (ret == 0)
-		ret = fd_pwrite(rows->rows, values, nr * size, rows->nr * size);
+		ret = fd_pwrite(rows->rows, words, nr * size, rows->nr * size);
 	for (size_t i = 0; i < nr && ret == 0; i++) {
-		uint64_t id = (uint64_t)values[i * rows->columns];
+		uint64_t id = (uint64_t)words[i * rows->columns];
 		uint32_t *slot = &rows->slots[id % ROWFILE_PAGE];
 
 		ret = take_page(rows, id / ROWFILE_PAGE);
@@ -143,7 +143,7 @@ int rowfile_add(struct rowfile_rows *rows, const int64_t *values, size_t nr)
 			continue;
 		*slot = (uint32_t)(rows->nr + i + 1);
 		rows->nr_ids++;
-		note_begin(rows, values[i * rows->columns + rows->start]);
+		note_begin(rows, words[i * rows->columns + rows->start]);
 		rows->dirty = true;
 	}
 	rows->nr += nr;
@@ -217,7 +217,7 @@ static int read_page(struct rowfile_reader *r, uint64_t page)
 }
 
 /* location: from 0. */
-static int read_row(struct rowfile_reader *r, uint64_t location, const int64_t **row)
+static int read_row(struct rowfile_reader *r, uint64_t location, const int64_t **words)
 {
 	size_t columns = r->rows->columns, size = columns * sizeof(int64_t);
 	uint64_t block = location / ROWFILE_BLOCK, first = block * ROWFILE_BLOCK;
@@ -232,7 +232,7 @@ static int read_row(struct rowfile_reader *r, uint64_t location, const int64_t *
 			return ret;
 		r->block = block;
 	}
-	*row = r->values + (location - first) * columns;
+	*words = r->values + (location - first) * columns;
 	return 1;
 }
 
@@ -243,7 +243,7 @@ static void forget_copies(struct rowfile_reader *r)
 	r->changes = r->rows->changes;
 }
 
-int rowfile_find(struct rowfile_reader *r, int64_t id, const int64_t **row)
+int rowfile_find(struct rowfile_reader *r, int64_t id, const int64_t **words)
 {
 	uint32_t slot;
 	int ret;
@@ -253,7 +253,7 @@ int rowfile_find(struct rowfile_reader *r, int64_t id, const int64_t **row)
 	if (ret != 1)
 		return ret;
 	slot = r->slots[(uint64_t)id % ROWFILE_PAGE];
-	return slot ? read_row(r, slot - UINT64_C(1), row) : 0;
+	return slot ? read_row(r, slot - UINT64_C(1), words) : 0;
 }
 
 void rowfile_range(struct rowfile_reader *r, int64_t first, int64_t last)
@@ -277,7 +277,7 @@ void rowfile_range(struct rowfile_reader *r, int64_t first, int64_t last)
 	r->last = last;
 }
 
-int rowfile_next(struct rowfile_reader *r, const int64_t **row)
+int rowfile_next(struct rowfile_reader *r, const int64_t **words)
 {
 	for (; r->at < r->rows->nr_pages; r->at++, r->slot = 0) {
 		uint64_t page = r->rows->order[r->at];
@@ -291,23 +291,23 @@ int rowfile_next(struct rowfile_reader *r, const int64_t **row)
 			continue;
 		if ((int64_t)(page * ROWFILE_PAGE + r->slot) > r->last)
 			return 0;
-		return read_row(r, r->slots[r->slot++] - UINT64_C(1), row);
+		return read_row(r, r->slots[r->slot++] - UINT64_C(1), words);
 	}
 	return 0;
 }
 
-int rowfile_change(struct rowfile_reader *r, const int64_t *row)
+int rowfile_change(struct rowfile_reader *r, const int64_t *words)
 {
-	size_t size = r->rows->columns * sizeof(*row);
+	size_t size = r->rows->columns * sizeof(*words);
 	const int64_t *old;
-	int ret = rowfile_find(r, row[0], &old);
+	int ret = rowfile_find(r, words[0], &old);
 
 	if (ret != 1)
 		return ret ? ret : -ENOENT;
-	note_begin(r->rows, row[r->rows->start]);
+	note_begin(r->rows, words[r->rows->start]);
 	/* the slot is of the page that was read */
-	ret = fd_pwrite(r->rows->rows, row, size,
-			(r->slots[(uint64_t)row[0] % ROWFILE_PAGE] - UINT64_C(1)) * size);
+	ret = fd_pwrite(r->rows->rows, words, size,
+			(r->slots[(uint64_t)words[0] % ROWFILE_PAGE] - UINT64_C(1)) * size);
 	r->rows->changes++;
 	return ret;
 }

@@ -36,8 +36,10 @@ struct rowfile {
 	struct rowfile_rows kinds[ROWFILE_NR];
 };
 
-/* As rowfile_add_ops(), of rows->columns values each. */
-int rowfile_add(struct rowfile_rows *rows, const int64_t *values, size_t nr);
+/* Rows of either kind are moved as 64-bit words: struct rowfile_op or rowfile_api. */
+
+/* As rowfile_add_ops(), of rows->columns words each. */
+int rowfile_add(struct rowfile_rows *rows, const int64_t *words, size_t nr);
 /* What was added can be read, in the order of ids. 0 or -errno. */
 int rowfile_sync(struct rowfile_rows *rows);
 
@@ -56,12 +58,12 @@ struct rowfile_reader {
 	int64_t values[ROWFILE_BLOCK * ROWFILE_COLUMNS];
 };
 
-/* 1: *row is set, until the next call; 0: there is none; or -errno. */
-int rowfile_find(struct rowfile_reader *r, int64_t id, const int64_t **row);
+/* 1: *words is set to a row, until the next call; 0: there is none; or -errno. */
+int rowfile_find(struct rowfile_reader *r, int64_t id, const int64_t **words);
 /* Rows of [first, last] come from rowfile_next(), in order. */
 void rowfile_range(struct rowfile_reader *r, int64_t first, int64_t last);
-int rowfile_next(struct rowfile_reader *r, const int64_t **row);
-/* Replaces the row of row[0], which exists. 0 or -errno. */
-int rowfile_change(struct rowfile_reader *r, const int64_t *row);
+int rowfile_next(struct rowfile_reader *r, const int64_t **words);
+/* Replaces the row of the id words[0], which exists. 0 or -errno. */
+int rowfile_change(struct rowfile_reader *r, const int64_t *words);
 
 #endif

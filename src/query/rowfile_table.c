@@ -100,8 +100,8 @@ struct table {
 struct cursor {
 	sqlite3_vtab_cursor base;
 	const struct layout *layout;
-	const int64_t *row; /* NULL: the end */
-	bool one;	    /* it is the only one */
+	const int64_t *words; /* a row; NULL: the end */
+	bool one;	      /* it is the only one */
 	struct rowfile_reader reader;
 };
 
@@ -253,7 +253,7 @@ static int rows_close(sqlite3_vtab_cursor *cursor)
 
 static bool belongs(const struct cursor *c)
 {
-	return !c->layout->only || c->row[c->layout->only];
+	return !c->layout->only || c->words[c->layout->only];
 }
 
 static int rows_next(sqlite3_vtab_cursor *base)
@@ -262,10 +262,10 @@ static int rows_next(sqlite3_vtab_cursor *base)
 	int ret = 0;
 
 	do
-		ret = c->one ? 0 : rowfile_next(&c->reader, &c->row);
+		ret = c->one ? 0 : rowfile_next(&c->reader, &c->words);
 	while (ret == 1 && !belongs(c));
 	if (ret != 1)
-		c->row = NULL;
+		c->words = NULL;
 	return ret < 0 ? to_sqlite(ret) : SQLITE_OK;
 }
 
@@ -277,7 +277,7 @@ static int rows_filter(sqlite3_vtab_cursor *base, int bounds, const char *name, 
 	int ret;
 
 	(void)name;
-	c->row = NULL;
+	c->words = NULL;
 	c->one = bounds & BY_ID;
 	for (int i = 0; i < argc; i++)
 		if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
@@ -286,9 +286,9 @@ static int rows_filter(sqlite3_vtab_cursor *base, int bounds, const char *name, 
 	if (ret)
 		return to_sqlite(ret);
 	if (c->one) {
-		ret = rowfile_find(&c->reader, sqlite3_value_int64(argv[0]), &c->row);
+		ret = rowfile_find(&c->reader, sqlite3_value_int64(argv[0]), &c->words);
 		if (ret != 1 || !belongs(c))
-			c->row = NULL;
+			c->words = NULL;
 		return ret < 0 ? to_sqlite(ret) : SQLITE_OK;
 	}
 	if (bounds & FROM)
@@ -301,14 +301,14 @@ static int rows_filter(sqlite3_vtab_cursor *base, int bounds, const char *name, 
 
 static int rows_eof(sqlite3_vtab_cursor *base)
 {
-	return !((struct cursor *)base)->row;
+	return !((struct cursor *)base)->words;
 }
 
 static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
 {
 	const struct cursor *c = (struct cursor *)base;
 	const struct column *column = &c->layout->columns[i];
-	int64_t value = c->row[column->field];
+	int64_t value = c->words[column->field];
 	char text[ROWFILE_HANDLE];
 
 	switch (column->form) {
@@ -330,22 +330,22 @@ static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 
 static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
-	*id = ((struct cursor *)base)->row[0];
+	*id = ((struct cursor *)base)->words[0];
 	return SQLITE_OK;
 }
 
 /* Takes the columns that are integers. */
-static void set_fields(const struct layout *layout, sqlite3_value **columns, int64_t *row)
+static void set_fields(const struct layout *layout, sqlite3_value **columns, int64_t *words)
 {
 	for (int i = 0; i < layout->nr; i++)
 		if (layout->columns[i].form == INTEGER)
-			row[layout->columns[i].field] = sqlite3_value_int64(columns[i]);
+			words[layout->columns[i].field] = sqlite3_value_int64(columns[i]);
 }
 
 static int change_row(const struct table *table, sqlite3_value **columns)
 {
 	struct rowfile_reader *reader = sqlite3_malloc(sizeof(*reader));
-	int64_t row[ROWFILE_COLUMNS];
+	int64_t words[ROWFILE_COLUMNS];
 	const int64_t *old;
 	int ret;
 
@@ -357,9 +357,9 @@ static int change_row(const struct table *table, sqlite3_value **columns)
 	if (ret == 0)
 		ret = rowfile_find(reader, sqlite3_value_int64(columns[0]), &old);
 	if (ret == 1) {
-		memcpy(row, old, table->rows->columns * sizeof(*row));
-		set_fields(table->layout, columns, row);
-		ret = rowfile_change(reader, row);
+		memcpy(words, old, table->rows->columns * sizeof(*words));
+		set_fields(table->layout, columns, words);
+		ret = rowfile_change(reader, words);
 	}
 	sqlite3_free(reader);
 	return ret;
@@ -370,7 +370,7 @@ static int change_row(const struct table *table, sqlite3_value **columns)
 static int rows_update(sqlite3_vtab *base, int argc, sqlite3_value **argv, sqlite3_int64 *id)
 {
 	const struct table *table = (struct table *)base;
-	int64_t row[ROWFILE_COLUMNS] = { 0 };
+	int64_t words[ROWFILE_COLUMNS] = { 0 };
 	int ret;
 
 	if (argc < 2)
@@ -382,9 +382,9 @@ static int rows_update(sqlite3_vtab *base, int argc, sqlite3_value **argv, sqlit
 	} else {
 		if (table->layout->only)
 			return SQLITE_READONLY;
-		set_fields(table->layout, argv + 2, row);
-		ret = rowfile_add(table->rows, row, 1);
-		*id = row[0];
+		set_fields(table->layout, argv + 2, words);
+		ret = rowfile_add(table->rows, words, 1);
+		*id = words[0];
 	}
 	return ret < 0 ? to_sqlite(ret) : SQLITE_OK;
 }

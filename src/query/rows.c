@@ -92,9 +92,9 @@ int rows_prepare(struct query *q)
 		"replay, node FROM rtl_graph_op");
 }
 
-int64_t rows_stream_key(const int64_t *op)
+int64_t rows_stream_key(const struct rows_op *op)
 {
-	return op[OP_STREAM] << 32 | (op[OP_ID] >> 32 & UINT32_MAX);
+	return op->stream << 32 | (op->id >> 32 & UINT32_MAX);
 }
 
 bool rows_timed(int64_t begin, int64_t end, int64_t flags)
@@ -104,14 +104,14 @@ bool rows_timed(int64_t begin, int64_t end, int64_t flags)
 
 /* ---- kinds ---- */
 
-bool rows_has_op(const struct query *q, const int64_t *op)
+bool rows_has_op(const struct query *q, const struct rows_op *op)
 {
-	return !(q->left_out & (op[OP_COPY] ? QUERY_COPY : QUERY_KERNEL));
+	return !(q->left_out & (op->copy ? QUERY_COPY : QUERY_KERNEL));
 }
 
-bool rows_has_call(const struct query *q, const int64_t *call, const char *domain)
+bool rows_has_call(const struct query *q, const struct rows_call *call, const char *domain)
 {
-	uint32_t kind = call[CALL_MARKER]	       ? QUERY_MARKER :
+	uint32_t kind = call->marker		       ? QUERY_MARKER :
 			strcmp(domain, "hip_api") == 0 ? QUERY_HIP :
 			strcmp(domain, "hsa_api") == 0 ? QUERY_HSA :
 							 0;
@@ -140,14 +140,11 @@ static size_t layout_of(const struct query *q)
 }
 
 #define RANGE(id) " " id " BETWEEN ?1 AND ?2"
-#define ORDER_OWN " ORDER BY 2, 3, O.op_id >> 32, 5"
+#define ORDER_OWN " ORDER BY 3, 4, O.op_id >> 32, 1"
 
 #define COLUMNS(queue, rest)                                                                       \
-	"O.id, O.gpuId, " queue                                                                    \
-	", O.sequenceId, O.start, O.\"end\", O.description_id, O.opType_id, " rest
-/* without the begin, which is in front of them */
-#define COLUMNS_BY_TIME(rest)                                                                      \
-	"O.start, O.id, O.gpuId, O.queueId, O.sequenceId, O.\"end\", O.description_id, O.opType_id, " rest
+	"O.start, O.id, O.gpuId, " queue                                                           \
+	", O.sequenceId, O.\"end\", O.description_id, O.opType_id, " rest
 
 #define OURS_OF(kernel, cause)                                                                     \
 	"O.roctxId, O.correlation_id, " kernel "shape_id, coalesce(" kernel "flags, C.flags, 0), " \
@@ -190,49 +187,51 @@ static const struct rows_sql by_queue_or_stream[3][2] = {
 
 /* these are few: SQLite sorts them */
 static const char runtime_sql[] =
-	"SELECT O.op_id, O.gpu_id, O.queue_id, O.packet_index, O.begin_ns, O.end_ns, S.kernel_id, 0, "
+	"SELECT O.begin_ns, O.op_id, O.gpu_id, O.queue_id, O.packet_index, O.end_ns, S.kernel_id, 0, "
 	"O.marker_id, O.correlation_id, O.shape_id, O.flags, 0, 0, 0, 0, 0, 0 FROM rtl_op_runtime O "
 	"JOIN rtl_shape S ON S.id = O.shape_id WHERE" RANGE("O.op_id") ORDER_OWN;
 
 static const char barriers_sql[] =
-	"SELECT O.op_id, coalesce(O.gpu_id, -1), O.queue_id, O.packet_index, O.begin_ns, O.end_ns, 0, "
+	"SELECT O.begin_ns, O.op_id, coalesce(O.gpu_id, -1), O.queue_id, O.packet_index, O.end_ns, 0, "
 	"0, 0, O.correlation_id, 0, O.flags, 0, 0, 0, 0, 0, 0 FROM rtl_op_barrier O "
 	"WHERE" RANGE("O.op_id") ORDER_OWN;
 
-enum { OPS_COLUMNS = OP_STREAM + 1 }; /* of those that are read */
+/* of those that are read and sorted */
+enum { OPS_COLUMNS = ROW_BEFORE(struct rows_op, call_pid) };
 
 /* Operations on their way through a sorter. */
 struct ops {
 	struct query *q;
 	struct sorter *sorter;
-	rows_fn each;
+	rows_op_fn each;
 	void *arg;
 	bool failed; /* `each` */
 };
 
 /* GPU, queue or stream, process and begin. */
-static int compare_ops(const int64_t *a, const int64_t *b)
+static int compare_ops(const void *x, const void *y)
 {
-	int64_t block_a = a[OP_ID] >> 32, block_b = b[OP_ID] >> 32;
+	const struct rows_op *a = x, *b = y;
+	int64_t block_a = a->id >> 32, block_b = b->id >> 32;
 
-	if (a[OP_GPU] != b[OP_GPU])
-		return a[OP_GPU] < b[OP_GPU] ? -1 : 1;
-	if (a[OP_QUEUE] != b[OP_QUEUE])
-		return a[OP_QUEUE] < b[OP_QUEUE] ? -1 : 1;
+	if (a->gpu != b->gpu)
+		return a->gpu < b->gpu ? -1 : 1;
+	if (a->queue != b->queue)
+		return a->queue < b->queue ? -1 : 1;
 	if (block_a != block_b)
 		return block_a < block_b ? -1 : 1;
-	return a[OP_START] < b[OP_START] ? -1 : a[OP_START] > b[OP_START];
+	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static int pass_op(struct ops *o, const int64_t *row, bool transfers)
+static int pass_op(struct ops *o, const void *row, bool transfers)
 {
-	int64_t op[OP_NR] = { 0 };
+	struct rows_op op = { 0 };
 	int ret;
 
-	memcpy(op, row, OPS_COLUMNS * sizeof(*op));
+	memcpy(&op, row, ROW_SIZE(OPS_COLUMNS));
 	if (transfers)
-		transfer_apply(o->q, op);
-	ret = o->each(o->arg, op);
+		transfer_apply(o->q, &op);
+	ret = o->each(o->arg, &op);
 	if (ret == -ENOMEM)
 		query_fail_memory(o->q);
 	o->failed = ret != 0;
@@ -242,16 +241,15 @@ static int pass_op(struct ops *o, const int64_t *row, bool transfers)
 static int add_op(void *arg, sqlite3_value **values)
 {
 	struct ops *o = arg;
-	int64_t row[OPS_COLUMNS];
+	struct rows_op op;
 	int ret;
 
-	for (int i = 0; i < OPS_COLUMNS; i++)
-		row[i] = sqlite3_value_int64(values[i]);
-	ret = sorter_add(o->sorter, row);
+	row_take(&op, values, OPS_COLUMNS);
+	ret = sorter_add(o->sorter, &op);
 	return ret ? fail_sorting(o->q, ret) : 0;
 }
 
-static int pass_sorted_op(void *arg, const int64_t *row)
+static int pass_sorted_op(void *arg, const void *row)
 {
 	struct ops *o = arg;
 
@@ -262,7 +260,7 @@ static int read_sorted(struct ops *o, const struct rows_sql *sql)
 {
 	int ret;
 
-	o->sorter = sorter_new(OPS_COLUMNS, compare_ops, 0);
+	o->sorter = sorter_new(ROW_SIZE(OPS_COLUMNS), compare_ops, 0);
 	ret = o->sorter ? query_scan(o->q, sql->columns, sql->from, add_op, o) :
 			  query_fail_memory(o->q);
 	if (ret == 0) {
@@ -276,22 +274,21 @@ static int read_sorted(struct ops *o, const struct rows_sql *sql)
 
 static int read_few(struct ops *o, const char *sql)
 {
-	int64_t row[OPS_COLUMNS];
+	struct rows_op op;
 	sqlite3_stmt *stmt = NULL;
 	int ret = query_prepare(o->q, &stmt, sql);
 
 	if (ret == 0)
 		query_bind_range(o->q, stmt);
 	while (ret == 0 && (ret = query_step(o->q, stmt)) == 1) {
-		for (int i = 0; i < OPS_COLUMNS; i++)
-			row[i] = sqlite3_column_int64(stmt, i);
-		ret = pass_op(o, row, false);
+		row_read(&op, stmt, OPS_COLUMNS);
+		ret = pass_op(o, &op, false);
 	}
 	sqlite3_finalize(stmt);
 	return ret;
 }
 
-int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
+int rows_ops(struct query *q, enum rows_order order, rows_op_fn each, void *arg)
 {
 	struct ops o = { .q = q, .each = each, .arg = arg };
 
@@ -306,7 +303,7 @@ int rows_ops(struct query *q, enum rows_order order, rows_fn each, void *arg)
  * alone. Both are in the order of ids. */
 struct by_time {
 	struct query *q;
-	rows_fn each;
+	rows_op_fn each;
 	void *arg;
 	sqlite3_stmt *cause;	     /* NULL: no cause is known */
 	int64_t op;		     /* the operation of its row; INT64_MAX: it has none */
@@ -326,65 +323,65 @@ static int step_cause(struct by_time *b)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : query_fail_sql(b->q);
 }
 
-static int complete_row(void *arg, int64_t *row)
+/* From the table. */
+static int find_cause(struct by_time *b, struct rows_op *op)
 {
-	struct by_time *b = arg;
-	int64_t op = row[1];
 	int ret = 0;
 
-	if (!b->cause)
-		return 0;
-	if (b->op < op && b->last < op)
+	if (b->op < op->id && b->last < op->id)
 		ret = step_cause(b);
 	/* another process, or a file with a row out of order */
-	if (ret == 0 && (op < b->last || b->op < op)) {
+	if (ret == 0 && (op->id < b->last || b->op < op->id)) {
 		sqlite3_reset(b->cause);
-		sqlite3_bind_int64(b->cause, 1, op);
+		sqlite3_bind_int64(b->cause, 1, op->id);
 		ret = step_cause(b);
 	}
-	b->last = op;
-	if (ret == 0 && b->op == op) {
-		row[OP_CALL] = sqlite3_column_int64(b->cause, 1);
-		row[OP_STREAM] = sqlite3_column_int64(b->cause, 2);
+	b->last = op->id;
+	if (ret == 0 && b->op == op->id) {
+		op->call = sqlite3_column_int64(b->cause, 1);
+		op->stream = sqlite3_column_int64(b->cause, 2);
 	}
 	return ret;
 }
 
-static int pass_by_time(void *arg, const int64_t *row)
+/* On the thread that passes rows on, so that these need no copy. */
+static int complete_row(void *arg, void *row)
 {
 	struct by_time *b = arg;
-	int64_t op[OP_NR];
-	int ret;
+	struct rows_op *op = row;
+	int ret = b->cause ? find_cause(b, op) : 0;
 
-	memcpy(op, row + 1, OP_START * sizeof(*op));
-	op[OP_START] = row[0];
-	memcpy(op + OP_END, row + OP_END, (OP_NR - OP_END) * sizeof(*op));
-	if (op[OP_STREAM] && b->reader) {
+	if (ret == 0 && op->stream && b->reader)
 		ret = cause_name_stream(b->reader, op);
-		if (ret)
-			return ret;
-	}
-	if (!b->q->as_dispatched)
+	if (ret == 0 && !b->q->as_dispatched)
 		transfer_apply(b->q, op);
-	ret = b->each(b->arg, op);
+	return ret;
+}
+
+static int pass_by_time(void *arg, const void *row)
+{
+	const struct by_time *b = arg;
+	int ret = b->each(b->arg, row);
+
 	return ret == -ENOMEM ? query_fail_memory(b->q) : ret;
 }
 
 /* On the thread that reads. */
-static int extend_row(void *arg, sqlite3 *db, int64_t *row)
+static int extend_row(void *arg, sqlite3 *db, void *row)
 {
 	const struct by_time *b = arg;
+	struct rows_op *op = row;
 
-	memset(row + OP_CALL, 0, (OP_NR - OP_CALL) * sizeof(*row));
-	return b->reader ? cause_read(b->reader, db, row[1], row) : SQLITE_OK;
+	memset(&op->call, 0, sizeof(*op) - offsetof(struct rows_op, call));
+	return b->reader ? cause_read(b->reader, db, op) : SQLITE_OK;
 }
 
-int rows_by_time(struct query *q, rows_fn each, void *arg)
+int rows_by_time(struct query *q, rows_op_fn each, void *arg)
 {
 #define BY_TIME(rest, from)                                                                        \
 	{                                                                                          \
-		COLUMNS_BY_TIME(rest), from "WHERE" RANGE("O.id"), complete_row, extend_row,       \
-			OP_NR, NULL, NULL                                                          \
+		COLUMNS("O.queueId", rest), from "WHERE" RANGE("O.id"), sizeof(struct rows_op),    \
+			complete_row, extend_row, NULL, NULL                                       \
 	}
 	static const struct timeline_rows rows[3] = {
 		BY_TIME(RPD("0"), RPD_FROM),
@@ -414,53 +411,49 @@ int rows_by_time(struct query *q, rows_fn each, void *arg)
 #define CALL_FROM "rocpd_api A "
 #define CALL_RANGE "WHERE" RANGE("A.id")
 
-enum {
-	DOMAIN = CALL_MARKER
-}; /* the column of a call's domain, until it is known whether it is a marker */
-
 struct calls {
 	struct query *q;
 	struct sorter *sorter;
 	struct map markers,
 		others; /* ids of names of markers, and of domains of rows that are no calls */
-	rows_fn each;
+	rows_call_fn each;
 	void *arg;
 	bool failed; /* `each` */
 };
 
 /* Process, thread and begin, the longest first. */
-static int compare_calls(const int64_t *a, const int64_t *b)
+static int compare_calls(const void *x, const void *y)
 {
-	if (a[CALL_START] != b[CALL_START] || a[CALL_TID] != b[CALL_TID] ||
-	    a[CALL_PID] != b[CALL_PID]) {
-		int by = a[CALL_PID] != b[CALL_PID] ? CALL_PID :
-			 a[CALL_TID] != b[CALL_TID] ? CALL_TID :
-						      CALL_START;
+	const struct rows_call *a = x, *b = y;
 
-		return a[by] < b[by] ? -1 : 1;
-	}
-	if (a[CALL_END] != b[CALL_END])
-		return a[CALL_END] > b[CALL_END] ? -1 : 1;
-	return a[CALL_ID] < b[CALL_ID] ? -1 : a[CALL_ID] > b[CALL_ID];
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
 }
 
 static int add_call(void *arg, sqlite3_value **values)
 {
 	struct calls *c = arg;
-	int64_t row[CALL_NR];
+	struct rows_call call;
 	uint64_t found;
 	int ret;
 
-	for (int i = 0; i < CALL_NR; i++)
-		row[i] = sqlite3_value_int64(values[i]);
-	if (map_get(&c->others, (uint64_t)row[DOMAIN], &found))
+	row_take(&call, values, ROW_COLUMNS(call));
+	/* the column is that of the domain */
+	if (map_get(&c->others, (uint64_t)call.marker, &found))
 		return 0;
-	row[CALL_MARKER] = map_get(&c->markers, (uint64_t)row[CALL_NAME], &found);
-	ret = sorter_add(c->sorter, row);
+	call.marker = map_get(&c->markers, (uint64_t)call.name, &found);
+	ret = sorter_add(c->sorter, &call);
 	return ret ? fail_sorting(c->q, ret) : 0;
 }
 
-static int pass_call(void *arg, const int64_t *row)
+static int pass_call(void *arg, const void *row)
 {
 	struct calls *c = arg;
 	int ret = query_progress(c->q);
@@ -485,12 +478,12 @@ static const struct rows_sql calls_sql[3] = {
 	  CALL_MARKERS CALL_RANGE },
 };
 
-int rows_calls(struct query *q, rows_fn each, void *arg)
+int rows_calls(struct query *q, rows_call_fn each, void *arg)
 {
 	struct calls c = { .q = q, .each = each, .arg = arg };
 	int ret = query_ids(q, &c.markers, "UserMarker");
 
-	c.sorter = sorter_new(CALL_NR, compare_calls, 0);
+	c.sorter = sorter_new(sizeof(struct rows_call), compare_calls, 0);
 	if (!c.sorter)
 		ret = query_fail_memory(q);
 	if (ret == 0 && q->ours)

@@ -25,28 +25,28 @@ struct run {
 };
 
 struct sorter {
-	size_t columns, max, nr;
+	size_t size, max, nr;
 	sorter_cmp compare;
-	int64_t *rows;
+	char *rows;
 	uint32_t *order, *spare, *orders; /* orders: the memory of both */
 	int fd;				  /* -1: all rows are in memory */
 	uint64_t written;
 	struct run *runs;
 	size_t nr_runs, max_runs;
-	int64_t last[SORTER_COLUMNS]; /* of the file */
+	_Alignas(int64_t) char last[SORTER_SIZE]; /* of the file */
 };
 
-struct sorter *sorter_new(size_t columns, sorter_cmp compare, size_t rows)
+struct sorter *sorter_new(size_t size, sorter_cmp compare, size_t rows)
 {
-	struct sorter *s = columns <= SORTER_COLUMNS ? alloc_zero(1, sizeof(*s)) : NULL;
+	struct sorter *s = size <= SORTER_SIZE ? alloc_zero(1, sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;
-	s->columns = columns;
+	s->size = size;
 	s->compare = compare;
 	s->max = rows ? rows : ROWS;
 	s->fd = -1;
-	s->rows = alloc_heap(s->max * columns * sizeof(*s->rows));
+	s->rows = alloc_heap(s->max * size);
 	s->orders = alloc_heap(2 * s->max * sizeof(*s->orders));
 	if (!s->rows || !s->orders) {
 		sorter_free(s);
@@ -69,9 +69,9 @@ void sorter_free(struct sorter *s)
 	alloc_free(s);
 }
 
-static const int64_t *row_at(const struct sorter *s, size_t i)
+static const void *row_at(const struct sorter *s, size_t i)
 {
-	return s->rows + i * s->columns;
+	return s->rows + i * s->size;
 }
 
 /* ---- the buffer ---- */
@@ -146,15 +146,15 @@ static int add_run(struct sorter *s)
 /* Appends the buffer to the file. */
 static int spill(struct sorter *s)
 {
-	int64_t stage[STAGE_ROWS * SORTER_COLUMNS];
-	size_t size = s->columns * sizeof(*stage), n = 0;
+	char stage[STAGE_ROWS * SORTER_SIZE];
+	size_t size = s->size, n = 0;
 	int ret = s->fd < 0 ? open_file(s) : 0;
 
 	sort_buffer(s);
 	if (ret == 0)
 		ret = add_run(s);
 	for (size_t i = 0; i < s->nr && ret == 0; i++) {
-		memcpy(stage + n++ * s->columns, row_at(s, s->order[i]), size);
+		memcpy(stage + n++ * size, row_at(s, s->order[i]), size);
 		if (n == STAGE_ROWS || i + 1 == s->nr) {
 			ret = fd_pwrite(s->fd, stage, n * size, (s->written + i + 1 - n) * size);
 			n = 0;
@@ -167,18 +167,18 @@ static int spill(struct sorter *s)
 	return ret;
 }
 
-int sorter_add(struct sorter *s, const int64_t *row)
+int sorter_add(struct sorter *s, const void *row)
 {
 	int ret = s->nr == s->max ? spill(s) : 0;
 
 	if (ret == 0)
-		memcpy(s->rows + s->nr++ * s->columns, row, s->columns * sizeof(*row));
+		memcpy(s->rows + s->nr++ * s->size, row, s->size);
 	return ret;
 }
 
 /* ---- reading ---- */
 
-static const int64_t *row_of(const struct sorter *s, const struct run *r)
+static const void *row_of(const struct sorter *s, const struct run *r)
 {
 	return row_at(s, r->first + r->row);
 }
@@ -207,16 +207,15 @@ static void sift(struct sorter *s)
 /* Reads the next rows of a run, which has some. */
 static int fill(const struct sorter *s, struct run *r, size_t share)
 {
-	uint64_t left = r->end - r->at, size = s->columns * sizeof(*s->rows);
+	uint64_t left = r->end - r->at, size = s->size;
 
 	r->nr = left < share ? (size_t)left : share;
 	r->row = 0;
 	r->at += r->nr;
-	return fd_pread(s->fd, s->rows + r->first * s->columns, r->nr * size,
-			(r->at - r->nr) * size);
+	return fd_pread(s->fd, s->rows + r->first * size, r->nr * size, (r->at - r->nr) * size);
 }
 
-static int merge_runs(struct sorter *s, int (*each)(void *arg, const int64_t *row), void *arg)
+static int merge_runs(struct sorter *s, sorter_fn each, void *arg)
 {
 	size_t nr = s->nr_runs, share = s->max / nr;
 	int ret = share ? 0 : -ENOMEM;
@@ -251,7 +250,7 @@ static int merge_runs(struct sorter *s, int (*each)(void *arg, const int64_t *ro
 	return ret;
 }
 
-int sorter_read(struct sorter *s, int (*each)(void *arg, const int64_t *row), void *arg)
+int sorter_read(struct sorter *s, sorter_fn each, void *arg)
 {
 	int ret = 0;
 

@@ -167,8 +167,7 @@ static void sql_take(sqlite3_context *context, int nr, sqlite3_value **values)
 		}
 	}
 	v = a->to->v + a->to->nr * a->nr_columns;
-	for (int i = 0; i < nr; i++)
-		v[i] = sqlite3_value_int64(values[i]);
+	row_take(v, values, (size_t)nr);
 	if (a->rows->extend) {
 		int rc = a->rows->extend(a->arg, a->db, v);
 
@@ -310,8 +309,8 @@ static int step(const struct reading *r, struct cursor *c, int64_t *v)
 			memcpy(v, from, c->nr_columns * sizeof(*v));
 	} else {
 		ret = query_step(r->q, c->stmt);
-		for (size_t i = 0; ret == 1 && i < c->nr_columns; i++)
-			v[i] = sqlite3_column_int64(c->stmt, (int)i);
+		if (ret == 1)
+			row_read(v, c->stmt, (size_t)sqlite3_column_count(c->stmt));
 		if (ret == 1 && r->rows->extend &&
 		    r->rows->extend(r->arg, r->q->db, v) != SQLITE_OK)
 			ret = query_fail_sql(r->q);
@@ -501,21 +500,32 @@ static void open_threads(struct reading *r, struct cursor *c)
 	c->ahead[0] = ahead_begin(r, c, r->how == TIMELINE_LOOSE ? q->second : q->db, 0, 1);
 }
 
+/* A member that no column sets would be one of another row. */
+static int check_columns(const struct reading *r, sqlite3_stmt *stmt)
+{
+	size_t size = (size_t)sqlite3_column_count(stmt) * sizeof(int64_t);
+
+	if (r->rows->size <= TIMELINE_COLUMNS * sizeof(int64_t) && size <= r->rows->size &&
+	    (size == r->rows->size || r->rows->extend))
+		return 0;
+	return query_fail(r->q, -EINVAL, "%s: columns of %zu bytes for rows of %zu", r->q->path,
+			  size, r->rows->size);
+}
+
 static int open_cursor(struct reading *r, struct cursor *c, const char *sql, size_t nr)
 {
 	struct query *q = r->q;
 	size_t i = (size_t)(c - r->cursors);
 	int ret = query_prepare(q, &c->stmt, sql);
 
+	if (ret == 0)
+		ret = check_columns(r, c->stmt);
 	if (ret)
 		return ret;
 	c->max = WINDOW / nr < 256 ? 256 : WINDOW / nr;
 	c->passed = INT64_MIN;
 	c->wall_ns = r->rows->by_wall && nr > 1 ? q->processes[i].wall_ns : 0;
-	c->nr_columns = r->rows->extend ? r->rows->nr_columns :
-					  (size_t)sqlite3_column_count(c->stmt);
-	if (c->nr_columns > TIMELINE_COLUMNS)
-		return query_fail(q, -EINVAL, "%s: too many columns", q->path);
+	c->nr_columns = r->rows->size / sizeof(int64_t);
 	c->next = alloc_heap((c->max + 1) * sizeof(*c->next));
 	c->values = alloc_heap((c->max + 1) * c->nr_columns * sizeof(*c->values));
 	if (!c->next || !c->values)
@@ -579,22 +589,24 @@ static char *sorted_sql(const struct reading *r)
 static int read_sorted(const struct reading *r)
 {
 	char *sorted = sorted_sql(r);
-	int nr, ret = sorted ? 0 : query_fail_memory(r->q);
+	int ret = sorted ? 0 : query_fail_memory(r->q);
 	sqlite3_stmt *row = NULL;
 
 	if (ret == 0)
 		ret = query_prepare(r->q, &row, sorted);
 	sqlite3_free(sorted);
-	if (ret)
+	if (ret == 0)
+		ret = check_columns(r, row);
+	if (ret) {
+		sqlite3_finalize(row);
 		return ret;
+	}
 	sqlite3_bind_int64(row, 1, r->first);
 	sqlite3_bind_int64(row, 2, r->last);
-	nr = sqlite3_column_count(row);
 	while ((ret = query_step(r->q, row)) == 1) {
 		int64_t v[TIMELINE_COLUMNS] = { 0 };
 
-		for (int i = 0; i < nr && i < TIMELINE_COLUMNS; i++)
-			v[i] = sqlite3_column_int64(row, i);
+		row_read(v, row, (size_t)sqlite3_column_count(row));
 		if (r->rows->extend && r->rows->extend(r->arg, r->q->db, v) != SQLITE_OK)
 			ret = query_fail_sql(r->q);
 		else

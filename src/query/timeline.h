@@ -9,11 +9,30 @@
 #define RTL_QUERY_TIMELINE_H
 
 #include "query/query.h"
+#include "query/row.h"
 
 #define TIMELINE_COLUMNS 22 /* at most */
 
-/* row: the columns of the query as numbers. Returns 0, or -errno, which ends the reading. */
-typedef int (*timeline_fn)(void *arg, const int64_t *row);
+/* row: of timeline_rows.size. Returns 0, or -errno, which ends the reading. */
+typedef int (*timeline_fn)(void *arg, const void *row);
+
+/* What most readers want of an operation and of a call. A reader that wants more has a struct that
+ * begins with one of them. */
+struct timeline_op {
+	int64_t begin, end, id, gpu, name, type;
+	int64_t marker; /* RPD has none: 0 */
+};
+ROW_CHECK(struct timeline_op, 7, marker);
+#define TIMELINE_OP_OF(marker)                                                                     \
+	"O.start, O.\"end\", O.id, O.gpuId, O.description_id, O.opType_id, " marker
+#define TIMELINE_OP TIMELINE_OP_OF("O.roctxId")
+#define TIMELINE_OP_RPD TIMELINE_OP_OF("0")
+
+struct timeline_call {
+	int64_t begin, end, id, name;
+};
+ROW_CHECK(struct timeline_call, 4, name);
+#define TIMELINE_CALL "start, \"end\", id, apiName_id"
 
 /* TIMELINE_APART: another thread reads the file meanwhile, so that `each` may not use q->db. */
 /* TIMELINE_TWO: the same, and if there is q->second, two threads do: `from` may have no temporary
@@ -27,14 +46,13 @@ enum timeline_how { TIMELINE_HERE, TIMELINE_APART, TIMELINE_TWO, TIMELINE_LOOSE 
  * column is the begin. */
 struct timeline_rows {
 	const char *columns, *from;
+	size_t size; /* bytes of a row (row.h), of which each column sets a member */
 	/* Changes columns behind the first, as soon as the row is read: mostly in the order of
 	 * `from`. 0, or -errno, which ends the reading. May be NULL. */
-	int (*complete)(void *arg, int64_t *row);
-	/* Sets columns that the query does not have; their number in all is nr_columns. It may use
-	 * only `db`, by which the rows are read on this thread. SQLITE_OK, or an error of SQLite.
-	 * May be NULL. */
-	int (*extend)(void *arg, sqlite3 *db, int64_t *row);
-	size_t nr_columns;
+	int (*complete)(void *arg, void *row);
+	/* Sets the members behind those that the query sets. It may use only `db`, by
+	 * which the rows are read on this thread. SQLITE_OK, or an error of SQLite. May be NULL. */
+	int (*extend)(void *arg, sqlite3 *db, void *row);
 	/* The columns of ids and begins, as "O.id" and "O.start": rows of processes whose clocks
 	 * differ are merged by the wall clock. NULL: by their begin. */
 	const char *by_wall, *begin;

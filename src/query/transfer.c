@@ -129,29 +129,29 @@ void transfer_end(struct query *q)
 	q->transfers = NULL;
 }
 
-void transfer_apply(struct query *q, int64_t *op)
+void transfer_apply(struct query *q, struct rows_op *op)
 {
 	struct transfers *t = q->transfers;
 	uint64_t transfer;
 	int64_t type;
 
 	/* RPD has no types of these: those of rocpd_op are the names of others */
-	if (op[OP_COPY] == 1 + REC_COPY_P2P)
-		op[OP_TYPE] = -1 - T_P2P;
-	else if (op[OP_COPY] > 1 + REC_COPY_FILL)
-		op[OP_TYPE] = -1 - T_COPY;
-	op[OP_COPY] = op[OP_COPY] != 0;
-	if (!t || op[OP_COPY] || !map_get(&t->names, (uint64_t)op[OP_NAME], &transfer))
+	if (op->copy == 1 + REC_COPY_P2P)
+		op->type = -1 - T_P2P;
+	else if (op->copy > 1 + REC_COPY_FILL)
+		op->type = -1 - T_COPY;
+	op->copy = op->copy != 0;
+	if (!t || op->copy || !map_get(&t->names, (uint64_t)op->name, &transfer))
 		return;
 	type = transfer == KINDS_FILL ? T_FILL : T_COPY;
-	if (t->row && query_row(t->row, op[OP_ID])) {
+	if (t->row && query_row(t->row, op->id)) {
 		type = sqlite3_column_int64(t->row, 0);
-		op[OP_BYTES] = sqlite3_column_int64(t->row, 1);
-		op[OP_SRC] = sqlite3_column_int64(t->row, 2);
-		op[OP_DST] = sqlite3_column_int64(t->row, 3);
+		op->bytes = sqlite3_column_int64(t->row, 1);
+		op->src = sqlite3_column_int64(t->row, 2);
+		op->dst = sqlite3_column_int64(t->row, 3);
 	}
-	op[OP_COPY] = 1;
-	op[OP_TYPE] = t->types[type];
+	op->copy = 1;
+	op->type = t->types[type];
 }
 
 /* ---- the view ---- */

@@ -7,15 +7,17 @@
 #include "query/kinds.h"
 #include "query/query.h"
 
+struct rows_op;
+
 /* Finds such kernels for transfer_apply(): their kinds and bytes, in temp.query_transfer (op_id,
  * type, bytes), which SQLite puts into a file; the name of a type is in temp.query_type at -1 -
  * type. rows_prepare() calls it. 0 or -errno with q->res->error. */
 int transfer_prepare(struct query *q);
 void transfer_end(struct query *q);
-/* Makes a row of enum rows_op that is such a kernel a copy or fill with its type, bytes and GPU;
- * OP_NAME and OP_SHAPE stay those of the kernel. Other rows stay as they are. */
-void transfer_apply(struct query *q, int64_t *op);
-/* SQL: the name of a row's OP_TYPE, ?1. */
+/* Makes an operation that is such a kernel a copy or fill with its type, bytes and GPU; `name` and
+ * `shape` stay those of the kernel. Others stay as they are. */
+void transfer_apply(struct query *q, struct rows_op *op);
+/* SQL: the name of an operation's type, ?1. */
 #define TRANSFER_TYPE_NAME                                                                         \
 	"SELECT string FROM rocpd_string WHERE id = ?1 UNION ALL SELECT string FROM "              \
 	"temp.query_type WHERE id = ?1"

@@ -80,15 +80,15 @@ struct types {
 	char text[512];
 };
 
-static int add_type(void *arg, const int64_t *op)
+static int add_type(void *arg, const struct rows_op *op)
 {
 	struct types *t = arg;
 	size_t used = strlen(t->text);
 	sqlite3_stmt *name;
 
 	CHECK_OK(query_prepare(t->q, &name, ROWS_TYPE_NAME));
-	CHECK(query_row(name, op[OP_TYPE]));
-	snprintf(t->text + used, sizeof(t->text) - used, "%d %s\n", (int)op[OP_ID],
+	CHECK(query_row(name, op->type));
+	snprintf(t->text + used, sizeof(t->text) - used, "%d %s\n", (int)op->id,
 		 query_text(name, 0));
 	sqlite3_finalize(name);
 	return 0;

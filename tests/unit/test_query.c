@@ -78,12 +78,12 @@ static const char causes[] =
 	"DELETE FROM temp.query_cause; DELETE FROM temp.query_stream; INSERT INTO temp.query_cause SELECT id, 3 * id, "
 	"'s' FROM rocpd_op WHERE id % 2; INSERT INTO temp.query_stream SELECT DISTINCT id >> 32, 's', 1 FROM rocpd_op";
 
-static int check_cause(void *arg, const int64_t *op)
+static int check_cause(void *arg, const struct rows_op *op)
 {
 	int64_t *nr = arg;
 
-	CHECK_EQ_INT(op[OP_CALL], op[OP_ID] % 2 ? 3 * op[OP_ID] : 0);
-	CHECK_EQ_INT(op[OP_STREAM], op[OP_ID] % 2);
+	CHECK_EQ_INT(op->call, op->id % 2 ? 3 * op->id : 0);
+	CHECK_EQ_INT(op->stream, op->id % 2);
 	++*nr;
 	return 0;
 }
@@ -120,17 +120,17 @@ struct causes {
 	const struct query *q;
 };
 
-static int add_cause(void *arg, const int64_t *op)
+static int add_cause(void *arg, const struct rows_op *op)
 {
 	struct causes *c = arg;
 
 	c->nr++;
-	c->nr_calls += op[OP_CALL] != 0;
-	c->nr_streams += op[OP_STREAM] != 0;
-	c->sum = c->sum * 31 + (uint64_t)op[OP_ID] + 7 * (uint64_t)op[OP_CALL] +
-		 11 * (uint64_t)op[OP_STREAM];
-	if (c->q->causes_ordered && op[OP_CALL])
-		CHECK(op[OP_CALL_END] >= op[OP_CALL_START] && op[OP_CALL_PID] == 500);
+	c->nr_calls += op->call != 0;
+	c->nr_streams += op->stream != 0;
+	c->sum =
+		c->sum * 31 + (uint64_t)op->id + 7 * (uint64_t)op->call + 11 * (uint64_t)op->stream;
+	if (c->q->causes_ordered && op->call)
+		CHECK(op->call_end >= op->call_start && op->call_pid == 500);
 	return 0;
 }
 
@@ -192,13 +192,18 @@ struct order {
 	int64_t last;
 };
 
-static int add_row(void *arg, const int64_t *row)
+struct order_row {
+	int64_t begin, id, end;
+};
+
+static int add_row(void *arg, const void *of)
 {
+	const struct order_row *row = of;
 	struct order *o = arg;
 
-	CHECK(row[0] >= o->last);
-	o->last = row[0];
-	o->sum = o->sum * 31 + (uint64_t)row[0] + 7 * (uint64_t)row[1];
+	CHECK(row->begin >= o->last);
+	o->last = row->begin;
+	o->sum = o->sum * 31 + (uint64_t)row->begin + 7 * (uint64_t)row->id;
 	return ++o->nr == o->until ? -ECANCELED : 0;
 }
 
@@ -214,6 +219,7 @@ static struct order read_order(const char *db, enum timeline_how how, uint64_t u
 	static const struct timeline_rows rows = {
 		.columns = "start, id, \"end\"",
 		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
+		.size = sizeof(struct order_row),
 	};
 	const struct job_options with = { .twice = true };
 	struct order o = { .last = INT64_MIN, .until = until };
@@ -228,6 +234,31 @@ static struct order read_order(const char *db, enum timeline_how how, uint64_t u
 	CHECK((read > 10) == two);
 	query_close(q);
 	return o;
+}
+
+TEST(columns_that_are_not_those_of_the_row_are_an_error)
+{
+	static const char *const columns[] = { "start, id", "start, id, \"end\", gpuId" };
+	const char *spool = test_tmpfile("a.rtl");
+	struct order o = { .last = INT64_MIN };
+	struct query *q;
+
+	spool_make_sample(spool, &(struct spool_make_sample){
+					 .host = "nodeA", .pid = 500, .closed = true });
+	CHECK_OK(query_open(&q, &spool, 1, rpd_merge, &(struct job_options){ 0 }, &res));
+	for (size_t i = 0; i < 2; i++) {
+		const struct timeline_rows rows = {
+			.columns = columns[i],
+			.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
+			.size = sizeof(struct order_row),
+		};
+
+		CHECK_EQ_INT(timeline_read(q, &rows, TIMELINE_HERE, add_row, forget_rows, &o),
+			     -EINVAL);
+		CHECK(strstr(res.error, "for rows of 24"));
+	}
+	CHECK_EQ_UINT(o.nr, 0);
+	query_close(q);
 }
 
 TEST(rows_read_by_two_threads_are_in_the_order_of_one)

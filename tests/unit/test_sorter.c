@@ -7,31 +7,37 @@
 
 #include "support/test.h"
 
-enum { COLUMNS = 3 };
+/* number: in the order in which rows were added */
+struct row {
+	int64_t key, number, sum;
+};
 
 struct seen {
 	size_t nr, stop_at;
-	int64_t last[COLUMNS];
+	struct row last;
 	int64_t sum;
 };
 
-static int compare(const int64_t *a, const int64_t *b)
+static int compare(const void *x, const void *y)
 {
-	return a[0] < b[0] ? -1 : a[0] > b[0];
+	const struct row *a = x, *b = y;
+
+	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-/* Rows of one key come as they were added: column 1 is their number. */
-static int see(void *arg, const int64_t *row)
+/* Rows of one key come as they were added. */
+static int see(void *arg, const void *of)
 {
+	const struct row *row = of;
 	struct seen *s = arg;
 
 	if (s->nr) {
-		CHECK(row[0] >= s->last[0]);
-		CHECK(row[0] > s->last[0] || row[1] > s->last[1]);
+		CHECK(row->key >= s->last.key);
+		CHECK(row->key > s->last.key || row->number > s->last.number);
 	}
-	CHECK_EQ_INT(row[2], row[0] * 3 + row[1]);
-	memcpy(s->last, row, sizeof(s->last));
-	s->sum += row[1];
+	CHECK_EQ_INT(row->sum, row->key * 3 + row->number);
+	s->last = *row;
+	s->sum += row->number;
 	s->nr++;
 	return s->nr == s->stop_at ? -EPIPE : 0;
 }
@@ -47,7 +53,7 @@ static uint64_t next_random(void)
 /* how 0: in order, 1: any order, 2: runs in order, 3: backwards, 4: few keys */
 static struct sorter *make(size_t nr, size_t kept, int how)
 {
-	struct sorter *s = sorter_new(COLUMNS, compare, kept);
+	struct sorter *s = sorter_new(sizeof(struct row), compare, kept);
 
 	CHECK_NOT_NULL(s);
 	for (size_t i = 0; i < nr; i++) {
@@ -56,9 +62,9 @@ static struct sorter *make(size_t nr, size_t kept, int how)
 			      how == 2 ? (int64_t)(i % 1000 * 7 + i / 1000) :
 			      how == 3 ? -(int64_t)i :
 					 (int64_t)(next_random() % 5);
-		int64_t row[COLUMNS] = { key, (int64_t)i, key * 3 + (int64_t)i };
+		const struct row row = { key, (int64_t)i, key * 3 + (int64_t)i };
 
-		CHECK_OK(sorter_add(s, row));
+		CHECK_OK(sorter_add(s, &row));
 	}
 	return s;
 }
@@ -94,9 +100,9 @@ TEST(reader_that_fails_ends_the_reading)
 TEST(directory_that_does_not_exist_is_an_error)
 {
 	struct sorter *s = make(100, 100, 0);
-	const int64_t row[COLUMNS] = { 1, 100, 103 };
+	const struct row row = { 1, 100, 103 };
 
 	setenv("TMPDIR", "/no/such/directory", 1);
-	CHECK_EQ_INT(sorter_add(s, row), -ENOENT);
+	CHECK_EQ_INT(sorter_add(s, &row), -ENOENT);
 	sorter_free(s);
 }

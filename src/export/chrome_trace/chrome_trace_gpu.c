@@ -70,10 +70,10 @@ static int64_t find_lane(struct chrome_trace *t, const struct walk_operation *op
 /* An arrow to the operation from the call that caused it, else from its marker. It begins at the
  * call's begin, where no inner call is open yet, so that viewers bind it to the call itself.
  * Viewers do not bind arrows to slices without length. */
-static void put_arrow(struct chrome_trace *t, const int64_t *op, int64_t pid, int64_t tid)
+static void put_arrow(struct chrome_trace *t, const struct rows_op *op, int64_t pid, int64_t tid)
 {
 	struct trace_events *e = &t->events;
-	int64_t begin = op[OP_START];
+	int64_t begin = op->start;
 	struct walk_cause cause;
 	struct json *j = e->json;
 
@@ -82,14 +82,14 @@ static void put_arrow(struct chrome_trace *t, const int64_t *op, int64_t pid, in
 	/* clocks of host and GPU may differ a little: an arrow must not end before its begin */
 	if (begin < cause.begin)
 		begin = cause.begin;
-	if (begin >= op[OP_END] || cause.begin >= cause.end)
+	if (begin >= op->end || cause.begin >= cause.end)
 		return;
 	for (int to = 0; to < 2; to++) {
 		trace_event_begin(e, to ? "f" : "s", to ? pid : cause.pid, to ? tid : cause.tid,
 				  to ? begin : cause.begin);
 		if (to)
 			JSON_LITERAL(j, "bp", "e");
-		TRACE_EVENT_NUMBER(j, "id", op[OP_ID]);
+		TRACE_EVENT_NUMBER(j, "id", op->id);
 		if (cause.is_call) {
 			JSON_LITERAL(j, "cat", "api_op");
 			JSON_LITERAL(j, "name", "api_op");
@@ -114,7 +114,7 @@ static void put_category(struct json *j, const struct walk_operation *op)
 		JSON_LITERAL(j, "cat", "barrier");
 		break;
 	case ROWS_BY_QUEUE:
-		if (op->row[OP_COPY])
+		if (op->row->copy)
 			JSON_LITERAL(j, "cat", "copy");
 		else
 			JSON_LITERAL(j, "cat", "kernel");
@@ -125,7 +125,7 @@ int chrome_trace_gpu_put(void *trace, const struct walk_operation *op)
 {
 	struct chrome_trace *t = trace;
 	struct json *j = t->events.json;
-	int64_t pid = pid_of(op->row[OP_GPU], op->kind), tid = find_lane(t, op, pid);
+	int64_t pid = pid_of(op->row->gpu, op->kind), tid = find_lane(t, op, pid);
 	int ret;
 
 	if (tid < 0)
@@ -141,7 +141,7 @@ int chrome_trace_gpu_put(void *trace, const struct walk_operation *op)
 	if (op->kind == ROWS_BY_QUEUE && op->timed) {
 		put_arrow(t, op->row, pid, tid);
 		if (ret == 0)
-			ret = chrome_trace_locate(t, op->row[OP_ID], pid, tid);
+			ret = chrome_trace_locate(t, op->row->id, pid, tid);
 	}
 	return ret;
 }

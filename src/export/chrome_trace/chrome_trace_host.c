@@ -75,14 +75,15 @@ struct putting {
 	const struct walk_call *call;
 };
 
-static int put_event(void *arg, const int64_t *row, const char *phase, int64_t ns, int64_t dur)
+static int put_event(void *arg, const struct rows_call *row, const char *phase, int64_t ns,
+		     int64_t dur)
 {
 	const struct putting *p = arg;
 	struct trace_events *e = &p->t->events;
 	struct json *j = e->json;
 
 	trace_event_call(e, row, phase, ns, dur);
-	if (row[CALL_MARKER]) {
+	if (row->marker) {
 		JSON_LITERAL(j, "cat", "marker");
 		TRACE_EVENT_TEXT(j, "name", p->call->message);
 	} else {
@@ -100,12 +101,12 @@ static int put_event(void *arg, const int64_t *row, const char *phase, int64_t n
 int chrome_trace_host_put(void *trace, const struct walk_call *call)
 {
 	struct chrome_trace *t = trace;
-	const int64_t *row = call->row;
+	const struct rows_call *row = call->row;
 	struct putting p = { t, call };
-	bool apart = row[CALL_MARKER] && row[CALL_KIND] == REC_MARKER_START;
+	bool apart = row->marker && row->kind == REC_MARKER_START;
 
-	if (!t->thread.open || t->thread.pid != row[CALL_PID] || t->thread.tid != row[CALL_TID])
-		introduce_thread(t, row[CALL_PID], row[CALL_TID]);
+	if (!t->thread.open || t->thread.pid != row->pid || t->thread.tid != row->tid)
+		introduce_thread(t, row->pid, row->tid);
 	return trace_event_put_call(&t->events, &t->thread, row, apart, put_event, &p);
 }
 

@@ -25,9 +25,9 @@ struct events {
 
 /* The number of an operation's stream, from 1. If it is unknown, the queue's number, behind
  * those of the process' streams. */
-static int64_t stream_of(const struct query *q, const int64_t *op)
+static int64_t stream_of(const struct query *q, const struct rows_op *op)
 {
-	return op[OP_STREAM] ? op[OP_STREAM] : q->streams + op[OP_QUEUE] + 1;
+	return op->stream ? op->stream : q->streams + op->queue + 1;
 }
 
 static int64_t first_id(const struct events *e, int64_t id)
@@ -87,17 +87,18 @@ struct putting {
 	const struct walk_call *call;
 };
 
-static int put_row(void *arg, const int64_t *row, const char *phase, int64_t ns, int64_t dur)
+static int put_row(void *arg, const struct rows_call *row, const char *phase, int64_t ns,
+		   int64_t dur)
 {
 	const struct putting *p = arg;
 	struct events *e = p->e;
-	int64_t own = row[CALL_MARKER] ? row[CALL_ID] : 0;
+	int64_t own = row->marker ? row->id : 0;
 	int64_t marker = *phase == 'X' ? trace_event_range(&e->thread) : own;
 	int64_t first = p->call->first;
 	struct json *j = e->t->json;
 
 	trace_event_call(e->t, row, phase, ns, dur);
-	if (row[CALL_MARKER]) {
+	if (row->marker) {
 		JSON_LITERAL(j, "cat", "user_annotation");
 		TRACE_EVENT_TEXT(j, "name", p->call->message);
 	} else {
@@ -107,11 +108,10 @@ static int put_row(void *arg, const int64_t *row, const char *phase, int64_t ns,
 	json_object(j);
 	if (marker)
 		TRACE_EVENT_NUMBER(j, "External id", marker - first);
-	if (!row[CALL_MARKER])
+	if (!row->marker)
 		TRACE_EVENT_NUMBER(j, "correlation",
-				   row[CALL_CORRELATION] ? row[CALL_CORRELATION] - first :
-							   row[CALL_ID] - first);
-	trace_event_all_notes(j, &p->call->notes, SKIP_CALL | (row[CALL_STATUS] ? 0 : BIT(STATUS)));
+				   row->correlation ? row->correlation - first : row->id - first);
+	trace_event_all_notes(j, &p->call->notes, SKIP_CALL | (row->status ? 0 : BIT(STATUS)));
 	json_object_end(j);
 	return trace_event_end(e->t);
 }
@@ -119,25 +119,25 @@ static int put_row(void *arg, const int64_t *row, const char *phase, int64_t ns,
 static int take_call(void *arg, const struct walk_call *call)
 {
 	struct events *e = arg;
-	const int64_t *row = call->row;
+	const struct rows_call *row = call->row;
 	struct putting p = { e, call };
 
-	if (!e->thread.open || e->thread.pid != row[CALL_PID] || e->thread.tid != row[CALL_TID])
-		introduce_thread(e, row[CALL_PID], row[CALL_TID]);
+	if (!e->thread.open || e->thread.pid != row->pid || e->thread.tid != row->tid)
+		introduce_thread(e, row->pid, row->tid);
 	return trace_event_put_call(e->t, &e->thread, row, false, put_row, &p);
 }
 
 /* ---- operations ---- */
 
 /* The GPU's number on its host; files of several hosts add the node number. */
-static int64_t gpu_of(const int64_t *op)
+static int64_t gpu_of(const struct rows_op *op)
 {
-	return op[OP_GPU] < 0 ? 0 : op[OP_GPU] % 1000;
+	return op->gpu < 0 ? 0 : op->gpu % 1000;
 }
 
-static bool is_timed(const int64_t *op)
+static bool is_timed(const struct rows_op *op)
 {
-	return rows_timed(op[OP_START], op[OP_END], op[OP_FLAGS]) && op[OP_START] > 0;
+	return rows_timed(op->start, op->end, op->flags) && op->start > 0;
 }
 
 static int introduce_track(struct events *e, int64_t gpu, int64_t stream)
@@ -257,26 +257,25 @@ static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, str
 static void put_op_args(struct events *e, const struct walk_operation *op, int64_t gpu,
 			int64_t stream, int64_t correlation)
 {
-	const int64_t *row = op->row;
-	int64_t ns = row[OP_END] - row[OP_START];
+	const struct rows_op *row = op->row;
+	int64_t ns = row->end - row->start;
 	struct json *j = e->t->json;
 
 	JSON_KEY(j, "args");
 	json_object(j);
-	if (row[OP_MARKER])
-		TRACE_EVENT_NUMBER(j, "External id", row[OP_MARKER] - op->first);
+	if (row->marker)
+		TRACE_EVENT_NUMBER(j, "External id", row->marker - op->first);
 	TRACE_EVENT_NUMBER(j, "device", gpu);
 	TRACE_EVENT_NUMBER(j, "context", 0);
 	TRACE_EVENT_NUMBER(j, "stream", stream);
-	TRACE_EVENT_NUMBER(j, "hsa_queue", row[OP_QUEUE]);
+	TRACE_EVENT_NUMBER(j, "hsa_queue", row->queue);
 	TRACE_EVENT_NUMBER(j, "correlation", correlation);
-	if (!row[OP_COPY]) {
+	if (!row->copy) {
 		JSON_LITERAL(j, "kind", "Dispatch Kernel");
 	} else if (e->t->q->ours) {
-		TRACE_EVENT_NUMBER(j, "bytes", row[OP_BYTES]);
+		TRACE_EVENT_NUMBER(j, "bytes", row->bytes);
 		JSON_KEY(j, "memory bandwidth (GB/s)");
-		json_double(j,
-			    op->timed && ns > 0 ? (double)(row[OP_BYTES] * 1000 / ns) / 1000 : 0);
+		json_double(j, op->timed && ns > 0 ? (double)(row->bytes * 1000 / ns) / 1000 : 0);
 	}
 	trace_event_all_notes(j, &op->notes, SKIP_OP);
 	json_object_end(j);
@@ -295,16 +294,16 @@ static void put_arrow(struct events *e, const struct walk_operation *op,
 		      const struct walk_cause *call, int64_t gpu, int64_t stream,
 		      int64_t correlation)
 {
-	const int64_t *row = op->row;
-	int64_t id = correlation, begin = row[OP_START];
+	const struct rows_op *row = op->row;
+	int64_t id = correlation, begin = row->start;
 	struct json *j = e->t->json;
 
 	if (begin < call->begin)
 		begin = call->begin;
-	if (begin >= row[OP_END] || call->begin >= call->end)
+	if (begin >= row->end || call->begin >= call->end)
 		return; /* no slice that the arrow could end in */
-	if (!is_first(e, row[OP_CALL]))
-		id = FURTHER + row[OP_ID] - op->first;
+	if (!is_first(e, row->call))
+		id = FURTHER + row->id - op->first;
 	for (int to = 0; to < 2; to++) {
 		trace_event_begin(e->t, to ? "f" : "s", to ? gpu : call->pid,
 				  to ? stream : call->tid, to ? begin : call->begin);
@@ -321,20 +320,20 @@ static void put_arrow(struct events *e, const struct walk_operation *op,
  * known. */
 static int64_t correlation_of(const struct walk_operation *op, const struct walk_cause *call)
 {
-	const int64_t *row = op->row;
+	const struct rows_op *row = op->row;
 
-	if (!row[OP_CALL])
-		return row[OP_CORRELATION] ? row[OP_CORRELATION] - op->first : 0;
-	return (call && call->correlation ? call->correlation : row[OP_CALL]) - op->first;
+	if (!row->call)
+		return row->correlation ? row->correlation - op->first : 0;
+	return (call && call->correlation ? call->correlation : row->call) - op->first;
 }
 
 static int take_op(void *arg, const struct walk_operation *op)
 {
 	struct events *e = arg;
-	const int64_t *row = op->row;
+	const struct rows_op *row = op->row;
 	int64_t gpu = gpu_of(row), stream = stream_of(e->t->q, row), correlation;
 	struct walk_cause cause;
-	bool has_call = row[OP_CALL] && walk_cause(e->walk, row, &cause) && cause.is_call;
+	bool has_call = row->call && walk_cause(e->walk, row, &cause) && cause.is_call;
 	int ret = introduce_track(e, gpu, stream), error;
 
 	correlation = correlation_of(op, has_call ? &cause : NULL);
@@ -367,26 +366,26 @@ static int flush_range(struct events *e)
 			  sqlite3_errmsg(e->t->q->db));
 }
 
-static int take_range(void *arg, const int64_t *op)
+static int take_range(void *arg, const struct rows_op *op)
 {
 	struct events *e = arg;
 	int64_t gpu = gpu_of(op), stream = stream_of(e->t->q, op);
 	int ret = 0;
 
-	if (!op[OP_MARKER] || !is_timed(op))
+	if (!op->marker || !is_timed(op))
 		return 0;
-	if (e->range != op[OP_MARKER] || e->range_gpu != gpu || e->range_stream != stream) {
+	if (e->range != op->marker || e->range_gpu != gpu || e->range_stream != stream) {
 		ret = flush_range(e);
-		e->range = op[OP_MARKER];
+		e->range = op->marker;
 		e->range_gpu = gpu;
 		e->range_stream = stream;
-		e->range_first = op[OP_START];
-		e->range_last = op[OP_END];
+		e->range_first = op->start;
+		e->range_last = op->end;
 	}
-	if (op[OP_START] < e->range_first)
-		e->range_first = op[OP_START];
-	if (op[OP_END] > e->range_last)
-		e->range_last = op[OP_END];
+	if (op->start < e->range_first)
+		e->range_first = op->start;
+	if (op->end > e->range_last)
+		e->range_last = op->end;
 	return ret;
 }
 

@@ -195,10 +195,10 @@ static int put_call(struct writer *w, size_t location, const struct walk_call *c
 		    uint32_t region, const char *category)
 {
 	struct otf2_mpi_call mpi = { 0 };
-	int64_t end = call->row[CALL_END];
+	int64_t end = call->row->end;
 	int ret = otf2_archive_enter(w->archive, location, begin, region, category, &call->notes);
 
-	if (ret == 0 && w->mpi && !call->row[CALL_MARKER])
+	if (ret == 0 && w->mpi && !call->row->marker)
 		ret = otf2_mpi_enter(w->mpi, location, call->row, &mpi);
 	if (ret == 0 && w->mpi)
 		ret = otf2_mpi_leave(w->mpi, location, end, &mpi);
@@ -208,7 +208,7 @@ static int put_call(struct writer *w, size_t location, const struct walk_call *c
 static int put_apart(struct writer *w, const struct walk_call *call, int64_t begin, uint32_t region,
 		     const char *category)
 {
-	int64_t end = call->row[CALL_END];
+	int64_t end = call->row->end;
 	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
 	char name[NAME_SIZE];
 	size_t location;
@@ -237,7 +237,7 @@ static int enter_slice(struct writer *w, const struct walk_call *call, int64_t b
 		otf2_archive_enter(w->archive, w->location, begin, region, category, &call->notes);
 
 	*mpi = (struct otf2_mpi_call){ 0 };
-	if (ret == 0 && w->mpi && !call->row[CALL_MARKER])
+	if (ret == 0 && w->mpi && !call->row->marker)
 		ret = otf2_mpi_enter(w->mpi, w->location, call->row, mpi);
 	return ret;
 }
@@ -254,17 +254,17 @@ static uint32_t region_of(const struct kept_part *name)
 static int take_call(void *arg, const struct walk_call *call)
 {
 	struct writer *w = arg;
-	const int64_t *row = call->row;
-	const char *category = row[CALL_MARKER] ? "marker_api" : call->domain;
+	const struct rows_call *row = call->row;
+	const char *category = row->marker ? "marker_api" : call->domain;
 	enum track_shape shape;
 	uint32_t region;
 	int64_t begin;
-	int ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
+	int ret = choose_thread(w, row->pid, row->tid);
 
 	shape = tracks_shape_of(w->q, row, &begin);
 	if (ret == 0)
 		ret = tracks_until(&w->nest, begin, end_slice, w);
-	if (row[CALL_MARKER] && ret == 0)
+	if (row->marker && ret == 0)
 		ret = otf2_archive_region(w->archive, call->message, OTF2_REGION_ROLE_CODE,
 					  OTF2_PARADIGM_USER, &region);
 	else
@@ -274,7 +274,7 @@ static int take_call(void *arg, const struct walk_call *call)
 	w->last_ns = begin > w->last_ns ? begin : w->last_ns;
 	if (shape == TRACK_INSTANT)
 		return put_region(w, w->location, begin, begin, region, category, &call->notes);
-	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], (int64_t)region))
+	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row->end, (int64_t)region))
 		return enter_slice(w, call, begin, region, category);
 	return put_apart(w, call, begin, region, category);
 }
@@ -296,29 +296,29 @@ static int begin_track(struct writer *w, size_t nr)
 
 static int put_op(struct writer *w, size_t location, const struct walk_operation *op)
 {
-	const int64_t *row = op->row;
+	const struct rows_op *row = op->row;
 	uint32_t region = region_of(&op->name);
 	struct walk_cause cause;
 	struct otf2_rma_op rma;
 	int ret;
 
-	if (!row[OP_COPY] || !w->rma)
-		return put_region(w, location, row[OP_START], row[OP_END], region,
-				  row[OP_COPY] ? "memory_copy" : "kernel_dispatch", &op->notes);
-	ret = otf2_archive_enter(w->archive, location, row[OP_START], region, "memory_copy",
+	if (!row->copy || !w->rma)
+		return put_region(w, location, row->start, row->end, region,
+				  row->copy ? "memory_copy" : "kernel_dispatch", &op->notes);
+	ret = otf2_archive_enter(w->archive, location, row->start, region, "memory_copy",
 				 &op->notes);
 	if (ret == 0)
 		ret = otf2_rma_enter(w->rma, location, row,
 				     walk_cause(w->walk, row, &cause) ? &cause : NULL, &rma);
 	if (ret == 0)
 		ret = otf2_rma_leave(w->rma, location, row, &rma);
-	return ret ? ret : otf2_archive_leave(w->archive, location, row[OP_END], region);
+	return ret ? ret : otf2_archive_leave(w->archive, location, row->end, region);
 }
 
 static int take_op(void *arg, const struct walk_operation *op)
 {
 	struct writer *w = arg;
-	const int64_t *row = op->row;
+	const struct rows_op *row = op->row;
 	struct lanes *lanes = &w->track.lanes;
 	size_t location, nr_before = lanes->nr;
 	char track[TRACK_NAME], name[NAME_SIZE];
@@ -331,7 +331,7 @@ static int take_op(void *arg, const struct walk_operation *op)
 	}
 	if (tracks_begins(&w->track, row, op->kind))
 		ret = begin_track(w, nr_before);
-	lane = tracks_find_lane(lanes, row[OP_START], row[OP_END]);
+	lane = tracks_find_lane(lanes, row->start, row->end);
 	if (ret || !lane)
 		return ret ? ret : query_fail_memory(w->q);
 	if (!lane->id) {

@@ -545,7 +545,7 @@ static void read_received(const struct function *f, const char *args, struct otf
 
 /* Collectives of all ranks say how far the clocks of hosts are apart. */
 static int note_joint(struct otf2_mpi *m, const struct function *f,
-		      const struct otf2_mpi_call *call, const int64_t *row)
+		      const struct otf2_mpi_call *call, const struct rows_call *row)
 {
 	bool is_joint = f->volume == ALL_TO_ALL || f->op == OTF2_COLLECTIVE_OP_BARRIER ||
 			f->op == OTF2_COLLECTIVE_OP_ALLTOALLV ||
@@ -555,10 +555,10 @@ static int note_joint(struct otf2_mpi *m, const struct function *f,
 	    m->comms->all[call->comm].number != OTF2_COMM_WORLD)
 		return 0;
 	return otf2_clocks_add(m->comms->clocks, m->comms->clock, m->nr_joint++, (int)f->op + 1,
-			       row[CALL_START], row[CALL_END]);
+			       row->start, row->end);
 }
 
-int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const int64_t *row,
+int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const struct rows_call *row,
 		   struct otf2_mpi_call *call)
 {
 	const struct function *f;
@@ -568,12 +568,12 @@ int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const int64_t *row,
 	int ret;
 
 	*call = (struct otf2_mpi_call){ 0 };
-	if (m->rank < 0 || row[CALL_STATUS] || row[CALL_UNCLOSED])
+	if (m->rank < 0 || row->status || row->unclosed)
 		return 0;
-	ret = function_of(m, row[CALL_NAME], &index);
+	ret = function_of(m, row->name, &index);
 	if (ret || index == OF_NO_KIND)
 		return ret;
-	args = query_texts_get(&m->texts, row[CALL_ARGS]);
+	args = query_texts_get(&m->texts, row->args);
 	if (index >= NR_FUNCTIONS)
 		return note_new(m, args, "", index == MAKES_INTER);
 	f = &functions[index];
@@ -583,8 +583,7 @@ int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const int64_t *row,
 		ret = read_call(m, f, args, call, &is_recorded);
 	if (ret || !is_recorded)
 		return ret;
-	ret = begin_call(m, m->comms->archive->locations[location].writer, row[CALL_START], f,
-			 call);
+	ret = begin_call(m, m->comms->archive->locations[location].writer, row->start, f, call);
 	if (ret == 0)
 		ret = note_joint(m, f, call, row);
 	read_received(f, args, call);

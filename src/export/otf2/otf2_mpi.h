@@ -71,7 +71,7 @@ void otf2_mpi_thread(struct otf2_mpi *m, int64_t rank);
 /* The thread has no more calls: requests that are open end here. */
 int otf2_mpi_thread_ends(struct otf2_mpi *m, size_t location, int64_t ns);
 /* Records at the begin of a call (enum rows_call), which was entered. */
-int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const int64_t *row,
+int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const struct rows_call *row,
 		   struct otf2_mpi_call *call);
 /* At its end, before it is left. */
 int otf2_mpi_leave(struct otf2_mpi *m, size_t location, int64_t ns,

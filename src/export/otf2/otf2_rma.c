@@ -26,7 +26,7 @@ struct otf2_rma {
 	struct query *q;
 	const struct otf2_trace *trace;
 	sqlite3_stmt *type;
-	struct map types;   /* OP_TYPE -> enum direction */
+	struct map types;   /* type of an operation -> enum direction */
 	struct map agents;  /* id -> GPU + 1; 0: a host */
 	struct map threads; /* hash of process and thread -> number of its location */
 	struct map members; /* number of a location -> slot in the window */
@@ -260,14 +260,14 @@ static int direction_of(struct otf2_rma *r, int64_t type, uint64_t *direction)
 
 /* What the agents of a copy say, where they are known. `gpu`: of the copy's lane; afterwards that
  * at the other end, WITHIN. *is_put: the data is at the other end afterwards. */
-static uint64_t look_at_agents(const struct otf2_rma *r, const int64_t *row, uint64_t direction,
-			       uint64_t *gpu, bool *is_put)
+static uint64_t look_at_agents(const struct otf2_rma *r, const struct rows_op *row,
+			       uint64_t direction, uint64_t *gpu, bool *is_put)
 {
 	uint64_t src, dst, own = *gpu + 1;
 
 	*is_put = direction == TO_HOST;
-	if (!row[OP_SRC] || !row[OP_DST] || !map_get(&r->agents, (uint64_t)row[OP_SRC], &src) ||
-	    !map_get(&r->agents, (uint64_t)row[OP_DST], &dst))
+	if (!row->src || !row->dst || !map_get(&r->agents, (uint64_t)row->src, &src) ||
+	    !map_get(&r->agents, (uint64_t)row->dst, &dst))
 		return direction;
 	*is_put = src && dst != own;
 	if (!src || !dst)
@@ -276,12 +276,12 @@ static uint64_t look_at_agents(const struct otf2_rma *r, const int64_t *row, uin
 	return WITHIN;
 }
 
-int otf2_rma_enter(struct otf2_rma *r, size_t location, const int64_t *row,
+int otf2_rma_enter(struct otf2_rma *r, size_t location, const struct rows_op *row,
 		   const struct walk_cause *cause, struct otf2_rma_op *op)
 {
 	struct otf2_archive *a = r->archive;
-	uint64_t direction, gpu = (uint64_t)row[OP_GPU];
-	int ret = direction_of(r, row[OP_TYPE], &direction);
+	uint64_t direction, gpu = (uint64_t)row->gpu;
+	int ret = direction_of(r, row->type, &direction);
 
 	*op = (struct otf2_rma_op){ 0 };
 	if (ret || direction == NO_COPY)
@@ -292,28 +292,24 @@ int otf2_rma_enter(struct otf2_rma *r, size_t location, const int64_t *row,
 	if (!r->window)
 		ret = add_window(r);
 	if (ret == 0)
-		ret = add_lane(r, (uint64_t)row[OP_GPU], location, &op->remote);
+		ret = add_lane(r, (uint64_t)row->gpu, location, &op->remote);
 	/* a copy within a GPU is one of its lane from itself */
 	if (ret == 0 && direction != WITHIN)
 		ret = slot_of_thread(r, cause, &op->remote);
-	else if (ret == 0 && gpu != (uint64_t)row[OP_GPU])
+	else if (ret == 0 && gpu != (uint64_t)row->gpu)
 		ret = slot_of_gpu(r, gpu, &op->remote);
 	if (ret)
 		return ret;
 	op->nr = ++r->nr;
 	errno = 0;
-	return otf2_archive_check(a,
-				  (op->is_put ?
-					   otf2_lib.EvtWriter_RmaPut :
-					   otf2_lib.EvtWriter_RmaGet)(a->locations[location].writer,
-								      NULL, (uint64_t)row[OP_START],
-								      (OTF2_RmaWinRef)r->window - 1,
-								      (uint32_t)op->remote,
-								      (uint64_t)row[OP_BYTES],
-								      op->nr));
+	return otf2_archive_check(a, (op->is_put ? otf2_lib.EvtWriter_RmaPut :
+						   otf2_lib.EvtWriter_RmaGet)(
+					     a->locations[location].writer, NULL,
+					     (uint64_t)row->start, (OTF2_RmaWinRef)r->window - 1,
+					     (uint32_t)op->remote, (uint64_t)row->bytes, op->nr));
 }
 
-int otf2_rma_leave(struct otf2_rma *r, size_t location, const int64_t *row,
+int otf2_rma_leave(struct otf2_rma *r, size_t location, const struct rows_op *row,
 		   const struct otf2_rma_op *op)
 {
 	struct otf2_archive *a = r->archive;
@@ -323,7 +319,7 @@ int otf2_rma_leave(struct otf2_rma *r, size_t location, const int64_t *row,
 	errno = 0;
 	return otf2_archive_check(
 		a, otf2_lib.EvtWriter_RmaOpCompleteBlocking(a->locations[location].writer, NULL,
-							    (uint64_t)row[OP_END],
+							    (uint64_t)row->end,
 							    (OTF2_RmaWinRef)r->window - 1, op->nr));
 }
 

@@ -22,10 +22,10 @@ void otf2_rma_end(struct otf2_rma *r);
 /* A thread has this location. */
 int otf2_rma_thread(struct otf2_rma *r, int64_t pid, int64_t tid, size_t location);
 /* Records at the begin of a copy (enum rows_op), whose region was entered; `cause` may be NULL. */
-int otf2_rma_enter(struct otf2_rma *r, size_t location, const int64_t *row,
+int otf2_rma_enter(struct otf2_rma *r, size_t location, const struct rows_op *row,
 		   const struct walk_cause *cause, struct otf2_rma_op *op);
 /* At its end, before the region is left. */
-int otf2_rma_leave(struct otf2_rma *r, size_t location, const int64_t *row,
+int otf2_rma_leave(struct otf2_rma *r, size_t location, const struct rows_op *row,
 		   const struct otf2_rma_op *op);
 /* When all operations of the trace are written. */
 int otf2_rma_finish(struct otf2_rma *r);

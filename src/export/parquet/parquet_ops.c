@@ -165,22 +165,23 @@ static void put_column(struct parquet_chunk *c, sqlite3_stmt *row, int i)
 
 /* Begin and end, unless they are only a position on the time axis; the ids behind them, and
  * flags. */
-static void put_times(const struct parquet_rows *r, struct parquet_chunk *c, const int64_t *op)
+static void put_times(const struct parquet_rows *r, struct parquet_chunk *c,
+		      const struct rows_op *op)
 {
-	int64_t flags = op[OP_FLAGS];
+	int64_t flags = op->flags;
 
-	put_known(&c[0], !(flags & QUERY_F_PLACED), op[OP_START]);
-	put_known(&c[1], !(flags & (QUERY_F_PLACED | REC_F_UNFINISHED)), op[OP_END]);
-	put_id(r, &c[2], op[OP_CORRELATION]);
-	put_id(r, &c[3], op[OP_CALL]);
-	put_id(r, &c[4], op[OP_MARKER]);
+	put_known(&c[0], !(flags & QUERY_F_PLACED), op->start);
+	put_known(&c[1], !(flags & (QUERY_F_PLACED | REC_F_UNFINISHED)), op->end);
+	put_id(r, &c[2], op->correlation);
+	put_id(r, &c[3], op->call);
+	put_id(r, &c[4], op->marker);
 	parquet_chunk_int(&c[5], flags);
 }
 
-static int64_t gpu_of(const struct parquet_rows *r, const int64_t *op)
+static int64_t gpu_of(const struct parquet_rows *r, const struct rows_op *op)
 {
 	/* a merged file has more hosts than one: RPD's stride */
-	return r->q->ours && op[OP_GPU] >= 0 ? op[OP_GPU] % 1000 : op[OP_GPU];
+	return r->q->ours && op->gpu >= 0 ? op->gpu % 1000 : op->gpu;
 }
 
 /* ---- threads and communicators ---- */
@@ -197,15 +198,16 @@ static void put_thread(struct parquet_rows *r, struct parquet_chunk *c, int64_t 
 }
 
 /* The communicator of the call of RCCL that launched a kernel of collectives. 0 or -errno. */
-static int put_communicator(struct parquet_rows *r, struct parquet_chunk *c, const int64_t *op)
+static int put_communicator(struct parquet_rows *r, struct parquet_chunk *c,
+			    const struct rows_op *op)
 {
-	sqlite3_stmt *row = r->rccl && op[OP_CALL] ? query_row(r->launch, op[OP_CALL]) : NULL;
+	sqlite3_stmt *row = r->rccl && op->call ? query_row(r->launch, op->call) : NULL;
 	struct collective_launch launch = { 0 };
 	char id[20];
 	int ret = 0;
 
 	if (row) {
-		const struct collective_call call = { .id = op[OP_CALL],
+		const struct collective_call call = { .id = op->call,
 						      .pid = sqlite3_column_int64(row, 0),
 						      .tid = sqlite3_column_int64(row, 1),
 						      .begin = sqlite3_column_int64(row, 2),
@@ -213,7 +215,7 @@ static int put_communicator(struct parquet_rows *r, struct parquet_chunk *c, con
 
 		/* a GPU of a process */
 		ret = collective_calls_find(r->rccl, &call,
-					    (size_t)((op[OP_ID] >> 32) * 1000 + gpu_of(r, op)),
+					    (size_t)((op->id >> 32) * 1000 + gpu_of(r, op)),
 					    &launch);
 	}
 	if (!launch.id) {
@@ -225,29 +227,29 @@ static int put_communicator(struct parquet_rows *r, struct parquet_chunk *c, con
 	return ret;
 }
 
-static int put_dispatch(struct parquet_rows *r, const int64_t *op, int64_t thread_id)
+static int put_dispatch(struct parquet_rows *r, const struct rows_op *op, int64_t thread_id)
 {
 	struct parquet_file *f = r->files[PARQUET_DISPATCHES];
 	struct parquet_chunk *c = parquet_file_columns(f);
-	const struct parquet_shape *shape = op[OP_SHAPE] ? shape_of(r, op[OP_SHAPE]) : NULL;
+	const struct parquet_shape *shape = op->shape ? shape_of(r, op->shape) : NULL;
 	const struct parquet_name *name;
 	int ret = 0;
 
-	if (op[OP_SHAPE] && !shape)
+	if (op->shape && !shape)
 		return -ENOMEM;
 	name = shape && r->names[shape->name].text ? &r->names[shape->name] :
-						     name_of(r, op[OP_NAME], false);
+						     name_of(r, op->name, false);
 	if (!name)
 		return -ENOMEM;
-	parquet_chunk_int(&c[D_ID], op[OP_ID] - r->first);
+	parquet_chunk_int(&c[D_ID], op->id - r->first);
 	put_known(&c[D_PID], r->pid >= 0, r->pid);
 	if (name->text)
 		parquet_chunk_text(&c[D_KERNEL], name->text, name->size, name->hash);
 	else
 		parquet_chunk_null(&c[D_KERNEL]);
-	put_known(&c[D_GPU], op[OP_GPU] >= 0, gpu_of(r, op));
-	parquet_chunk_int(&c[D_QUEUE], op[OP_QUEUE]);
-	put_known(&c[D_STREAM], op[OP_STREAM] > 0, op[OP_STREAM]);
+	put_known(&c[D_GPU], op->gpu >= 0, gpu_of(r, op));
+	parquet_chunk_int(&c[D_QUEUE], op->queue);
+	put_known(&c[D_STREAM], op->stream > 0, op->stream);
 	for (size_t i = 0; i < 6; i++)
 		put_known(&c[D_GRID_X + i], shape && shape->has_sizes, shape ? shape->sizes[i] : 0);
 	put_times(r, &c[D_BEGIN], op);
@@ -259,34 +261,34 @@ static int put_dispatch(struct parquet_rows *r, const int64_t *op, int64_t threa
 	return ret ? ret : parquet_file_row(f);
 }
 
-static int put_copy(struct parquet_rows *r, const int64_t *op)
+static int put_copy(struct parquet_rows *r, const struct rows_op *op)
 {
 	struct parquet_file *f = r->files[PARQUET_COPIES];
 	struct parquet_chunk *c = parquet_file_columns(f);
-	sqlite3_stmt *row = query_row(r->copy, op[OP_ID]);
-	sqlite3_stmt *type = row ? NULL : query_row(r->type, op[OP_TYPE]);
+	sqlite3_stmt *row = query_row(r->copy, op->id);
+	sqlite3_stmt *type = row ? NULL : query_row(r->type, op->type);
 
-	parquet_chunk_int(&c[C_ID], op[OP_ID] - r->first);
+	parquet_chunk_int(&c[C_ID], op->id - r->first);
 	put_known(&c[C_PID], r->pid >= 0, r->pid);
 	parquet_chunk_string(&c[C_KIND], row ? query_text(row, 0) : query_text(type, 0));
 	put_known(&c[C_BYTES], row && sqlite3_column_type(row, 1) != SQLITE_NULL,
 		  row ? sqlite3_column_int64(row, 1) : 0);
-	put_known(&c[C_GPU], op[OP_GPU] >= 0, gpu_of(r, op));
-	parquet_chunk_int(&c[C_QUEUE], op[OP_QUEUE]);
-	put_known(&c[C_STREAM], op[OP_STREAM] > 0, op[OP_STREAM]);
+	put_known(&c[C_GPU], op->gpu >= 0, gpu_of(r, op));
+	parquet_chunk_int(&c[C_QUEUE], op->queue);
+	put_known(&c[C_STREAM], op->stream > 0, op->stream);
 	for (int i = 0; i < 3; i++)
 		put_column(&c[C_SRC + i], row, i + 2);
 	put_times(r, &c[C_BEGIN], op);
 	return parquet_file_row(f);
 }
 
-static int put_any(struct parquet_rows *r, const int64_t *op, int64_t thread_id)
+static int put_any(struct parquet_rows *r, const struct rows_op *op, int64_t thread_id)
 {
 	r->q->res->nr_ops++;
-	return op[OP_COPY] ? put_copy(r, op) : put_dispatch(r, op, thread_id);
+	return op->copy ? put_copy(r, op) : put_dispatch(r, op, thread_id);
 }
 
-static int put_operation(void *rows, const int64_t *op)
+static int put_operation(void *rows, const struct rows_op *op)
 {
 	return put_any(rows, op, 0);
 }
@@ -320,61 +322,58 @@ static int step_cause(struct parquet_rows *r)
 }
 
 /* The call and the stream. Operations come in the order of their ids, as causes do. */
-static int find_cause(struct parquet_rows *r, int64_t *op)
+static int find_cause(struct parquet_rows *r, struct rows_op *op)
 {
 	int ret = 0;
 
 	if (r->causes)
-		return cause_read(r->causes, r->q->db, op[OP_ID], op) == SQLITE_OK ?
-			       0 :
-			       query_fail_sql(r->q);
-	while (ret == 0 && r->cause_op < op[OP_ID])
+		return cause_read(r->causes, r->q->db, op) == SQLITE_OK ? 0 : query_fail_sql(r->q);
+	while (ret == 0 && r->cause_op < op->id)
 		ret = step_cause(r);
-	if (ret == 0 && r->cause_op == op[OP_ID]) {
-		op[OP_CALL] = sqlite3_column_int64(r->cause, 1);
-		op[OP_STREAM] = sqlite3_column_int64(r->cause, 2);
+	if (ret == 0 && r->cause_op == op->id) {
+		op->call = sqlite3_column_int64(r->cause, 1);
+		op->stream = sqlite3_column_int64(r->cause, 2);
 	}
 	return ret;
 }
 
 /* One that is no dispatch of rtl's: a copy, or an operation of a file of RPD that was merged. */
-static void find_other(struct parquet_rows *r, int64_t *op)
+static void find_other(struct parquet_rows *r, struct rows_op *op)
 {
-	sqlite3_stmt *row = query_row(r->copy, op[OP_ID]);
+	sqlite3_stmt *row = query_row(r->copy, op->id);
 
-	op[OP_COPY] = row != NULL;
-	op[OP_FLAGS] = row ? sqlite3_column_int64(row, 5) : 0;
-	row = query_row(r->description, op[OP_ID]);
-	op[OP_NAME] = row ? sqlite3_column_int64(row, 0) : 0;
+	op->copy = row != NULL;
+	op->flags = row ? sqlite3_column_int64(row, 5) : 0;
+	row = query_row(r->description, op->id);
+	op->name = row ? sqlite3_column_int64(row, 0) : 0;
 }
 
 static int take_operation(void *arg, sqlite3_value **values)
 {
 	struct parquet_rows *r = arg;
-	int64_t op[OP_NR] = { 0 };
+	struct rows_op op = { .id = sqlite3_value_int64(values[READ_ID]),
+			      .gpu = sqlite3_value_int64(values[READ_GPU]),
+			      .queue = sqlite3_value_int64(values[READ_QUEUE]),
+			      .start = sqlite3_value_int64(values[READ_START]),
+			      .end = sqlite3_value_int64(values[READ_END]),
+			      .marker = sqlite3_value_int64(values[READ_MARKER]),
+			      .correlation = sqlite3_value_int64(values[READ_CORRELATION]),
+			      .shape = sqlite3_value_int64(values[READ_SHAPE]),
+			      .flags = sqlite3_value_int64(values[READ_FLAGS]) };
 	int ret;
 
-	op[OP_ID] = sqlite3_value_int64(values[READ_ID]);
-	op[OP_GPU] = sqlite3_value_int64(values[READ_GPU]);
-	op[OP_QUEUE] = sqlite3_value_int64(values[READ_QUEUE]);
-	op[OP_START] = sqlite3_value_int64(values[READ_START]);
-	op[OP_END] = sqlite3_value_int64(values[READ_END]);
-	op[OP_MARKER] = sqlite3_value_int64(values[READ_MARKER]);
-	op[OP_CORRELATION] = sqlite3_value_int64(values[READ_CORRELATION]);
-	op[OP_SHAPE] = sqlite3_value_int64(values[READ_SHAPE]);
-	op[OP_FLAGS] = sqlite3_value_int64(values[READ_FLAGS]);
-	if (!op[OP_SHAPE]) {
-		find_other(r, op);
+	if (!op.shape) {
+		find_other(r, &op);
 	} else {
-		const struct parquet_shape *shape = shape_of(r, op[OP_SHAPE]);
+		const struct parquet_shape *shape = shape_of(r, op.shape);
 
 		if (!shape)
 			return query_fail_memory(r->q);
-		op[OP_COPY] = shape->is_transfer;
+		op.copy = shape->is_transfer;
 	}
-	ret = find_cause(r, op);
+	ret = find_cause(r, &op);
 	if (ret == 0)
-		ret = put_any(r, op, sqlite3_value_int64(values[READ_THREAD]));
+		ret = put_any(r, &op, sqlite3_value_int64(values[READ_THREAD]));
 	return ret == -ENOMEM ? query_fail_memory(r->q) : ret;
 }
 

@@ -72,24 +72,24 @@ static enum pftrace_category category_of(const struct walk_operation *op)
 	case ROWS_BY_QUEUE:
 		break;
 	}
-	return op->row[OP_COPY] ? C_COPY : C_KERNEL;
+	return op->row->copy ? C_COPY : C_KERNEL;
 }
 
 /* What TraceLens reads of every operation. */
-static void put_required(struct proto *p, const int64_t *row)
+static void put_required(struct proto *p, const struct rows_op *row)
 {
-	if (!row[OP_STREAM])
+	if (!row->stream)
 		pftrace_put_int(p, PFTRACE_OF(WALK_STREAM_ID), 0);
-	if (!row[OP_CORRELATION])
+	if (!row->correlation)
 		pftrace_put_int(p, PFTRACE_OF(WALK_CORR_ID), 0);
-	pftrace_put_int(p, A_DELTA_NS, row[OP_END] - row[OP_START]);
+	pftrace_put_int(p, A_DELTA_NS, row->end - row->start);
 }
 
 int pftrace_gpu_put(void *trace, const struct walk_operation *op)
 {
 	struct pftrace *t = trace;
-	const int64_t *row = op->row;
-	int64_t cause = row[OP_CALL] ? row[OP_CALL] : row[OP_MARKER];
+	const struct rows_op *row = op->row;
+	int64_t cause = row->call ? row->call : row->marker;
 	struct proto *p = &t->packet;
 	struct lane *lane = find_lane(t, op);
 	int ret;
@@ -105,13 +105,13 @@ int pftrace_gpu_put(void *trace, const struct walk_operation *op)
 	if (op->kind == ROWS_BY_QUEUE && cause)
 		proto_fixed64(p, EVENT_FLOW, (uint64_t)cause);
 	if (op->kind == ROWS_BY_QUEUE && op->timed)
-		pftrace_flows_begin(t, row[OP_ID]);
+		pftrace_flows_begin(t, row->id);
 	ret = pftrace_end(t);
 	if (ret || !op->timed)
 		return ret;
 	pftrace_slice_end_begin(t, lane->id, op->end);
 	if (op->kind == ROWS_BY_QUEUE)
-		pftrace_flows_end(t, row[OP_ID]);
+		pftrace_flows_end(t, row->id);
 	return pftrace_end(t);
 }
 

@@ -112,11 +112,11 @@ static enum pftrace_category category_of(const char *domain)
 static int put_row(struct pftrace_host *w, const struct walk_call *call, enum pftrace_type type,
 		   uint64_t track, int64_t begin)
 {
-	const int64_t *row = call->row;
+	const struct rows_call *row = call->row;
 	struct proto *p = &w->t->packet;
 
 	pftrace_begin(w->t, type, track, begin);
-	if (row[CALL_MARKER]) {
+	if (row->marker) {
 		/* messages of markers may all be different: they are not interned */
 		proto_uint(p, EVENT_CATEGORY, C_MARKER);
 		proto_text(p, EVENT_NAME_TEXT, call->message, strlen(call->message));
@@ -125,16 +125,16 @@ static int put_row(struct pftrace_host *w, const struct walk_call *call, enum pf
 		proto_raw(p, call->name.bytes, call->name.size);
 	}
 	pftrace_put_all(w->t, &call->notes);
-	if (!row[CALL_CORRELATION]) /* what TraceLens reads */
+	if (!row->correlation) /* what TraceLens reads */
 		pftrace_put_int(p, PFTRACE_OF(WALK_CORR_ID), 0);
-	pftrace_put_int(p, A_DELTA_NS, row[CALL_END] - row[CALL_START]);
-	proto_fixed64(p, EVENT_FLOW, (uint64_t)row[CALL_ID]);
+	pftrace_put_int(p, A_DELTA_NS, row->end - row->start);
+	proto_fixed64(p, EVENT_FLOW, (uint64_t)row->id);
 	return pftrace_end(w->t);
 }
 
 static int put_apart(struct pftrace_host *w, const struct walk_call *call, int64_t begin)
 {
-	int64_t end = call->row[CALL_END];
+	int64_t end = call->row->end;
 	struct lane *lane = find_apart(w, begin, end);
 	int ret;
 
@@ -148,10 +148,10 @@ int pftrace_host_put(void *trace, const struct walk_call *call)
 {
 	struct pftrace *t = trace;
 	struct pftrace_host *w = t->host;
-	const int64_t *row = call->row;
+	const struct rows_call *row = call->row;
 	enum track_shape shape;
 	int64_t begin;
-	int ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
+	int ret = choose_thread(w, row->pid, row->tid);
 
 	shape = tracks_shape_of(t->q, row, &begin);
 	if (ret == 0)
@@ -160,7 +160,7 @@ int pftrace_host_put(void *trace, const struct walk_call *call)
 		return ret;
 	if (shape == TRACK_INSTANT)
 		return put_row(w, call, TYPE_INSTANT, w->thread, begin);
-	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], row[CALL_ID]))
+	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row->end, row->id))
 		return put_row(w, call, TYPE_BEGIN, w->thread, begin);
 	return put_apart(w, call, begin);
 }

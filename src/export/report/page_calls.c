@@ -45,30 +45,30 @@ static struct page_lane *begin_lane(struct call_writer *w, bool ranges)
 	return page_lane_begin(w->page, ranges ? PAGE_RANGES : PAGE_CALLS, group, name, w->pid);
 }
 
-static int64_t find_name(struct page *page, const int64_t *row)
+static int64_t find_name(struct page *page, const struct rows_call *row)
 {
-	int64_t name = page_names_of(&page->names, row[CALL_MARKER] ? PAGE_MESSAGE : PAGE_STRING,
-				     row[row[CALL_MARKER] ? CALL_ARGS : CALL_NAME]);
+	int64_t name = page_names_of(&page->names, row->marker ? PAGE_MESSAGE : PAGE_STRING,
+				     row->marker ? row->args : row->name);
 
 	return name ? name : page_names_add(&page->names, PAGE_UNNAMED);
 }
 
-static int take_call(void *arg, const int64_t *row)
+static int take_call(void *arg, const struct rows_call *row)
 {
 	struct call_writer *w = arg;
 	struct page *page = w->page;
-	bool marker = row[CALL_MARKER] != 0, timed = row[CALL_END] >= row[CALL_START];
-	int64_t begin = row[CALL_START] < page->t0 ? page->t0 : row[CALL_START];
+	bool marker = row->marker != 0, timed = row->end >= row->start;
+	int64_t begin = row->start < page->t0 ? page->t0 : row->start;
 	struct page_slice slice = {
 		.begin = begin - page->t0,
-		.duration = timed ? row[CALL_END] - begin : 0,
+		.duration = timed ? row->end - begin : 0,
 		.name = find_name(page, row),
-		.flags = marker ? (row[CALL_UNCLOSED] ? REC_F_UNFINISHED : 0) :
+		.flags = marker ? (row->unclosed ? REC_F_UNFINISHED : 0) :
 			 !timed ? REC_F_INVERTED :
 				  0,
-		.id = row[CALL_ID],
-		.call = marker ? 0 : row[CALL_PARENT],
-		.extra = marker ? row[CALL_KIND] : row[CALL_STATUS],
+		.id = row->id,
+		.call = marker ? 0 : row->parent,
+		.extra = marker ? row->kind : row->status,
 	};
 	struct page_lane **lane = marker ? &w->ranges : &w->calls;
 	const char *args = NULL;
@@ -76,18 +76,18 @@ static int take_call(void *arg, const int64_t *row)
 
 	if (slice.name < 0)
 		return -ENOMEM;
-	if (!w->open || w->pid != row[CALL_PID] || w->tid != row[CALL_TID]) {
+	if (!w->open || w->pid != row->pid || w->tid != row->tid) {
 		ret = end_lanes(w);
 		w->open = true;
-		w->pid = row[CALL_PID];
-		w->tid = row[CALL_TID];
+		w->pid = row->pid;
+		w->tid = row->tid;
 	}
 	if (ret == 0 && !*lane) {
 		*lane = begin_lane(w, marker);
 		ret = *lane ? 0 : -ENOMEM;
 	}
 	if (!marker && page->args)
-		args = query_look_up(w->args, row[CALL_ARGS]);
+		args = query_look_up(w->args, row->args);
 	return ret == 0 ? page_lane_add(*lane, &slice, args) : ret;
 }
 

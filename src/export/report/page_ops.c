@@ -43,15 +43,15 @@ static void name_group(struct op_writer *w)
 }
 
 /* Copies and fills by kernels of HIP are in the lane of their queue. */
-static bool is_by_engine(const int64_t *op)
+static bool is_by_engine(const struct rows_op *op)
 {
-	return op[OP_COPY] && !op[OP_SHAPE];
+	return op->copy && !op->shape;
 }
 
-static struct page_lane *begin_lane(struct op_writer *w, const int64_t *op)
+static struct page_lane *begin_lane(struct op_writer *w, const struct rows_op *op)
 {
 	struct query *q = w->page->q;
-	const struct query_process *process = query_process_of(q, op[OP_ID]);
+	const struct query_process *process = query_process_of(q, op->id);
 	enum page_kind kind = w->order == ROWS_RUNTIME	? PAGE_RUNTIME :
 			      w->order == ROWS_BARRIERS ? PAGE_BARRIERS :
 			      is_by_engine(op)		? PAGE_COPIES :
@@ -75,17 +75,16 @@ static struct page_lane *begin_lane(struct op_writer *w, const int64_t *op)
 	return page_lane_begin(w->page, kind, w->group, name, process ? process->pid : 0);
 }
 
-static int find_lane(struct op_writer *w, const int64_t *op, struct page_lane **lane)
+static int find_lane(struct op_writer *w, const struct rows_op *op, struct page_lane **lane)
 {
 	int ret = 0, at = is_by_engine(op);
 
-	if (!w->open || w->gpu != op[OP_GPU] || w->queue != op[OP_QUEUE] ||
-	    w->block != op[OP_ID] >> 32) {
+	if (!w->open || w->gpu != op->gpu || w->queue != op->queue || w->block != op->id >> 32) {
 		ret = end_lanes(w);
 		w->open = true;
-		w->gpu = op[OP_GPU];
-		w->queue = op[OP_QUEUE];
-		w->block = op[OP_ID] >> 32;
+		w->gpu = op->gpu;
+		w->queue = op->queue;
+		w->block = op->id >> 32;
 		name_group(w);
 	}
 	if (ret == 0 && !w->lanes[at]) {
@@ -96,7 +95,7 @@ static int find_lane(struct op_writer *w, const int64_t *op, struct page_lane **
 	return ret;
 }
 
-static int64_t find_name(struct op_writer *w, const int64_t *op)
+static int64_t find_name(struct op_writer *w, const struct rows_op *op)
 {
 	struct page_names *names = &w->page->names;
 	int64_t name;
@@ -104,17 +103,17 @@ static int64_t find_name(struct op_writer *w, const int64_t *op)
 	if (w->order == ROWS_BARRIERS)
 		return page_names_add(names, "barrier");
 	if (w->order == ROWS_RUNTIME)
-		name = page_names_of(names, PAGE_SYMBOL, op[OP_NAME]);
+		name = page_names_of(names, PAGE_SYMBOL, op->name);
 	else
-		name = page_names_of(names, PAGE_STRING, op[op[OP_COPY] ? OP_TYPE : OP_NAME]);
+		name = page_names_of(names, PAGE_STRING, op->copy ? op->type : op->name);
 	return name ? name : page_names_add(names, PAGE_UNNAMED);
 }
 
 /* Of a copy or fill by a kernel of HIP: that kernel and its shape. */
-static int64_t name_means(struct page *page, const int64_t *op)
+static int64_t name_means(struct page *page, const struct rows_op *op)
 {
-	int64_t kernel = page_names_of(&page->names, PAGE_STRING, op[OP_NAME]);
-	int64_t shape = page_names_of(&page->names, PAGE_SHAPE, op[OP_SHAPE]);
+	int64_t kernel = page_names_of(&page->names, PAGE_STRING, op->name);
+	int64_t shape = page_names_of(&page->names, PAGE_SHAPE, op->shape);
 	char text[640];
 
 	if (kernel < 0 || shape < 0)
@@ -125,17 +124,17 @@ static int64_t name_means(struct page *page, const int64_t *op)
 }
 
 /* The number of "CPU 0 -> GPU 0" of a copy, or of the shape of a dispatch. */
-static int64_t find_text(struct page *page, const int64_t *op)
+static int64_t find_text(struct page *page, const struct rows_op *op)
 {
 	int64_t src, dst;
 	char text[256];
 
-	if (!op[OP_COPY])
-		return page_names_of(&page->names, PAGE_SHAPE, op[OP_SHAPE]);
-	if (op[OP_SHAPE])
+	if (!op->copy)
+		return page_names_of(&page->names, PAGE_SHAPE, op->shape);
+	if (op->shape)
 		return name_means(page, op);
-	src = page_names_of(&page->names, PAGE_AGENT, op[OP_SRC]);
-	dst = page_names_of(&page->names, PAGE_AGENT, op[OP_DST]);
+	src = page_names_of(&page->names, PAGE_AGENT, op->src);
+	dst = page_names_of(&page->names, PAGE_AGENT, op->dst);
 	if (src < 0 || dst < 0)
 		return -ENOMEM;
 	if (!src && !dst)
@@ -145,28 +144,28 @@ static int64_t find_text(struct page *page, const int64_t *op)
 	return page_names_add(&page->names, text);
 }
 
-static int take_op(void *arg, const int64_t *op)
+static int take_op(void *arg, const struct rows_op *op)
 {
 	struct op_writer *w = arg;
 	struct page *page = w->page;
 	/* an operation without a begin is at the first event */
-	int64_t begin = op[OP_START] < page->t0 ? page->t0 : op[OP_START];
-	bool timed = rows_timed(op[OP_START], op[OP_END], op[OP_FLAGS]) && op[OP_START] > 0;
+	int64_t begin = op->start < page->t0 ? page->t0 : op->start;
+	bool timed = rows_timed(op->start, op->end, op->flags) && op->start > 0;
 	struct page_slice slice = {
 		.begin = begin - page->t0,
-		.duration = timed ? op[OP_END] - begin : 0,
+		.duration = timed ? op->end - begin : 0,
 		.name = find_name(w, op),
-		.flags = op[OP_FLAGS],
-		.id = op[OP_ID],
-		.call = op[OP_CALL],
-		.marker = op[OP_MARKER],
+		.flags = op->flags,
+		.id = op->id,
+		.call = op->call,
+		.marker = op->marker,
 		.text = find_text(page, op),
-		.bytes = op[OP_BYTES],
+		.bytes = op->bytes,
 	};
 	struct page_lane *lane;
 	int ret;
 
-	if (op[OP_STREAM])
+	if (op->stream)
 		slice.extra = page_names_of(&page->names, PAGE_STREAM, rows_stream_key(op));
 	if (slice.name < 0 || slice.text < 0 || slice.extra < 0)
 		return -ENOMEM;

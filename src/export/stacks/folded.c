@@ -125,19 +125,19 @@ static int end_slice(void *arg, int64_t end_ns, int64_t id)
 	return 0;
 }
 
-static int choose_thread(struct writer *w, const int64_t *row)
+static int choose_thread(struct writer *w, const struct rows_call *row)
 {
-	const struct query_process *process = query_process_of(w->q, row[CALL_ID]);
+	const struct query_process *process = query_process_of(w->q, row->id);
 	char text[64];
 	uint32_t stack;
 	int ret;
 
-	if (w->open && w->pid == row[CALL_PID] && w->tid == row[CALL_TID])
+	if (w->open && w->pid == row->pid && w->tid == row->tid)
 		return 0;
 	tracks_until(&w->nest, INT64_MAX, end_slice, w);
 	w->open = true;
-	w->pid = row[CALL_PID];
-	w->tid = row[CALL_TID];
+	w->pid = row->pid;
+	w->tid = row->tid;
 	ret = process_stack(w, process ? process->name : NULL, w->pid, &stack);
 	snprintf(text, sizeof(text), "thread %lld", (long long)w->tid);
 	return ret ? ret : stack_of(w, stack, text, &w->thread);
@@ -151,7 +151,7 @@ static int keep(struct writer *w, int64_t id, uint32_t stack)
 	return sqlite3_step(w->put) == SQLITE_DONE ? 0 : query_fail_sql(w->q);
 }
 
-static int take_call(void *arg, const int64_t *row)
+static int take_call(void *arg, const struct rows_call *row)
 {
 	struct writer *w = arg;
 	enum track_shape shape;
@@ -164,13 +164,13 @@ static int take_call(void *arg, const int64_t *row)
 		return ret;
 	tracks_until(&w->nest, begin, end_slice, w);
 	ret = stack_of(w, w->nest.depth ? (uint32_t)tracks_top(&w->nest) : w->thread,
-		       row[CALL_MARKER] ? query_look_up(w->args, row[CALL_ARGS]) :
-					  query_look_up(w->call, row[CALL_NAME]),
+		       row->marker ? query_look_up(w->args, row->args) :
+				     query_look_up(w->call, row->name),
 		       &stack);
 	/* what overlaps others is around nothing, but may have caused operations */
 	if (ret == 0 && shape == TRACK_SLICE)
-		tracks_open(&w->nest, begin, row[CALL_END], stack);
-	return ret ? ret : keep(w, row[CALL_ID], stack);
+		tracks_open(&w->nest, begin, row->end, stack);
+	return ret ? ret : keep(w, row->id, stack);
 }
 
 /* ---- operations ---- */
@@ -186,7 +186,7 @@ static uint32_t kept_stack(struct writer *w, int64_t id)
 	return w->last_stack;
 }
 
-static int take_op(void *arg, const int64_t *op)
+static int take_op(void *arg, const struct rows_op *op)
 {
 	struct writer *w = arg;
 	char label[LABEL_SIZE];
@@ -194,25 +194,25 @@ static int take_op(void *arg, const int64_t *op)
 	uint32_t stack = 0;
 	int ret = 0;
 
-	if (!rows_timed(op[OP_START], op[OP_END], op[OP_FLAGS]) || op[OP_START] <= 0) {
+	if (!rows_timed(op->start, op->end, op->flags) || op->start <= 0) {
 		w->nr_untimed++;
 		return 0;
 	}
-	if (op[OP_CALL] || op[OP_MARKER])
-		stack = kept_stack(w, op[OP_CALL] ? op[OP_CALL] : op[OP_MARKER]);
+	if (op->call || op->marker)
+		stack = kept_stack(w, op->call ? op->call : op->marker);
 	if (!stack) {
-		process = query_process_of(w->q, op[OP_ID]);
+		process = query_process_of(w->q, op->id);
 		ret = process_stack(w, process ? process->name : NULL, process ? process->pid : 0,
 				    &stack);
 	}
 	if (ret == 0)
 		ret = stack_of(w, stack,
-			       op[OP_COPY] ? query_look_up(w->type, op[OP_TYPE]) :
-					     apart_label(&w->apart_names, label,
-							 query_look_up(w->label, op[OP_NAME])),
+			       op->copy ? query_look_up(w->type, op->type) :
+					  apart_label(&w->apart_names, label,
+						      query_look_up(w->label, op->name)),
 			       &stack);
 	if (ret == 0)
-		w->stacks[stack].ns += (uint64_t)(op[OP_END] - op[OP_START]);
+		w->stacks[stack].ns += (uint64_t)(op->end - op->start);
 	return ret;
 }
 

@@ -253,13 +253,13 @@ static int put_apart(struct writer *w, int64_t begin, int64_t end, uint64_t fram
 	return p ? put_frame(w, p, begin, end, frame) : query_fail_memory(w->q);
 }
 
-static int take_call(void *arg, const int64_t *row)
+static int take_call(void *arg, const struct rows_call *row)
 {
 	struct writer *w = arg;
 	enum track_shape shape;
 	uint64_t frame;
 	int64_t begin;
-	int ret = choose_thread(w, row[CALL_PID], row[CALL_TID]);
+	int ret = choose_thread(w, row->pid, row->tid);
 
 	shape = tracks_shape_of(w->q, row, &begin);
 	if (ret == 0)
@@ -267,35 +267,34 @@ static int take_call(void *arg, const int64_t *row)
 	if (ret || shape == TRACK_INSTANT)
 		return ret;
 	ret = frame_of(w,
-		       row[CALL_MARKER] ? query_look_up(w->args, row[CALL_ARGS]) :
-					  query_look_up(w->call, row[CALL_NAME]),
+		       row->marker ? query_look_up(w->args, row->args) :
+				     query_look_up(w->call, row->name),
 		       &frame);
 	if (ret)
 		return ret;
-	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row[CALL_END], (int64_t)frame))
+	if (shape == TRACK_SLICE && tracks_open(&w->nest, begin, row->end, (int64_t)frame))
 		return put_event(w, &w->main, true, begin, frame);
-	return put_apart(w, begin, row[CALL_END], frame);
+	return put_apart(w, begin, row->end, frame);
 }
 
 /* ---- operations ---- */
 
-static int frame_of_op(struct writer *w, const int64_t *op, uint64_t *frame)
+static int frame_of_op(struct writer *w, const struct rows_op *op, uint64_t *frame)
 {
 	char label[LABEL_SIZE];
 
 	if (w->order == ROWS_RUNTIME)
 		return frame_of(w,
 				apart_label(&w->apart_names, label,
-					    query_look_up(w->symbol, op[OP_NAME])),
+					    query_look_up(w->symbol, op->name)),
 				frame);
-	if (op[OP_COPY])
-		return frame_of(w, query_look_up(w->type, op[OP_TYPE]), frame);
-	return frame_of(w,
-			apart_label(&w->apart_names, label, query_look_up(w->label, op[OP_NAME])),
+	if (op->copy)
+		return frame_of(w, query_look_up(w->type, op->type), frame);
+	return frame_of(w, apart_label(&w->apart_names, label, query_look_up(w->label, op->name)),
 			frame);
 }
 
-static int take_op(void *arg, const int64_t *op)
+static int take_op(void *arg, const struct rows_op *op)
 {
 	struct writer *w = arg;
 	char group[TRACK_NAME], name[TRACK_NAME], whole[sizeof(w->main.name)] = "";
@@ -304,13 +303,13 @@ static int take_op(void *arg, const int64_t *op)
 	uint64_t frame;
 	int ret = 0;
 
-	if (!rows_timed(op[OP_START], op[OP_END], op[OP_FLAGS]) || op[OP_START] <= 0) {
+	if (!rows_timed(op->start, op->end, op->flags) || op->start <= 0) {
 		w->nr_untimed++;
 		return 0;
 	}
 	if (tracks_begins(&w->track, op, w->order))
 		ret = end_profiles(w);
-	lane = tracks_find_lane(&w->track.lanes, op[OP_START], op[OP_END]);
+	lane = tracks_find_lane(&w->track.lanes, op->start, op->end);
 	if (ret || !lane)
 		return ret ? ret : query_fail_memory(w->q);
 	if (!lane->id) {
@@ -326,7 +325,7 @@ static int take_op(void *arg, const int64_t *op)
 	if (!p)
 		return query_fail_memory(w->q);
 	ret = frame_of_op(w, op, &frame);
-	return ret ? ret : put_frame(w, p, op[OP_START], op[OP_END], frame);
+	return ret ? ret : put_frame(w, p, op->start, op->end, frame);
 }
 
 static int write_ops(struct writer *w, enum rows_order order)
