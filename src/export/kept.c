@@ -11,7 +11,8 @@ enum { KEPT_MAX = 4 << 20, SIZE_BITS = 20, FIRST = 4096 };
 
 static struct kept_recent *recent_of(struct kept *k, uint64_t key)
 {
-	return &k->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KEPT_RECENT_BITS)];
+	/* ids are dense: those of a process, and two halves that are */
+	return &k->recent[(key ^ key >> 32) & ((1u << KEPT_RECENT_BITS) - 1)];
 }
 
 static void point_to(const struct kept *k, uint64_t location, struct kept_part *part)

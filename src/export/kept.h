@@ -24,8 +24,8 @@ struct kept {
 	char *bytes;
 	size_t used, cap;
 	char *large; /* the last one that is too large to be kept */
-	/* those that were asked for last, by a hash of the key, which has a comparison less than
-	 * the map */
+	/* those that were asked for last, by the lowest bits of the key, which has a comparison
+	 * less than the map */
 	struct kept_recent {
 		uint64_t key, location;
 		bool is_set;

@@ -518,6 +518,33 @@ TEST(shapes_and_messages_beyond_cache_stay_right)
 		     0);
 }
 
+TEST(shapes_that_fit_into_the_cache_are_written_once)
+{
+	const char *path = test_tmpfile("shapes.rtl");
+	static struct spool_make m;
+	const char *db;
+
+	spool_make_begin(&m, path, 7, false);
+	spool_make_chunk(&m, 7);
+	spool_make_string(&m, 1, "k");
+	spool_make_kernel(&m, 1, 1, 0, 0);
+	for (uint32_t i = 1; i <= 6000; i++) {
+		struct spool_make_op op = { .tid = 7, .begin_ns = i, .end_ns = i + 1 };
+
+		if (spool_make_left(&m) < 200) {
+			spool_make_chunk_end(&m);
+			spool_make_chunk(&m, 7);
+		}
+		op.shape = spool_make_shape(&m, 1, 0, i % 2000, 64);
+		spool_make_dispatch(&m, &op);
+	}
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	db = convert(path);
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 6000);
+	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_shape"), 2000);
+}
+
 TEST(ids_beyond_32_bits_keep_processes_apart)
 {
 	const char *spools[2] = { test_tmpfile("1.rtl"), test_tmpfile("2.rtl") };

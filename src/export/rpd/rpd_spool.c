@@ -25,7 +25,9 @@
 #include "base/alloc.h"
 #include "query/transfer.h"
 
-#define NR_SHAPES 8192u /* a cache: an evicted shape is written again */
+/* a cache: an evicted shape is written again. A shape may be in any of its ways. */
+#define NR_SHAPES 8192u
+#define SHAPE_WAYS 16u
 #define NR_BLOCKS(max) (1 + (int64_t)((max) >> 32))
 
 struct shape_key {
@@ -126,6 +128,20 @@ static int write_shape(struct rpd_process *p, struct rpd_shape *shape,
 			     (int64_t)op->private_size, (int64_t)op->group_size);
 }
 
+/* The slot of a shape in the cache, or one that it may be put into. */
+static size_t slot_of(const struct rpd_process *p, const struct shape_key *key)
+{
+	size_t first = map_hash(key, sizeof(*key)) % NR_SHAPES;
+
+	for (size_t i = 0; i < SHAPE_WAYS; i++) {
+		size_t at = (first + i) % NR_SHAPES;
+
+		if (!p->shapes[at].id || memcmp(&p->shapes[at].key, key, sizeof(*key)) == 0)
+			return at;
+	}
+	return (first + (size_t)p->next_shape % SHAPE_WAYS) % NR_SHAPES;
+}
+
 /* The cookie has the shape's id and its index in the cache. */
 static struct rpd_shape *shape_of(struct rpd_process *p, const struct store_dispatch *op,
 				  int *error)
@@ -144,7 +160,7 @@ static struct rpd_shape *shape_of(struct rpd_process *p, const struct store_disp
 	memcpy(key.group, op->group, sizeof(key.group));
 	key.private_size = op->private_size;
 	key.group_size = op->group_size;
-	at = map_hash(&key, sizeof(key)) % NR_SHAPES;
+	at = slot_of(p, &key);
 	shape = &p->shapes[at];
 	if (!shape->id || memcmp(&shape->key, &key, sizeof(key)) != 0) {
 		shape->key = key;
