@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 
@@ -265,6 +266,36 @@ static struct clock_pair *pair_of(struct clock_align *c, size_t a, size_t b)
 	c->pairs = pairs;
 	pairs[c->nr_pairs] = (struct clock_pair){ .a = a, .b = b };
 	return &pairs[c->nr_pairs++];
+}
+
+struct clock_side clock_align_side(int64_t begin, int64_t end, bool is_call)
+{
+	return (struct clock_side){ begin, end, is_call ? CLOCK_APART : end - begin };
+}
+
+void clock_align_join(struct clock_side *side, const struct clock_side *other)
+{
+	if (other->last_begin > side->last_begin)
+		side->last_begin = other->last_begin;
+	if (other->first_end < side->first_end)
+		side->first_end = other->first_end;
+	if (other->shortest < side->shortest)
+		side->shortest = other->shortest;
+}
+
+bool clock_align_waits(const char *name, bool has_data)
+{
+	static const char *const names[] = { "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall",
+					     "MPI_Reduce_scatter_block" };
+	size_t size = strlen(name);
+
+	size -= size > 2 && strcasecmp(name + size - 2, "_c") == 0 ? 2 : 0;
+	if (strcasecmp(name, "MPI_Barrier") == 0)
+		return true;
+	for (size_t i = 0; has_data && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == size && strncasecmp(names[i], name, size) == 0)
+			return true;
+	return false;
 }
 
 int clock_align_add(struct clock_align *c, size_t a, const struct clock_side *at_a, size_t b,

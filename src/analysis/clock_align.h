@@ -64,6 +64,15 @@ struct clock_side {
 	int64_t shortest;
 };
 #define CLOCK_APART (INT64_C(1) << 60)
+/* The side of one rank. is_call: of a call of MPI, not a kernel. A host may return long after the
+ * last rank has come: only that it does not return before is certain. */
+struct clock_side clock_align_side(int64_t begin, int64_t end, bool is_call);
+/* Adds another rank of the same clock. */
+void clock_align_join(struct clock_side *side, const struct clock_side *other);
+/* Whether no rank returns from a call of MPI before all have called it. Where a rank may have no
+ * data, it may leave before others have come. `name`: the function's, in any case, with or without
+ * _c. */
+bool clock_align_waits(const char *name, bool has_data);
 int clock_align_add(struct clock_align *c, size_t a, const struct clock_side *at_a, size_t b,
 		    const struct clock_side *at_b);
 /* When all were added. 0 or -errno with q->res->error. */

@@ -421,23 +421,14 @@ static bool is_synchronous(const char *name)
 	return false;
 }
 
-/* The same of calls of MPI. Where a rank may have no data, it may leave before others have come. */
+/* The same of calls of MPI, of all ranks. */
 static bool is_waiting_call(const char *name, const struct collective_event *events, size_t nr)
 {
-	static const char *const names[] = { "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall",
-					     "MPI_Reduce_scatter_block" };
-	size_t size = strlen(name);
+	bool has_data = true;
 
-	size -= size > 2 && strcmp(name + size - 2, "_c") == 0 ? 2 : 0;
-	if (strcmp(name, "MPI_Barrier") == 0)
-		return true;
 	for (size_t i = 0; i < nr; i++)
-		if (!events[i].bytes)
-			return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == size && memcmp(names[i], name, size) == 0)
-			return true;
-	return false;
+		has_data &= events[i].bytes > 0;
+	return clock_align_waits(name, has_data);
 }
 
 /* A collective's last begin and first end on a clock; false: no lane is of it. */
@@ -448,19 +439,14 @@ static bool side_of(const struct reader *r, const struct set *set,
 
 	for (size_t i = 0; i < set->nr; i++) {
 		const struct collective_event *e = &events[i];
+		struct clock_side side = clock_align_side(e->begin, e->end, e->is_call);
 
 		if (clock_of(r, &r->ops.channels[set->channels[i]]) != clock)
 			continue;
-		if (!has || e->begin > out->last_begin)
-			out->last_begin = e->begin;
-		if (!has || e->end < out->first_end)
-			out->first_end = e->end;
-		if (!has || e->end - e->begin < out->shortest)
-			out->shortest = e->end - e->begin;
-		/* a host may return long after the last one has come: only that it does not
-		 * return before is certain */
-		if (e->is_call)
-			out->shortest = CLOCK_APART;
+		if (has)
+			clock_align_join(out, &side);
+		else
+			*out = side;
 		has = true;
 	}
 	return has;

@@ -530,9 +530,12 @@ class Read(Job):
         for n in range(rounds):
             begins = [now + rng.randrange(1_000_000) for _ in ranks]
             end = max(begins) + 20_000
+            # the second host returns late from some, and leaves others, which have no data, before the last rank has come
+            late, empty = (n % 5 == 2) * rng.randrange(300_000, 900_000), n % 6 == 4
             for r, s in enumerate(ranks):
-                s.call("MPI_Barrier" if n % 2 else "MPI_Allreduce_c", *(() if n % 2 else (8,)), 1, nr, begin=clock(r, begins[r]),
-                       end=clock(r, end + rng.randrange(5000)))
+                left = begins[r] + 1000 if empty else end + rng.randrange(5000) + late * (r > 1)
+                s.call("MPI_Barrier" if n % 2 else "MPI_Allreduce_c", *(() if n % 2 else (0 if empty else 8,)), 1, nr, begin=clock(r, begins[r]),
+                       end=clock(r, left))
             now = end + 10_000_000
         for r, s in enumerate(ranks):
             s.boot = OTHER_BOOT if r > 1 else s.boot
@@ -542,8 +545,9 @@ class Read(Job):
             if kind == "MpiCollectiveEnd":
                 ends[location].append(ns)
         self.assertEqual([len(e) for e in ends.values()], [rounds] * nr)
-        for at in zip(*ends.values()):
-            self.assertLess(max(at) - min(at), 30_000)
+        for n, at in enumerate(zip(*ends.values())):
+            if n % 5 != 2 and n % 6 != 4:
+                self.assertLess(max(at) - min(at), 30_000)
         # too few of them
         self.refused(self.write(*[r for r in self.few(ranks)]), "apart by an unknown time: it has too few collectives", out="few.otf2")
 

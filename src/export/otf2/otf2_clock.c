@@ -143,19 +143,14 @@ static int add_side(struct otf2_clocks *c, size_t clock, uint64_t number,
 	}
 	if (s->op != side->op)
 		s->op = -1;
-	if (side->side.last_begin > s->side.last_begin)
-		s->side.last_begin = side->side.last_begin;
-	if (side->side.first_end < s->side.first_end)
-		s->side.first_end = side->side.first_end;
-	if (side->side.shortest < s->side.shortest)
-		s->side.shortest = side->side.shortest;
+	clock_align_join(&s->side, &side->side);
 	return 0;
 }
 
 int otf2_clocks_add(struct otf2_clocks *c, size_t clock, uint64_t number, int op, int64_t begin,
 		    int64_t end)
 {
-	const struct otf2_clocks_side side = { { begin, end, end - begin }, op };
+	const struct otf2_clocks_side side = { clock_align_side(begin, end, true), op };
 
 	return number >= OTF2_CLOCKS_SIDES || end <= begin ? 0 : add_side(c, clock, number, &side);
 }

@@ -214,7 +214,7 @@ struct otf2_clocks {
 	struct otf2_clocks_span {
 		int64_t first_ns, last_ns; /* of all traces of the clock */
 	} * spans;
-	/* by clock: the first collectives of all ranks in which all wait for all */
+	/* by clock: the first collectives of all ranks for which clock_align_waits() */
 	struct otf2_clocks_side {
 		struct clock_side side;
 		int op; /* 0: none on this clock, -1: other ones on other ranks */
@@ -229,8 +229,8 @@ int otf2_clocks_begin(struct otf2_clocks *c, const struct job_options *opt, stru
 /* The number of an open trace's clock. 0 or -errno with q->res->error. */
 int otf2_clocks_find(struct otf2_clocks *c, struct query *q, size_t *clock);
 void otf2_clocks_extend(struct otf2_clocks *c, size_t clock, int64_t first_ns, int64_t last_ns);
-/* A collective of all ranks in which all wait for all, the `number`th of its rank, from 0; `op`:
- * which one, from 1. Later ones than the first OTF2_CLOCKS_SIDES are not used. */
+/* A collective of all ranks for which clock_align_waits(), the `number`th of its rank, from 0;
+ * `op`: which one, from 1. Later ones than the first OTF2_CLOCKS_SIDES are not used. */
 #define OTF2_CLOCKS_SIDES 4096
 int otf2_clocks_add(struct otf2_clocks *c, size_t clock, uint64_t number, int op, int64_t begin,
 		    int64_t end);

@@ -134,7 +134,7 @@ struct otf2_mpi {
 	struct map seen;  /* communicators of the rank: number -> reference */
 	int64_t rank;	  /* -1: none */
 	uint64_t nr_requests;
-	uint64_t nr_joint;    /* collectives of all ranks in which all wait for all */
+	uint64_t nr_joint;    /* collectives of all ranks in which all wait */
 	struct request *open; /* of the thread, the oldest first */
 	size_t nr, max;
 };
@@ -543,19 +543,21 @@ static void read_received(const struct function *f, const char *args, struct otf
 	call->bytes = number_of(args, "received", 0);
 }
 
-/* Collectives of all ranks say how far the clocks of hosts are apart. */
+/* Collectives of all ranks say how far the clocks of hosts are apart. All ranks count them by their
+ * names, also those without data. */
 static int note_joint(struct otf2_mpi *m, const struct function *f,
 		      const struct otf2_mpi_call *call, const struct rows_call *row)
 {
-	bool is_joint = f->volume == ALL_TO_ALL || f->op == OTF2_COLLECTIVE_OP_BARRIER ||
-			f->op == OTF2_COLLECTIVE_OP_ALLTOALLV ||
-			f->op == OTF2_COLLECTIVE_OP_ALLTOALLW;
+	uint64_t number;
 
-	if (f->kind != COLLECTIVE || !is_joint ||
+	if (f->kind != COLLECTIVE || !clock_align_waits(f->name, true) ||
 	    m->comms->all[call->comm].number != OTF2_COMM_WORLD)
 		return 0;
-	return otf2_clocks_add(m->comms->clocks, m->comms->clock, m->nr_joint++, (int)f->op + 1,
-			       row->start, row->end);
+	number = m->nr_joint++;
+	return clock_align_waits(f->name, call->bytes > 0) ?
+		       otf2_clocks_add(m->comms->clocks, m->comms->clock, number, (int)f->op + 1,
+				       row->start, row->end) :
+		       0;
 }
 
 int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const struct rows_call *row,
