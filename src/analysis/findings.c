@@ -73,19 +73,25 @@ static char *format_text(struct search *f, const char *fmt, va_list ap)
 __attribute__((format(printf, 3, 4))) static struct finding *
 add_finding(struct search *f, enum findings_severity severity, const char *fmt, ...)
 {
-	struct finding *found = &f->out->list[f->out->nr];
+	struct findings *out = f->out;
+	struct finding *grown = alloc_grow(out->list, out->nr, &out->max, 8, sizeof(*grown));
+	char *text;
 	va_list ap;
 
-	va_start(ap, fmt);
-	found->text = format_text(f, fmt, ap);
-	va_end(ap);
-	if (!found->text)
+	if (!grown) {
+		f->error = -ENOMEM;
 		return NULL;
-	found->id = f->finder->id;
-	found->query = f->finder->query;
-	found->severity = severity;
-	f->out->nr++;
-	return found;
+	}
+	out->list = grown;
+	va_start(ap, fmt);
+	text = format_text(f, fmt, ap);
+	va_end(ap);
+	if (!text)
+		return NULL;
+	grown[out->nr] = (struct finding){
+		.id = f->finder->id, .severity = severity, .text = text, .query = f->finder->query
+	};
+	return &grown[out->nr++];
 }
 
 static void add_number(struct finding *found, const char *key, const char *unit, double value)
@@ -772,6 +778,7 @@ void findings_fini(struct findings *f)
 		for (size_t k = 0; k < f->list[i].nr_symbols; k++)
 			alloc_free(f->list[i].symbols[k]);
 	}
+	alloc_free(f->list);
 	alloc_free(f->missing);
 	*f = (struct findings){ 0 };
 }

@@ -15,7 +15,7 @@
 enum findings_severity { FINDINGS_HIGH, FINDINGS_MEDIUM, FINDINGS_LOW, FINDINGS_NOTE };
 const char *findings_severity_name(enum findings_severity severity);
 
-enum { FINDINGS_NUMBERS = 6, FINDINGS_SYMBOLS = 4, FINDINGS_MAX = 12 };
+enum { FINDINGS_NUMBERS = 6, FINDINGS_SYMBOLS = 4 };
 
 struct finding {
 	const char *id; /* "idle-gpu" */
@@ -34,8 +34,8 @@ struct finding {
 };
 
 struct findings {
-	struct finding list[FINDINGS_MAX];
-	size_t nr;
+	struct finding *list;
+	size_t nr, max;
 	/* a sentence: which were not looked for, and what they need; NULL: all were */
 	char *missing;
 };
