@@ -35,14 +35,14 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def bundle(page_name, scripts, styles=("page.css",)):
-    """A page's text before and behind the data."""
+def bundle(page_name, scripts, styles=("page.css",), command=""):
+    """A page's text before and behind the data. `command`: the one that writes it, for pages that share a frame."""
     script = '\n(() => {\n"use strict";\n' + bare("\n".join(read(name) for name in scripts)) + "})();\n"
     style = "\n" + bare("\n".join(read(name) for name in styles))
     for text in (script, style):
         assert "</" not in text, "an element may not be closed within the page's script or style"
     policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"
-    page = read(page_name)
+    page = read(page_name).replace("<!-- COMMAND -->", command)
     for mark, text in (("POLICY", policy), ("STYLE", f"<style>{style}</style>"), ("SCRIPT", f"<script>{script}</script>")):
         assert page.count(f"<!-- {mark} -->") == 1, mark
         page = page.replace(f"<!-- {mark} -->", text)
@@ -58,8 +58,8 @@ def c_array(name, text):
 
 def main():
     head, tail = bundle("page.html", SCRIPTS)
-    diff_head, diff_tail = bundle("diff.html", DIFF_SCRIPTS)
-    fleet_head, fleet_tail = bundle("fleet.html", FLEET_SCRIPTS, ("page.css", "fleet.css"))
+    diff_head, diff_tail = bundle("frame.html", DIFF_SCRIPTS, command="diff")
+    fleet_head, fleet_tail = bundle("frame.html", FLEET_SCRIPTS, ("page.css", "fleet.css"), "fleet")
     with open(sys.argv[1], "w", encoding="ascii") as file:
         file.write("/* Made by web/bundle.py of web/; do not edit. */\n#include \"export/report/page_internal.h\"\n#include \"export/report/page.h\"\n\n"
                    + "\n".join(c_array(name, text) for name, text in (("page_head", head), ("page_tail", tail),
