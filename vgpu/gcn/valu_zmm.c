@@ -269,33 +269,7 @@ ZMM void run_carry(struct gcn_wave *w, const struct gcn_inst *i, enum carry how,
 	gcn_set64(w, i->sdst & 127, zmm_bits(m[0], m[1], m[2], m[3]) & exec);
 }
 
-/* The classes of `set` as v_cmp_class has them; see class_bit() in valu_math.h. */
-ZMM __mmask16 class_part(__m512i v, uint32_t set)
-{
-	const __m512i abs = _mm512_and_si512(v, _mm512_set1_epi32(INT32_MAX));
-	const __m512i infinity = _mm512_set1_epi32(0x7f800000), least = _mm512_set1_epi32(0x800000);
-	const __m512i quiet_bit = _mm512_set1_epi32(0x400000);
-	__mmask16 negative = _mm512_movepi32_mask(v), m = 0, is;
-
-#define CLASS(test, minus, plus)                                                                   \
-	if (set & ((minus) | (plus))) {                                                            \
-		is = (test);                                                                       \
-		m |= (set & (minus) ? is & negative : 0) |                                         \
-		     (set & (plus) ? is & (__mmask16)~negative : 0);                               \
-	}
-	CLASS(_mm512_cmpeq_epi32_mask(abs, infinity), 4, 0x200)
-	CLASS(_mm512_cmpge_epu32_mask(abs, least) & _mm512_cmplt_epu32_mask(abs, infinity), 8,
-	      0x100)
-	CLASS(_mm512_cmplt_epu32_mask(abs, least) & _mm512_test_epi32_mask(abs, abs), 0x10, 0x80)
-	CLASS(_mm512_testn_epi32_mask(abs, abs), 0x20, 0x40)
-#undef CLASS
-	if (set & 3) {
-		is = _mm512_cmpgt_epu32_mask(abs, infinity);
-		negative = _mm512_test_epi32_mask(v, quiet_bit);
-		m |= (set & 1 ? is & (__mmask16)~negative : 0) | (set & 2 ? is & negative : 0);
-	}
-	return m;
-}
+ZMM_CLASSES(32, __mmask16, 0x7f800000, 0x800000, 0x400000)
 
 /* Of one set for all lanes. */
 static void run_class(struct gcn_wave *w, const struct gcn_inst *i)
@@ -308,7 +282,7 @@ static void run_class(struct gcn_wave *w, const struct gcn_inst *i)
 		return;
 	FOR_PARTS
 	{
-		m[k] = class_part(_mm512_loadu_si512(row + k * 16), set);
+		m[k] = zmm_classes32(_mm512_loadu_si512(row + k * 16), set);
 	}
 	gcn_set64(w, i->sdst & 127, zmm_bits(m[0], m[1], m[2], m[3]) & gcn_exec(w));
 }

@@ -218,31 +218,7 @@ TEST(nle, _CMP_NLE_UQ)
 TEST(neq, _CMP_NEQ_UQ)
 TEST(nlt, _CMP_NLT_UQ)
 
-/* The classes of `set` as v_cmp_class has them; see class_bit() in valu_math.h. */
-ZMM __mmask8 class_part(__m512i v, uint32_t set)
-{
-	const __m512i abs = absolute(v), infinity = ALL(INFINITE), least = ALL(1ull << 52);
-	__mmask8 negative = _mm512_movepi64_mask(v), m = 0, is;
-
-#define CLASS(test, minus, plus)                                                                   \
-	if (set & ((minus) | (plus))) {                                                            \
-		is = (test);                                                                       \
-		m |= (set & (minus) ? is & negative : 0) |                                         \
-		     (set & (plus) ? is & (__mmask8)~negative : 0);                                \
-	}
-	CLASS(_mm512_cmpeq_epi64_mask(abs, infinity), 4, 0x200)
-	CLASS(_mm512_cmpge_epu64_mask(abs, least) & _mm512_cmplt_epu64_mask(abs, infinity), 8,
-	      0x100)
-	CLASS(_mm512_cmplt_epu64_mask(abs, least) & _mm512_test_epi64_mask(abs, abs), 0x10, 0x80)
-	CLASS(_mm512_testn_epi64_mask(abs, abs), 0x20, 0x40)
-#undef CLASS
-	if (set & 3) {
-		is = _mm512_cmpgt_epu64_mask(abs, infinity);
-		negative = _mm512_test_epi64_mask(v, ALL(QUIET));
-		m |= (set & 1 ? is & (__mmask8)~negative : 0) | (set & 2 ? is & negative : 0);
-	}
-	return m;
-}
+ZMM_CLASSES(64, __mmask8, INFINITE, 1ll << 52, QUIET)
 
 /* Of one set for all lanes. */
 static void run_class(struct gcn_wave *w, const struct gcn_inst *i)
@@ -257,8 +233,8 @@ static void run_class(struct gcn_wave *w, const struct gcn_inst *i)
 	{
 		struct zmm_pair a = ZMM_GET64(0, 0);
 
-		first[k] = class_part(a.a, set);
-		second[k] = class_part(a.b, set);
+		first[k] = zmm_classes64(a.a, set);
+		second[k] = zmm_classes64(a.b, set);
 	}
 	gcn_set64(w, i->sdst & 127, lanes_of(first, second) & gcn_exec(w));
 }

@@ -49,6 +49,42 @@ ZMM __m512i zmm_all(const struct gcn_wave *w, const struct gcn_inst *i, unsigned
 				  _mm512_setzero_si512();
 }
 
+/* zmm_classes32() and zmm_classes64(): which lanes of a part are of the classes of `set`, as
+ * v_cmp_class has them; see class_bit() in valu_math.h. */
+#define ZMM_CLASS(mask, test, minus, plus)                                                         \
+	if (set & ((minus) | (plus))) {                                                            \
+		is = (mask)(test);                                                                 \
+		m |= (set & (minus) ? is & negative : 0) |                                         \
+		     (set & (plus) ? is & (mask)~negative : 0);                                    \
+	}
+#define ZMM_CLASSES(bits, mask, infinite, least_normal, quiet_bit)                                 \
+	ZMM mask zmm_classes##bits(__m512i v, uint32_t set)                                        \
+	{                                                                                          \
+		const __m512i abs = _mm512_and_si512(v, ZMM_ALL##bits(INT##bits##_MAX));           \
+		const __m512i infinity = ZMM_ALL##bits(infinite);                                  \
+		const __m512i least = ZMM_ALL##bits(least_normal);                                 \
+		mask negative = _mm512_movepi##bits##_mask(v), m = 0, is;                          \
+                                                                                                   \
+		ZMM_CLASS(mask, _mm512_cmpeq_epi##bits##_mask(abs, infinity), 4, 0x200)            \
+		ZMM_CLASS(mask,                                                                    \
+			  _mm512_cmpge_epu##bits##_mask(abs, least) &                              \
+				  _mm512_cmplt_epu##bits##_mask(abs, infinity),                    \
+			  8, 0x100)                                                                \
+		ZMM_CLASS(mask,                                                                    \
+			  _mm512_cmplt_epu##bits##_mask(abs, least) &                              \
+				  _mm512_test_epi##bits##_mask(abs, abs),                          \
+			  0x10, 0x80)                                                              \
+		ZMM_CLASS(mask, _mm512_testn_epi##bits##_mask(abs, abs), 0x20, 0x40)               \
+		if (set & 3) {                                                                     \
+			is = _mm512_cmpgt_epu##bits##_mask(abs, infinity);                         \
+			negative = _mm512_test_epi##bits##_mask(v, ZMM_ALL##bits(quiet_bit));      \
+			m |= (set & 1 ? is & (mask)~negative : 0) | (set & 2 ? is & negative : 0); \
+		}                                                                                  \
+		return m;                                                                          \
+	}
+#define ZMM_ALL32(value) _mm512_set1_epi32((int)(value))
+#define ZMM_ALL64(value) _mm512_set1_epi64((long long)(value))
+
 /* The general handler has executed the instruction: for modes that these here don't know. */
 ZMM bool zmm_leaves(struct gcn_wave *w, const struct gcn_inst *i)
 {
