@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "export/parquet/parquet_columns.h"
 #include "export/parquet/parquet_internal.h"
 
 static uint64_t nr_ranks = 100, nr_dispatches = 200000, seed = 1, nr_kernels = 120, per_step = 1000,

@@ -48,48 +48,9 @@ struct parquet_table {
 	const char *needs; /* a table that older databases lack; NULL: none */
 };
 
-/* Positions in parquet_tables of those that parquet_rows.c fills, and of their columns. */
+/* Positions in parquet_tables of those that parquet_ops.c fills; of their columns:
+ * parquet_columns.h. */
 enum { PARQUET_DISPATCHES, PARQUET_COPIES, PARQUET_OTHERS };
-enum {
-	D_ID,
-	D_PID,
-	D_KERNEL,
-	D_GPU,
-	D_QUEUE,
-	D_STREAM,
-	D_GRID_X,
-	D_GRID_Y,
-	D_GRID_Z,
-	D_BLOCK_X,
-	D_BLOCK_Y,
-	D_BLOCK_Z,
-	D_BEGIN,
-	D_END,
-	D_CORRELATION,
-	D_CALL,
-	D_RANGE,
-	D_FLAGS,
-	D_TID,
-	D_COMMUNICATOR,
-};
-enum {
-	C_ID,
-	C_PID,
-	C_KIND,
-	C_BYTES,
-	C_GPU,
-	C_QUEUE,
-	C_STREAM,
-	C_SRC,
-	C_DST,
-	C_BY,
-	C_BEGIN,
-	C_END,
-	C_CORRELATION,
-	C_CALL,
-	C_RANGE,
-	C_FLAGS,
-};
 
 /* Ends in a row whose name is NULL. */
 extern const struct parquet_table parquet_tables[];

@@ -14,6 +14,7 @@
 
 #include "analysis/collective_calls.h"
 #include "base/alloc.h"
+#include "export/parquet/parquet_columns.h"
 #include "export/parquet/parquet_internal.h"
 #include "query/cause.h"
 #include "query/collectives.h"

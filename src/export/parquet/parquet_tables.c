@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "export/parquet/parquet.h"
+#include "export/parquet/parquet_columns.h"
 #include "export/parquet/parquet_internal.h"
 
 /* clang-format off */
@@ -24,62 +25,19 @@
 #define TABLE(table, text, cols, ...) \
 	{ .name = table, .note = text, .columns = cols, .nr = sizeof(cols) / sizeof(cols[0]), __VA_ARGS__ }
 
-#define PID_NOTE "the process, as its system knew it; `processes.pid`"
-#define PID C("pid", INT, DICTIONARY, PID_NOTE, NULLABLE)
-#define GPU C("gpu", INT, DICTIONARY, "number of the GPU in its process; `agents.gpu`", NULLABLE)
-#define QUEUE(text) C("queue", INT, DICTIONARY, text, NULLABLE)
-#define STREAM C("stream", INT, DICTIONARY, "number of HIP's stream in the process, from 1", NULLABLE)
-#define BEGIN_END(text) \
-	C("begin_ns", INT, DELTA, "ns; begin on the GPU, in the clock of the process's boot" text, NULLABLE), \
-	C("end_ns", INT, DELTA, "ns; end on the GPU" text, NULLABLE)
-#define CAUSED \
-	C("correlation_id", INT, DELTA, "of the call that submitted it, also if calls are not recorded", NULLABLE), \
-	C("call_id", INT, DELTA, "the call that caused it, `calls.id`", NULLABLE), \
-	C("range_id", INT, DELTA, "the innermost range around its submission, `ranges.id`", NULLABLE), \
-	C("flags", INT, DICTIONARY, "bits: [database.md](database.md), table rtl_flag")
+#define ROW(id, ...) C(__VA_ARGS__),
 
-static const struct parquet_column dispatches[] = {
-	C("id", INT, DELTA, "of the operation in its process"),
-	PID,
-	C("kernel", TEXT, DICTIONARY, "demangled name with its parameters", NULLABLE),
-	GPU,
-	QUEUE("number of the queue in its process"),
-	STREAM,
-	C("grid_x", INT, DICTIONARY, "work-items", NULLABLE),
-	C("grid_y", INT, DICTIONARY, "work-items", NULLABLE),
-	C("grid_z", INT, DICTIONARY, "work-items", NULLABLE),
-	C("block_x", INT, DICTIONARY, "work-items of a workgroup", NULLABLE),
-	C("block_y", INT, DICTIONARY, "work-items of a workgroup", NULLABLE),
-	C("block_z", INT, DICTIONARY, "work-items of a workgroup", NULLABLE),
-	BEGIN_END(""),
-	CAUSED,
-	C("tid", INT, DICTIONARY, "thread that submitted it", NULLABLE),
-	C("communicator", TEXT, DICTIONARY, "of a kernel of collectives, where RCCL's calls are recorded: id of the communicator, the same on all of its ranks", NULLABLE),
-};
+static const struct parquet_column dispatches[] = { PARQUET_DISPATCH(ROW) };
+static const struct parquet_column copies[] = { PARQUET_COPY(ROW) };
 
-static const struct parquet_column copies[] = {
-	C("id", INT, DELTA, "of the operation in its process"),
-	PID,
-	C("kind", TEXT, DICTIONARY, "HostToDevice, DeviceToHost, DeviceToDevice, PeerToPeer, HostToHost, Fill, Unknown; of RPD its own type"),
-	C("bytes", INT, DICTIONARY, "bytes", NULLABLE),
-	GPU,
-	QUEUE("10000 + the number of the copy engine, 9999: an unknown one; of a copy by a kernel, its queue"),
-	STREAM,
-	C("src", TEXT, DICTIONARY, "label of the agent that has the source; `agents.label`", NULLABLE),
-	C("dst", TEXT, DICTIONARY, "label of the agent that has the destination", NULLABLE),
-	C("means", TEXT, DICTIONARY, "copy engine N, or the kernel of HIP that copied", NULLABLE),
-	BEGIN_END(""),
-	CAUSED,
-};
-
-#define OWN_PID C("pid", INT, DICTIONARY, PID_NOTE, BOTH("A.pid"))
+#define OWN_PID C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, BOTH("A.pid"))
 #define HOST_TIMES(begin, end) \
 	C("begin_ns", INT, DELTA, "ns; begin on the host, in the same clock", BOTH(begin)), \
 	C("end_ns", INT, DELTA, "ns; end", BOTH(end))
 
 static const struct parquet_column calls[] = {
 	C("id", INT, DELTA, "of the call in its process", IDENT, BOTH("A.id")),
-	C("pid", INT, DICTIONARY, PID_NOTE, SQL("P.os_pid", "A.pid")),
+	C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, SQL("P.os_pid", "A.pid")),
 	C("tid", INT, DICTIONARY, "thread", BOTH("A.tid")),
 	C("domain", TEXT, DICTIONARY, "hip, hsa, rccl, mpi", OURS("D.string")),
 	C("name", TEXT, DICTIONARY, "function", BOTH("N.string")),
@@ -92,7 +50,7 @@ static const struct parquet_column calls[] = {
 
 static const struct parquet_column ranges[] = {
 	C("id", INT, DELTA, "of the range in its process", IDENT, BOTH("A.id")),
-	C("pid", INT, DICTIONARY, PID_NOTE, SQL("P.os_pid", "A.pid")),
+	C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, SQL("P.os_pid", "A.pid")),
 	C("tid", INT, DICTIONARY, "thread that began it", BOTH("A.tid")),
 	C("kind", TEXT, DICTIONARY, "push, start, mark; with -unclosed: it had no end, and ends with the process",
 	  OURS("CASE M.kind WHEN 0 THEN 'mark' WHEN 1 THEN 'push' WHEN 2 THEN 'start' ELSE 'unknown' END || CASE WHEN M.unclosed THEN '-unclosed' ELSE '' END")),
@@ -128,7 +86,7 @@ static const struct parquet_column processes[] = {
 };
 
 static const struct parquet_column losses[] = {
-	C("pid", INT, DICTIONARY, PID_NOTE, BOTH("P.os_pid")),
+	C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, BOTH("P.os_pid")),
 	C("reason", TEXT, DICTIONARY, "[database.md](database.md), Verdict", BOTH("L.reason")),
 	C("class", TEXT, DICTIONARY, "loss, skipped (as the user chose), note", BOTH("L.class")),
 	C("count", INT, DICTIONARY, "records, or events", BOTH("L.count")),
@@ -138,7 +96,7 @@ static const struct parquet_column losses[] = {
 };
 
 static const struct parquet_column agents[] = {
-	C("pid", INT, DICTIONARY, PID_NOTE, BOTH("P.os_pid")),
+	C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, BOTH("P.os_pid")),
 	C("agent", INT, DICTIONARY, "number over all agents of the process", BOTH("G.agent_index")),
 	C("type", TEXT, DICTIONARY, "CPU, GPU, OTHER", BOTH("G.type")),
 	C("gpu", INT, DICTIONARY, "number of the GPU, as operations have it", OURS("G.gpu_id % 1000")),
@@ -154,14 +112,14 @@ static const struct parquet_column agents[] = {
 
 static const struct parquet_column counters[] = {
 	C("dispatch_id", INT, DELTA, "`dispatches.id`", IDENT, BOTH("C.op_id")),
-	C("pid", INT, DICTIONARY, PID_NOTE, BOTH("P.os_pid")),
+	C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, BOTH("P.os_pid")),
 	C("counter", TEXT, DICTIONARY, "name of the counter or metric", BOTH("N.string")),
 	C("unit", TEXT, DICTIONARY, "unit of the value", BOTH("coalesce(U.unit, '')")),
 	C("value", REAL, PLAIN, "sum over its instances", BOTH("C.value")),
 };
 
 static const struct parquet_column clocks[] = {
-	C("pid", INT, DICTIONARY, PID_NOTE, BOTH("P.os_pid")),
+	C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, BOTH("P.os_pid")),
 	C("agent", INT, DICTIONARY, "`agents.agent`; NULL: the host", OURS("G.agent_index")),
 	C("system_ns", INT, DELTA, "ns; in the clock of all times", BOTH("K.system_ns")),
 	C("monotonic_ns", INT, DELTA, "ns; CLOCK_MONOTONIC at the same time", BOTH("K.monotonic_ns")),
