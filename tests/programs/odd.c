@@ -313,7 +313,9 @@ static int children(void)
 	pid = clone(cloned, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
 	printf("clone %d\n", wait_for(pid));
 	printf("popen %d\n", system("exit 9"));
-	printf("more %d %s\n", waitpid(-1, NULL, WNOHANG), strerror(errno));
+	int more = waitpid(-1, NULL, WNOHANG);
+
+	printf("more %d %s\n", more, strerror(errno));
 	return 0;
 }
 

@@ -194,6 +194,8 @@ def blocks(text):
         title, _, rest = part.partition("\n")
         # libmemusage prints a histogram of the process
         rest = re.sub(r"\n?Memory usage summary.*", "", rest, flags=re.S)
+        # a sanitizer says its process
+        rest = re.sub(r"==\d+==", "==N==", rest)
         # without HIP the message has librtl's name, docs/decisions/049
         rest = re.sub(r"\S+: undefined symbol", "undefined symbol", rest)
         out[title] = re.sub(r"\x1b\[[0-9;]*m", "", rest).rstrip()
