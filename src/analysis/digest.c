@@ -403,11 +403,13 @@ static int read_ops(struct digest *d)
 {
 	static const struct timeline_rows ours = {
 		.columns = TIMELINE_OP,
+		.id = "O.id",
 		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
 		.size = sizeof(struct timeline_op),
 	};
 	static const struct timeline_rows rpd = {
 		.columns = TIMELINE_OP_RPD,
+		.id = "O.id",
 		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
 		.size = sizeof(struct timeline_op),
 	};

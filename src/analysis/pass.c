@@ -142,7 +142,7 @@ static int read_rows(struct pass *p, bool ordered)
 {
 #define ROWS(columns_of, from_where, bytes)                                                        \
 	{                                                                                          \
-		.columns = columns_of, .from = from_where IDS, .size = bytes                       \
+		.columns = columns_of, .id = "O.id", .from = from_where IDS, .size = bytes         \
 	}
 	static const struct timeline_rows ours =
 		ROWS(TIMELINE_OP, "rocpd_op O", offsetof(struct row, call));

@@ -98,6 +98,10 @@ struct query {
 	bool causes_ordered;	 /* cause_read() reads them; temp.query_cause is empty */
 	struct query_scan *scan; /* of query_scan() */
 	bool has_scan;		 /* SQLite knows its function */
+	/* of blocks.h: which one reads by db and by second, and whether SQLite knows its function,
+	 * which it takes back only while no statement is at work */
+	struct blocks_reader *reading[2];
+	bool has_blocks[2];
 };
 
 /* Opens the trace in `inputs`. `convert` converts raw traces and several inputs to one database: it

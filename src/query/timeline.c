@@ -8,7 +8,7 @@
  *           so that SQLite works while rows are put in order and used. Blocks of rows go round
  *           between the two; the semaphores count the full and the empty ones. With TIMELINE_TWO
  *           there are two such threads, each with a connection: each reads every second block of
- *           ids.
+ *           ids. Rows of several processes are read by blocks.h.
  */
 #include "query/timeline.h"
 
@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "query/blocks.h"
 
 enum { WINDOW = 64 << 10, MAX_CURSORS = 256, MAX_RUNS = 128, NONE = UINT32_MAX };
 
@@ -94,6 +95,8 @@ struct reading {
 	timeline_fn each;
 	void *arg;
 	struct cursor *cursors;
+	/* what the cursors read by; NULL: each by its statement or threads */
+	struct blocks *blocks;
 	int64_t first, last; /* ids, if there is one cursor */
 	/* on both connections: their statements see the same rows, whatever another program
 	 * writes */
@@ -255,7 +258,7 @@ static struct ahead *ahead_begin(const struct reading *r, const struct cursor *c
 }
 
 /* As query_step(): 1 with the row, 0 or -errno. */
-static int ahead_step(struct cursor *c, const int64_t **v)
+static int ahead_step(struct cursor *c, const void **v)
 {
 	struct ahead *a = c->ahead[c->turn];
 	struct block *b = &a->blocks[a->block % BLOCKS];
@@ -300,11 +303,12 @@ static void ahead_end(struct ahead *a)
 
 static int step(const struct reading *r, struct cursor *c, int64_t *v)
 {
-	const int64_t *from = NULL;
+	const void *from = NULL;
 	int ret, error;
 
-	if (c->ahead[0]) {
-		ret = ahead_step(c, &from);
+	if (r->blocks || c->ahead[0]) {
+		ret = r->blocks ? blocks_step(r->blocks, (size_t)(c - r->cursors), &from) :
+				  ahead_step(c, &from);
 		if (ret == 1)
 			memcpy(v, from, c->nr_columns * sizeof(*v));
 	} else {
@@ -512,11 +516,31 @@ static int check_columns(const struct reading *r, sqlite3_stmt *stmt)
 			  size, r->rows->size);
 }
 
+/* Whether another connection can read what this one does. */
+static bool has_temporary(const struct query *q)
+{
+	return query_number(q->db, "SELECT EXISTS (SELECT 1 FROM temp.sqlite_master)", 1);
+}
+
+/* Rows of several cursors, or on this thread. Those of raw traces are in a file of their own, which
+ * is read from its begin to its end. */
+static int open_blocks(struct reading *r, size_t nr)
+{
+	const struct query *q = r->q;
+
+	if (!r->rows->id || q->rows || (nr == 1 && r->how != TIMELINE_HERE))
+		return 0;
+	if (q->second && !r->rows->extend && !has_temporary(q))
+		begin_transaction(r);
+	return blocks_open(r->q, r->rows, nr, r->transaction, r->arg, &r->blocks);
+}
+
 static int open_cursor(struct reading *r, struct cursor *c, const char *sql, size_t nr)
 {
 	struct query *q = r->q;
 	size_t i = (size_t)(c - r->cursors);
 	int ret = query_prepare(q, &c->stmt, sql);
+	int64_t first, last;
 
 	if (ret == 0)
 		ret = check_columns(r, c->stmt);
@@ -532,9 +556,13 @@ static int open_cursor(struct reading *r, struct cursor *c, const char *sql, siz
 		return query_fail_memory(q);
 	for (size_t n = 0; n <= c->max; n++)
 		c->next[n] = n < c->max ? (uint32_t)n + 1 : NONE;
-	sqlite3_bind_int64(c->stmt, 1, nr > 1 ? q->processes[i].id_first : r->first);
-	sqlite3_bind_int64(c->stmt, 2, nr > 1 ? q->processes[i].id_last : r->last);
-	if (nr == 1 && r->how != TIMELINE_HERE && (r->how != TIMELINE_LOOSE || q->second))
+	first = nr > 1 ? q->processes[i].id_first : r->first;
+	last = nr > 1 ? q->processes[i].id_last : r->last;
+	sqlite3_bind_int64(c->stmt, 1, first);
+	sqlite3_bind_int64(c->stmt, 2, last);
+	if (r->blocks)
+		ret = blocks_begin(r->blocks, i, first, last);
+	else if (nr == 1 && r->how != TIMELINE_HERE && (r->how != TIMELINE_LOOSE || q->second))
 		open_threads(r, c);
 	while (ret == 0 && !c->done && c->nr < c->max)
 		ret = take(r, c);
@@ -583,7 +611,7 @@ static char *sorted_sql(const struct reading *r)
 		return sqlite3_mprintf("SELECT %s FROM %s ORDER BY 1", r->rows->columns,
 				       r->rows->from);
 	return sqlite3_mprintf("SELECT %s FROM %s ORDER BY %s + timeline_wall(%s)",
-			       r->rows->columns, r->rows->from, r->rows->begin, r->rows->by_wall);
+			       r->rows->columns, r->rows->from, r->rows->by_wall, r->rows->id);
 }
 
 static int read_sorted(const struct reading *r)
@@ -623,7 +651,13 @@ static int read_sorted(const struct reading *r)
 int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeline_how how,
 		  timeline_fn each, void (*reset)(void *arg), void *arg)
 {
-	struct reading r = { q, rows, how, each, arg, NULL, INT64_MIN, INT64_MAX, false };
+	struct reading r = { .q = q,
+			     .rows = rows,
+			     .how = how,
+			     .each = each,
+			     .arg = arg,
+			     .first = INT64_MIN,
+			     .last = INT64_MAX };
 	size_t nr = q->nr_processes > 1 && !q->only ? q->nr_processes : 1;
 	char *sql;
 	int ret;
@@ -637,6 +671,8 @@ int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeli
 	sql = sqlite3_mprintf("SELECT %s FROM %s", rows->columns, rows->from);
 	r.cursors = alloc_zero(nr, sizeof(*r.cursors));
 	ret = sql && r.cursors ? 0 : query_fail_memory(q);
+	if (ret == 0)
+		ret = open_blocks(&r, nr);
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		ret = open_cursor(&r, &r.cursors[i], sql, nr);
 	if (ret == 0)
@@ -648,6 +684,7 @@ int timeline_read(struct query *q, const struct timeline_rows *rows, enum timeli
 		alloc_free(r.cursors[i].next);
 		alloc_free(r.cursors[i].values);
 	}
+	blocks_close(r.blocks);
 	end_transaction(&r);
 	alloc_free(r.cursors);
 	sqlite3_free(sql);

@@ -34,6 +34,7 @@ struct timeline_call {
 ROW_CHECK(struct timeline_call, 4, name);
 #define TIMELINE_CALL "start, \"end\", id, apiName_id"
 
+/* TIMELINE_HERE: `each` may use q->db. */
 /* TIMELINE_APART: another thread reads the file meanwhile, so that `each` may not use q->db. */
 /* TIMELINE_TWO: the same, and if there is q->second, two threads do: `from` may have no temporary
  * tables or views, and its ids are those of a column `id`. */
@@ -53,9 +54,12 @@ struct timeline_rows {
 	/* Sets the members behind those that the query sets. It may use only `db`, by
 	 * which the rows are read on this thread. SQLITE_OK, or an error of SQLite. May be NULL. */
 	int (*extend)(void *arg, sqlite3 *db, void *row);
-	/* The columns of ids and begins, as "O.id" and "O.start": rows of processes whose clocks
-	 * differ are merged by the wall clock. NULL: by their begin. */
-	const char *by_wall, *begin;
+	/* The column of ids, as "O.id", by which `from` reads in order: without it rows of several
+	 * processes take longer. */
+	const char *id;
+	/* The column of begins, as "O.start": rows of processes whose clocks differ are merged by
+	 * the wall clock. NULL: by their begin. Needs `id`. */
+	const char *by_wall;
 };
 
 /* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0

@@ -302,6 +302,90 @@ TEST(rows_read_by_two_threads_are_in_the_order_of_one)
 	}
 }
 
+/* Reads the rows of all processes, by blocks of ids or not, each row `times` times. */
+static struct order read_processes(const char *db, bool blocks, bool twice, int times,
+				   uint64_t until)
+{
+	const struct timeline_rows rows = {
+		.columns = "O.start, O.id, O.\"end\"",
+		.id = blocks ? "O.id" : NULL,
+		.from = times == 1 ?
+				"rocpd_op O WHERE O.id BETWEEN ?1 AND ?2" :
+				"rocpd_op O JOIN (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) "
+				"WHERE O.id BETWEEN ?1 AND ?2",
+		.size = sizeof(struct order_row),
+	};
+	const struct job_options options = { .twice = twice };
+	sqlite3_stmt *outer;
+	struct order o;
+	struct query *q;
+
+	CHECK_OK(query_open(&q, &db, 1, rpd_merge, &options, &res));
+	CHECK_OK(query_read_processes(q));
+	/* within the reading of others, and again */
+	CHECK_OK(query_prepare(q, &outer, "SELECT id FROM rocpd_op"));
+	CHECK_EQ_INT(query_step(q, outer), 1);
+	for (int i = 0; i < 2; i++) {
+		o = (struct order){ .last = INT64_MIN, .until = until };
+		CHECK_EQ_INT(timeline_read(q, &rows, TIMELINE_HERE, add_row, forget_rows, &o),
+			     until ? -ECANCELED : 0);
+	}
+	CHECK_EQ_INT(query_step(q, outer), 1);
+	sqlite3_finalize(outer);
+	query_close(q);
+	return o;
+}
+
+TEST(rows_of_processes_read_by_blocks_of_ids_are_those_of_the_table)
+{
+	static const struct {
+		const char *what, *ids; /* from n.i, 1 to 8000 */
+	} cases[] = {
+		{ "dense", "n.i" },
+		{ "two holes", "n.i + 100000 * (n.i > 2500) + 70000000 * (n.i > 7000)" },
+		{ "far apart", "n.i * 100003" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *spools[3] = { test_tmpfile("a.rtl"), test_tmpfile("b.rtl"),
+					  test_tmpfile("c.rtl") };
+		const char *db = test_tmpfile("processes.db");
+		const struct job_options none = { .force = true };
+		struct order all, some;
+		char sql[640];
+
+		unlink(db);
+		for (int n = 0; n < 3; n++)
+			spool_make_sample(spools[n],
+					  &(struct spool_make_sample){ .host = "nodeA",
+								       .pid = (uint32_t)(500 + n),
+								       .closed = true });
+		CHECK_OK(rpd_merge(spools, 3, db, &none, &res));
+		/* the third has few rows; begins of four queues, each of which is late by another
+		 * time */
+		snprintf(
+			sql, sizeof(sql),
+			"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000), m(id, first) AS "
+			"(SELECT P.id_first + 1000 + %s, P.id_first FROM rtl_process P JOIN n WHERE P.pid < 502 OR n.i < 4) "
+			"INSERT INTO rocpd_op (id, start, end, gpuId, queueId, sequenceId, description_id, opType_id) SELECT "
+			"id, 10 * (id - first) - 70 * (id %% 4), id, 0, 0, 0, 1, 1 FROM m",
+			cases[i].ids);
+		db_exec(db, sql);
+		all = read_processes(db, false, false, 1, 0);
+		CHECK(all.nr > 16000);
+		for (int two = 0; two < 2; two++) {
+			some = read_processes(db, true, two, 1, 0);
+			CHECK_MSG(some.nr == all.nr && some.sum == all.sum,
+				  "%s: %llu rows, not %llu", cases[i].what,
+				  (unsigned long long)some.nr, (unsigned long long)all.nr);
+			/* an end in the middle leaves no thread behind */
+			CHECK_EQ_UINT(read_processes(db, true, two, 1, 3000).nr, 3000);
+		}
+		/* more rows than ids */
+		CHECK_EQ_UINT(read_processes(db, true, true, 3, 0).nr, 3 * all.nr);
+	}
+}
+
 TEST(file_that_is_not_a_trace_is_refused)
 {
 	const char *input = test_tmpfile("other.db");
