@@ -74,7 +74,7 @@ _rtl()
 	summary)
 		case $prev in
 		-n|--rows) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
-		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap path collective clock imbalance" -- "$cur")); return ;;
+		-b|--by) COMPREPLY=($(compgen -W "overview kernel api copy marker stream gpu counter range process rank graph error gap path collective clock imbalance mpi" -- "$cur")); return ;;
 		--domain) COMPREPLY=($(compgen -W "hip hsa rccl mpi" -- "$cur")); return ;;
 		-f|--format) COMPREPLY=($(compgen -W "table csv json" -- "$cur")); return ;;
 		--columns) COMPREPLY=($(compgen -W "rtl rocprof" -- "$cur")); return ;;

@@ -51,7 +51,7 @@ complete -c rtl -n '__fish_seen_subcommand_from trace' -l check -d 'check the op
 complete -c rtl -n '__fish_seen_subcommand_from trace' -x -a '(__fish_complete_subcommand)'
 complete -c rtl -n __fish_use_subcommand -f -a summary -d 'shows where a program\'s time went: an overview, or tables'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l rows -s n -x -d 'at most N rows; 0: all (20 in a table, else all)'
-complete -c rtl -n '__fish_seen_subcommand_from summary' -l by -s b -x -a 'overview kernel api copy marker stream gpu counter range process rank graph error gap path collective clock imbalance' -d 'tables instead of the overview: kernel, api, gpu, ...'
+complete -c rtl -n '__fish_seen_subcommand_from summary' -l by -s b -x -a 'overview kernel api copy marker stream gpu counter range process rank graph error gap path collective clock imbalance mpi' -d 'tables instead of the overview: kernel, api, gpu, ...'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l domain -x -a 'hip hsa rccl mpi' -d 'with --by api: calls of hip, hsa, rccl or mpi alone'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l format -s f -x -a 'table csv json' -d 'form of the output: table (default), csv, json'
 complete -c rtl -n '__fish_seen_subcommand_from summary' -l columns -x -a 'rtl rocprof' -d 'with --format csv: rtl\'s columns (default) or rocprof\'s'

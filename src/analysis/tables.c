@@ -33,6 +33,7 @@ static const struct maker {
 	[TABLES_COLLECTIVE] = { NULL, table_collectives_end, NULL, false },
 	[TABLES_CLOCK] = { NULL, table_clocks_end, NULL, false },
 	[TABLES_IMBALANCE] = { NULL, table_imbalance_end, NULL, false },
+	[TABLES_MPI_CALLS] = { NULL, table_mpi_end, NULL, true },
 	[TABLES_METRICS] = { NULL, table_metrics_end, NULL, false },
 };
 

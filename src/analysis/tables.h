@@ -13,6 +13,7 @@
  *	table_metrics.c	    how near kernels came to the peaks of their GPU
  *	table_collectives.c collectives, and who is late
  *	table_clocks.c      the clocks of hosts
+ *	table_mpi.c	    calls of MPI, and what they do on the GPU
  *	table_imbalance.c   kernels and ranges that are slow on a rank
  *	table_path.c	    the critical path
  *	table_more.c	    graphs, failed calls, gaps
@@ -43,13 +44,15 @@ enum tables_kind {
 	TABLES_COLLECTIVE,
 	TABLES_CLOCK,
 	TABLES_IMBALANCE,
+	TABLES_MPI_CALLS,
 	TABLES_METRICS,
 	TABLES_NR
 };
 
 /* What divides each row of a table into several. */
 enum tables_split { TABLES_WHOLE, TABLES_BY_RANK, TABLES_BY_PROCESS };
-/* Whether the table can be divided: kernels, calls, copies, markers, ranges. */
+/* Whether the table can be divided: kernels, calls, copies, markers, ranges,
+ * calls of MPI. */
 bool tables_can_split(enum tables_kind kind);
 
 /* The domain of calls to count; from 1 in the order of the choices of --domain. */

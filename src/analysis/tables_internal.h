@@ -43,6 +43,7 @@ int table_metrics_end(struct tables_job *job);
 int table_collectives_end(struct tables_job *job);
 int table_clocks_end(struct tables_job *job);
 int table_imbalance_end(struct tables_job *job);
+int table_mpi_end(struct tables_job *job);
 int table_path_end(struct tables_job *job);
 int table_more_graphs(struct tables_job *job);
 int table_more_errors(struct tables_job *job);

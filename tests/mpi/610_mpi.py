@@ -103,6 +103,10 @@ def copies_of_a_send_of_gpu_memory_are_those_of_the_page_s_query():
         query = re.search(r"```sql\n(SELECT M\.name.*?)```", f.read(), re.S).group(1)
     rows = open_db(os.path.join(folder, "rank0.db")).execute(query).fetchall()
     equal("calls with copies", [(name, size) for name, _, size, _ in rows], [("MPI_Send", 5 * 4000000)])
+    rows = json.loads(run(RTL_BIN, "summary", "-q", "--by", "mpi,rank", "-f", "json", *(os.path.join(folder, f"rank{r}.db") for r in range(2))).out)
+    send, receive = (next(r for r in rows if r["name"] == f"MPI_{what}" and r["rank"] == rank) for rank, what in enumerate(("Send", "Recv")))
+    equal("sends", (send["calls"], send["bytes"], send["gpu_bytes"], send["gpu_ns"] > 0), (5, 5 * 4000000, 5 * 4000000, True))
+    equal("receives", (receive["calls"], receive["slowest_rank"], receive["max_of_mean"]), (5, 1, 1))
 
 
 def clocks_of(*files):

@@ -47,8 +47,8 @@ static const struct opt options[] = {
 		     .more = "Of each table of the overview: 5, and 32 at most." },
 	[O_BY] = { 'b', "by", OPT_CHOICE, .arg = "WHAT", .choices = SUMMARY_CHOICES,
 		   .help = "tables instead of the overview: kernel, api, gpu, ...",
-		   .more = "Several, separated by commas, print several tables, which are made in one pass over the trace. rank or process right behind kernel, api, copy, marker or range divides each row by them: --by kernel,rank. counter: of each kernel. range: the ranges as a "
-			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. collective: who comes last to the collectives of several GPUs, by how much and why. clock: how far the clocks of the hosts of a merged trace are apart, and how well that is known. imbalance: kernels and ranges whose time differs between ranks and GPUs, and which rank is slow, and when. With "
+		   .more = "Several, separated by commas, print several tables, which are made in one pass over the trace. rank or process right behind kernel, api, copy, marker, range or mpi divides each row by them: --by kernel,rank. counter: of each kernel. range: the ranges as a "
+			   "tree. error: failed calls. path: the critical path. gap: times in which a GPU had nothing to do, and what the host did. collective: who comes last to the collectives of several GPUs, by how much and why. clock: how far the clocks of the hosts of a merged trace are apart, and how well that is known. imbalance: kernels and ranges whose time differs between ranks and GPUs, and which rank is slow, and when. mpi: calls of MPI by function, with the bytes that they send and the GPU's work that began in them. With "
 			   "csv and json it is kernel unless it is given.",
 		   .several = true },
 	[O_DOMAIN] = { 0, "domain", OPT_CHOICE, .arg = "DOMAIN", .choices = "hip|hsa|rccl|mpi",

@@ -32,6 +32,7 @@ static const char *const what[SUMMARY_NR][2] = {
 	[SUMMARY_COLLECTIVE] = { "rank of a collective", "ranks of collectives" },
 	[SUMMARY_CLOCK] = { "clock of a host", "clocks of hosts" },
 	[SUMMARY_IMBALANCE] = { "row of a kernel or range", "rows of kernels and ranges" },
+	[SUMMARY_MPI] = { "call of MPI", "calls of MPI" },
 };
 
 /* The table of each of --by; TABLES_NR: none. */
@@ -45,6 +46,7 @@ static const enum tables_kind kinds[SUMMARY_NR] = {
 	[SUMMARY_ERROR] = TABLES_ERROR,	  [SUMMARY_GAP] = TABLES_GAP,
 	[SUMMARY_PATH] = TABLES_PATH,	  [SUMMARY_COLLECTIVE] = TABLES_COLLECTIVE,
 	[SUMMARY_CLOCK] = TABLES_CLOCK,	  [SUMMARY_IMBALANCE] = TABLES_IMBALANCE,
+	[SUMMARY_MPI] = TABLES_MPI_CALLS,
 };
 
 int64_t summary_begin(struct query *q)
@@ -96,6 +98,8 @@ static void explain_empty_table(struct summary *s, enum summary_by by)
 	else if (by == SUMMARY_IMBALANCE)
 		ui_say("%s: no kernel or range is on several ranks or GPUs; of ranks with a trace each, give the merged one (rtl merge)",
 		       path);
+	else if (by == SUMMARY_MPI)
+		ui_say("%s: no call of MPI was recorded; trace with rtl trace --mpi", path);
 	else if (by == SUMMARY_RANGE || by == SUMMARY_MARKER)
 		ui_say("%s: the program set no %s (roctxRangePush)", path, what[by][1]);
 	else if (by == SUMMARY_KERNEL && s->tables.metrics)

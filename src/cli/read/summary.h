@@ -36,10 +36,11 @@ enum summary_by {
 	SUMMARY_COLLECTIVE,
 	SUMMARY_CLOCK,
 	SUMMARY_IMBALANCE,
+	SUMMARY_MPI,
 	SUMMARY_NR
 };
 #define SUMMARY_CHOICES                                                                            \
-	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective|clock|imbalance"
+	"overview|kernel|api|copy|marker|stream|gpu|counter|range|process|rank|graph|error|gap|path|collective|clock|imbalance|mpi"
 
 struct summary {
 	struct query *q;
