@@ -45,7 +45,7 @@ struct reader {
 	struct key {
 		int64_t process, tid;
 		size_t first, nr; /* calls */
-	} *keys;
+	} * keys;
 	size_t nr_threads, max_threads;
 	sqlite3_stmt *text;
 	struct map names; /* in rocpd_string, where each process has its own -> number */
@@ -138,8 +138,7 @@ static int take_call(void *arg, sqlite3_value **v)
 	const char *args = (const char *)sqlite3_value_text(v[5]);
 	size_t rows = rows_of(r, sqlite3_value_int64(v[4]));
 	size_t thread = thread_of(r, process_of(r, id), sqlite3_value_int64(v[1]), true);
-	struct call *calls = alloc_grow(r->calls, r->nr_calls, &r->max_calls, 4096,
-					sizeof(*calls));
+	struct call *calls = alloc_grow(r->calls, r->nr_calls, &r->max_calls, 4096, sizeof(*calls));
 	uint64_t ns = end > begin ? (uint64_t)(end - begin) : 0;
 	struct row *row;
 
@@ -235,20 +234,22 @@ static int read_all(struct reader *r)
 		"rocpd_op O LEFT JOIN rtl_op_copy C ON C.op_id = O.id LEFT JOIN rtl_op_kernel K ON K.op_id = "
 		"O.id AND C.op_id IS NULL JOIN rtl_thread T ON T.id = coalesce(C.thread_id, K.thread_id) LEFT "
 		"JOIN rtl_api_data X ON X.api_id = O.correlation_id LEFT JOIN main.rocpd_api A ON A.id = "
-		"X.api_id WHERE O.\"end\" > O.start AND coalesce(C.flags, K.flags) & " KINDS_UNTIMED " = 0";
+		"X.api_id WHERE O.\"end\" > O.start AND coalesce(C.flags, K.flags) & " KINDS_UNTIMED
+		" = 0";
 	struct query *q = r->job->t->q;
 	int ret = query_read_processes(q);
 
 	if (ret == 0)
 		ret = query_prepare(q, &r->text, QUERY_STRING);
 	if (ret == 0)
-		ret = query_scan(q, "A.id, A.tid, A.start, A.\"end\", A.apiName_id, U.string", calls,
-				 take_call, r);
+		ret = query_scan(q, "A.id, A.tid, A.start, A.\"end\", A.apiName_id, U.string",
+				 calls, take_call, r);
 	if (ret || !r->nr_calls)
 		return ret;
 	order_calls(r);
 	return query_scan(
-		q, "O.id, T.tid, coalesce(A.start, O.start), O.\"end\" - O.start, coalesce(C.bytes, 0)",
+		q,
+		"O.id, T.tid, coalesce(A.start, O.start), O.\"end\" - O.start, coalesce(C.bytes, 0)",
 		ops, take_op, r);
 }
 

@@ -6,6 +6,7 @@ import math
 
 from support import *
 from support import counted as reference
+from support import mi300
 
 AMDS = "/usr/lib/x86_64-linux-gnu/libhsa-amd-aqlprofile64.so.1"
 OURS = os.path.join(VGPU_DIR, "libhsa-amd-aqlprofile64.so")
@@ -124,25 +125,25 @@ def packets_of_both_interfaces_count_the_same():
         equal(f"what {what} printed", runs[folder].out, runs[VGPU_DIR].out)
 
 
-def all_counters(gpu, library):
-    """{(kernel, counter): {(engine, instance): value}} of twelve kernels, and {kernel: counts in the log}"""
-    names = [r["name"] for r in reference.table("counters.csv") if r["gpu"] == gpu]
+def all_counters(gpu, library, command=("reference", "rounds=1"), kernels=None, step=1):
+    """{(kernel, counter): {(engine, instance): value}} of the kernels, and {kernel: counts in the log}"""
+    names = [r["name"] for r in reference.table("counters.csv") if r["gpu"] == ("gfx940" if gpu == "gfx942" else gpu)][::step]
     values, logs = collections.defaultdict(dict), {}
-    for some in (names[0::2], names[1::2]):  # --pmc takes 256
-        r = run("/usr/bin/env", f"LD_LIBRARY_PATH={library}", "LD_DEBUG=files", program("reference"), "rounds=1", trace=RTL,
+    for some in filter(None, (names[:200], names[200:])):  # --pmc takes 256
+        r = run("/usr/bin/env", f"LD_LIBRARY_PATH={library}", "LD_DEBUG=files", program(command[0]), *command[1:], trace=RTL,
                 rtl_args=("-q", "--passes=replay", "--pmc", ",".join(some)), timeout=120,
                 env={"VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, "VGPU_ARCH": gpu})
         contains("the library that was loaded", r.err, f"calling init: {library}/libhsa-amd-aqlprofile64.so\n")
         complete(r)
         logged = {(d["begin"], d["end"]): d["counters"] for d in r.log("dispatch")}
-        of = dict(r.db().execute("select op_id, kernel from rtl_dispatch where kernel like 'ref_%'"))
+        of = {op: k for op, k in r.db().execute("select op_id, kernel from rtl_dispatch") if k in (kernels or ()) or not kernels and k.startswith("ref_")}
         for op, begin, end in r.db().execute("select op_id, begin_ticks, end_ticks from rtl_dispatch"):
             if op in of:
                 logs[of[op]] = logged[begin, end]
         for op, name, engine, instance, value in r.db().execute("select op_id, counter, sample, instance, value from rtl_counter_sample"):
             if op in of:
                 values[of[op], name][engine, instance] = value
-    equal("kernels and counters", len(values), reference.KERNELS * len(names))
+    equal("kernels and counters", len(values), len(kernels or range(reference.KERNELS)) * len(names))
     return values, logs
 
 
@@ -163,6 +164,19 @@ def each_counter_of_gfx900_is_the_same_and_the_logs():
 @case
 def each_counter_of_gfx90a_is_the_same_and_the_logs():
     both_count_the_same("gfx90a", 260)
+
+
+@case
+def each_counter_of_gfx942_is_the_same_die_by_die():
+    rest = (("mi300", mi300.write_code(new_dir("code"))), mi300.KERNELS, 1 if LONG else 4)
+    ours, _ = all_counters("gfx942", VGPU_DIR, *rest)
+    amds, logs = all_counters("gfx942", amds_folder(), *rest)
+    at_least("counters", len(amds) / len(mi300.KERNELS), 257 if LONG else 65)
+    for key, parts in amds.items():
+        equal(f"parts of {key}", ours[key], parts)
+        equal(f"dies of {key}", len(parts) % 8, 0)
+        if key[1] in logs[key[0]]:
+            equal(f"sum of {key}", sum(parts.values()), logs[key[0]][key[1]])
 
 
 @case

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mi300.hip - kernels for gfx942, for 470_mi300.py, which says how mi300.co.txt is made of it
+/* mi300.hip - kernels for gfx942, for 470_mi300.py; tests/support/mi300.py says how mi300.co.txt is made of it
  *
  * Without HIP's headers: any clang from 17 on compiles it alone.
  */

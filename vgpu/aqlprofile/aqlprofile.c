@@ -272,34 +272,51 @@ static hsa_status_t iterate_trace(const profile_t *p,
 	return answer(status);
 }
 
+/* The samples of one die, of each event in turn. */
+static hsa_status_t iterate_die(const profile_t *p, uint32_t die,
+				hsa_ven_amd_aqlprofile_data_callback_t callback, void *data)
+{
+	const struct blocks_gpu *gpu = blocks_gpu(p->agent);
+	const uint64_t *event = p->output_buffer.ptr;
+
+	for (uint32_t i = 0; i < p->event_count; i++) {
+		hsa_ven_amd_aqlprofile_info_data_t d = { .pmc_data.event = p->events[i] };
+		uint32_t nr = blocks_samples(gpu, (uint32_t)p->events[i].block_name);
+		uint32_t of_die = nr / gpu->dies;
+
+		for (d.sample_id = 0; d.sample_id < of_die; d.sample_id++) {
+			hsa_status_t status;
+
+			d.pmc_data.result = event[die * of_die + d.sample_id];
+			status = callback(HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA, &d, data);
+			if (status != HSA_STATUS_SUCCESS)
+				return status;
+		}
+		event += nr;
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
 EXPORT hsa_status_t
 hsa_ven_amd_aqlprofile_iterate_data(const hsa_ven_amd_aqlprofile_profile_t *profile,
 				    hsa_ven_amd_aqlprofile_data_callback_t callback, void *data)
 {
 	hsa_status_t status = check_profile(profile, "iterate_data");
-	const uint64_t *sample;
 
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
-	sample = profile->output_buffer.ptr;
-	if (!callback || !sample)
+	if (!callback || !profile->output_buffer.ptr)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "iterate_data: a null pointer");
 	if (is_trace(profile) && !profile->command_buffer.ptr)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
 			    "iterate_data: the profile has no command buffer");
 	if (is_trace(profile))
 		return iterate_trace(profile, callback, data);
-	for (uint32_t i = 0; i < profile->event_count; i++) {
-		hsa_ven_amd_aqlprofile_info_data_t d = { .pmc_data.event = profile->events[i] };
-		uint32_t nr = blocks_samples(blocks_gpu(profile->agent),
-					     (uint32_t)profile->events[i].block_name);
-
-		for (d.sample_id = 0; d.sample_id < nr; d.sample_id++) {
-			d.pmc_data.result = *sample++;
-			status = callback(HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA, &d, data);
-			if (status != HSA_STATUS_SUCCESS)
-				return answer(status);
-		}
+	/* die by die, as AMD's; in memory the samples of an event follow each other */
+	for (uint32_t die = 0; die < blocks_gpu(profile->agent)->dies; die++) {
+		status = iterate_die(profile, die, callback, data);
+		if (status != HSA_STATUS_SUCCESS)
+			return answer(status);
 	}
 	return HSA_STATUS_SUCCESS;
 }

@@ -55,6 +55,7 @@ struct profile {
 	hsa_ven_amd_aqlprofile_event_t *events;
 	uint32_t nr_values;
 	uint32_t *nr_samples; /* of each event */
+	uint32_t *nr_read;    /* of each event, while the samples are read */
 	union packet packets[PROFILE_AFTER + 1];
 	bool is_enclosed;
 	void *memory[PROFILE_MEMORY + 1]; /* of the packets that enclose it */
@@ -302,31 +303,87 @@ static bool is_counter(hsa_ven_amd_aqlprofile_info_type_t type)
 	return type == HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA;
 }
 
-struct layout {
+/* Samples come die by die: of each die those of its events in their order, the shader engines of an
+ * event one behind the other. In front of all are those of blocks that no die has (UMC of gfx94x),
+ * whose sample_id is the block's. An event may be there twice (SQ_ACCUM_PREV). */
+struct samples {
 	struct profile *p;
-	uint32_t event;
+	uint32_t event; /* of the last sample */
+	bool has_event;
+	uint64_t *values; /* NULL: they are counted */
 };
 
-/* The samples of an event follow each other; sample 0 begins the next one. */
-static hsa_status_t count_sample(hsa_ven_amd_aqlprofile_info_type_t type,
-				 hsa_ven_amd_aqlprofile_info_data_t *data, void *arg)
+static bool is_event(const hsa_ven_amd_aqlprofile_event_t *a,
+		     const hsa_ven_amd_aqlprofile_event_t *b)
 {
-	struct layout *l = arg;
-	struct profile *p = l->p;
+	return a->block_name == b->block_name && a->block_index == b->block_index &&
+	       a->counter_id == b->counter_id;
+}
+
+/* The event that a sample is of: the last one, or the next one in the order that is equal.
+ * event_count: there is none. */
+static uint32_t event_of(const struct samples *s, const hsa_ven_amd_aqlprofile_info_data_t *data)
+{
+	const struct profile *p = s->p;
+	uint32_t nr = p->aql.event_count, first = s->has_event ? s->event + 1 : 0;
+
+	if (s->has_event && data->sample_id &&
+	    is_event(&p->events[s->event], &data->pmc_data.event))
+		return s->event;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t at = (first + i) % nr;
+
+		if (is_event(&p->events[at], &data->pmc_data.event))
+			return at;
+	}
+	return nr;
+}
+
+static hsa_status_t take_sample(hsa_ven_amd_aqlprofile_info_type_t type,
+				hsa_ven_amd_aqlprofile_info_data_t *data, void *arg)
+{
+	struct samples *s = arg;
+	struct profile *p = s->p;
+	uint32_t event;
 
 	if (!is_counter(type))
 		return HSA_STATUS_SUCCESS;
-	if (p->nr_values && !data->sample_id && ++l->event == p->aql.event_count)
+	event = event_of(s, data);
+	if (event == p->aql.event_count)
 		return HSA_STATUS_ERROR;
-	p->nr_samples[l->event]++;
-	p->nr_values++;
+	s->event = event;
+	s->has_event = true;
+	if (!s->values) {
+		p->nr_samples[event]++;
+		p->nr_values++;
+		return HSA_STATUS_SUCCESS;
+	}
+	if (p->nr_read[event] == p->nr_samples[event])
+		return HSA_STATUS_ERROR;
+	s->values[profile_first_value(p, event) + p->nr_read[event]++] = data->pmc_data.result;
 	return HSA_STATUS_SUCCESS;
+}
+
+/* Counts the samples of each event; with `values` it reads them. */
+static bool read_samples(struct profile *p, uint64_t *values)
+{
+	struct samples s = { .p = p, .values = values };
+	uint32_t nr = 0;
+
+	memset(p->nr_read, 0, p->aql.event_count * sizeof(*p->nr_read));
+	if (aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, take_sample, &s) != HSA_STATUS_SUCCESS)
+		return false;
+	for (uint32_t i = 0; i < p->aql.event_count; i++) {
+		nr += p->nr_read[i];
+		if (!p->nr_samples[i])
+			return false;
+	}
+	return !values || nr == p->nr_values;
 }
 
 static bool make_packets(struct profile *p)
 {
 	hsa_ext_amd_aql_pm4_packet_t made[PROFILE_STOP + 1];
-	struct layout layout = { .p = p };
 
 	memset(made, 0, sizeof(made));
 	if (aql.hsa_ven_amd_aqlprofile_start(&p->aql, &made[PROFILE_START]) != HSA_STATUS_SUCCESS ||
@@ -335,18 +392,17 @@ static bool make_packets(struct profile *p)
 		return false;
 	for (unsigned i = 0; i <= PROFILE_STOP; i++)
 		set_packet(&p->packets[i], &made[i]);
-	return aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, count_sample, &layout) ==
-		       HSA_STATUS_SUCCESS &&
-	       layout.event + 1 == p->aql.event_count;
+	return read_samples(p, NULL);
 }
 
 static bool set_events(struct profile *p, const struct profile_event *events, uint32_t nr)
 {
 	p->events = alloc_pages(nr * sizeof(*p->events));
 	p->nr_samples = alloc_pages(nr * sizeof(*p->nr_samples));
+	p->nr_read = alloc_pages(nr * sizeof(*p->nr_read));
 	p->aql.events = p->events;
 	p->aql.event_count = nr;
-	if (!p->events || !p->nr_samples)
+	if (!p->events || !p->nr_samples || !p->nr_read)
 		return false;
 	for (uint32_t i = 0; i < nr; i++)
 		p->events[i] = (hsa_ven_amd_aqlprofile_event_t){
@@ -403,6 +459,8 @@ static void free_profile(struct profile *p)
 		alloc_pages_free(p->events, nr * sizeof(*p->events));
 	if (p->nr_samples)
 		alloc_pages_free(p->nr_samples, nr * sizeof(*p->nr_samples));
+	if (p->nr_read)
+		alloc_pages_free(p->nr_read, nr * sizeof(*p->nr_read));
 	alloc_pages_free(p, sizeof(*p));
 }
 
@@ -562,9 +620,7 @@ static uint32_t find_event(const struct profile *p, const hsa_ven_amd_aqlprofile
 {
 	uint32_t i = 0;
 
-	while (i < p->aql.event_count && (p->events[i].block_name != e->block_name ||
-					  p->events[i].block_index != e->block_index ||
-					  p->events[i].counter_id != e->counter_id))
+	while (i < p->aql.event_count && !is_event(&p->events[i], e))
 		i++;
 	return i;
 }
@@ -653,33 +709,9 @@ bool profile_project(const struct profile *from, const uint64_t *values, const s
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-struct reading {
-	uint64_t *values;
-	uint32_t nr, most;
-};
-
-static hsa_status_t take_sample(hsa_ven_amd_aqlprofile_info_type_t type,
-				hsa_ven_amd_aqlprofile_info_data_t *data, void *arg)
-{
-	struct reading *r = arg;
-
-	if (!is_counter(type))
-		return HSA_STATUS_SUCCESS;
-	if (r->nr == r->most)
-		return HSA_STATUS_ERROR;
-	r->values[r->nr++] = data->pmc_data.result;
-	return HSA_STATUS_SUCCESS;
-}
-
 bool profile_read(struct profile *p, uint64_t *values)
 {
-	struct reading r = { .values = values, .most = p->nr_values };
-
-	if (!p->aql.event_count)
-		return true;
-	return aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, take_sample, &r) ==
-		       HSA_STATUS_SUCCESS &&
-	       r.nr == r.most;
+	return !p->aql.event_count || read_samples(p, values);
 }
 
 /* ---- description ----------------------------------------------------------------------------- */
