@@ -25,6 +25,9 @@
 /* Copies of characters that repetitions may need: glibc's regcomp() copies what is repeated, a "+"
  * once, "{1,255}" 255 times, and nested ones multiply: 24 "+" in a row would take gigabytes. */
 #define COPIES_MAX 4096
+/* "+" and "*" with all copies: it lists for each what can follow without a character, which is
+ * every other one of nested ones. A dozen "+" in a row took a second and a gigabyte. */
+#define LOOPS_MAX 512
 
 struct translation {
 	struct str out;
@@ -144,35 +147,54 @@ static uint32_t times_of(const char *at)
 	return most > 1 ? (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX) : 1;
 }
 
-/* Whether the copies of all repetitions are few enough. `open` has space for a number for each
- * "(". */
-static bool is_small(const char *at, uint64_t *open)
+/* Of a part of an expression, with copies: characters, and repetitions without an end. */
+struct amount {
+	uint64_t nodes, loops;
+};
+
+static void repeat(struct amount *all, struct amount *last, uint64_t times)
 {
-	uint64_t nodes = 0, last = 0, copies = 0, times;
+	all->nodes += last->nodes * (times - 1);
+	all->loops += last->loops * (times - 1);
+	last->nodes *= times;
+	last->loops *= times;
+}
+
+/* Whether the copies of all repetitions are few enough. `open` has space for an amount for each
+ * "(". */
+static bool is_small(const char *at, struct amount *open)
+{
+	struct amount all = { 0 }, last = { 0 };
+	uint64_t copies = 0, times;
 	size_t depth = 0;
 
 	for (; *at; at++) {
 		times = *at == '+' ? 2 : *at == '{' ? times_of(at) : 1;
-		copies += last * (times - 1);
-		nodes += last * (times - 1);
-		last *= times;
-		if (copies > COPIES_MAX)
+		copies += last.nodes * (times - 1);
+		repeat(&all, &last, times);
+		if (*at == '+' || *at == '*') {
+			all.loops++;
+			last.loops++;
+		}
+		if (copies > COPIES_MAX || all.loops > LOOPS_MAX)
 			return false;
 		if (*at == '(') {
-			open[depth++] = nodes;
-			nodes = last = 0;
+			open[depth++] = all;
+			all = last = (struct amount){ 0 };
 		} else if (*at == ')' && depth) {
-			last = nodes + 1;
-			nodes = open[--depth] + last;
+			last = (struct amount){ all.nodes + 1, all.loops };
+			depth--;
+			all.nodes = open[depth].nodes + last.nodes;
+			all.loops = open[depth].loops + last.loops;
 		} else if (*at == '|') {
-			last = 0;
+			last = (struct amount){ 0 };
 		} else if (!strchr("+*?{", *at)) {
 			if (*at == '[')
 				at = bracket_end(at);
 			else if (*at == '\\' && at[1])
 				at++;
-			last = 1;
-			nodes++;
+			last = (struct amount){ .nodes = 1 };
+			all.nodes++;
 		}
 	}
 	return true;
@@ -180,7 +202,7 @@ static bool is_small(const char *at, uint64_t *open)
 
 static int check_size(struct translation *t, const char *posix)
 {
-	uint64_t *open = alloc_heap((strlen(posix) + 1) * sizeof(*open));
+	struct amount *open = alloc_heap((strlen(posix) + 1) * sizeof(*open));
 	bool small;
 	struct str s;
 
