@@ -405,3 +405,13 @@ TEST(failed_allocations_are_errors)
 	}
 	CHECK_GT_UINT(n, 20);
 }
+
+TEST(main_cause_is_the_most_frequent_one)
+{
+	for (int i = 0; i < COLLECTIVE_NR_CAUSES; i++) {
+		struct collective_member m = { .causes = { 1, 1 } };
+
+		m.causes[i] = 2;
+		CHECK_STR_EQ(collective_causes[collective_main_cause(&m)], collective_causes[i]);
+	}
+}

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 
+#include "analysis/tables.h"
 #include "base/alloc.h"
 #include "export/rpd/rpd.h"
+#include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
 
@@ -72,5 +74,45 @@ TEST(failed_allocation_ends_the_reading_with_a_message)
 	} while (ret && nth < 10000);
 	CHECK_OK(ret);
 	CHECK(nth > 20);
+	query_close(q);
+}
+
+/* The real value of a row of a table, by the name in its third column. */
+static double value_of(const struct sheet *t, const char *name)
+{
+	for (size_t i = 0; i < t->nr_rows; i++)
+		if (strcmp(sheet_cell(t, i, 2)->text, name) == 0)
+			return sheet_cell(t, i, 4)->real;
+	FAIL("no row %s", name);
+}
+
+TEST(percentages_of_dispatches_count_by_their_time_and_other_values_alike)
+{
+	static const struct tables_want want = { TABLES_METRICS, TABLES_WHOLE };
+	const struct spool_make_sample sample = { .host = "nodeA", .pid = 500, .closed = true };
+	const char *spool = test_tmpfile("in.rtl"), *db = test_tmpfile("out.db");
+	struct tables t = { .metrics = "memory" };
+	struct query *q = NULL;
+	struct sheet out = { 0 };
+
+	spool_make_sample(spool, &sample);
+	CHECK_OK(rpd_merge(&spool, 1, db, &opt, &res));
+	db_make_plain(db);
+	/* two dispatches of a kernel, of 100 and 300 ns */
+	db_exec(db,
+		"DELETE FROM rtl_op_kernel WHERE op_id NOT IN (SELECT op_id FROM rtl_op_kernel ORDER BY 1 LIMIT 2);"
+		"UPDATE rtl_op_kernel SET shape_id = (SELECT min(shape_id) FROM rtl_op_kernel);"
+		"UPDATE rocpd_op SET \"end\" = start + 100 + 200 * (id > (SELECT min(op_id) FROM rtl_op_kernel));"
+		"INSERT INTO rocpd_string (id, string) VALUES (9001, 'L2CacheHit'), (9002, 'FETCH_SIZE');"
+		"INSERT INTO rtl_counter_name VALUES (9001, 'percent', '', ''), (9002, 'kilobytes', '', '');"
+		"INSERT INTO rocpd_counter (op_id, name_id, value) SELECT K.op_id, N.id, 80 * (K.op_id > (SELECT "
+		"min(op_id) FROM rtl_op_kernel)) FROM rtl_op_kernel K, rtl_counter_name N");
+	CHECK_OK(query_open(&q, &db, 1, rpd_merge, &opt, &res));
+	t.q = q;
+	CHECK_OK(tables_read(&t, &want, 1, &out));
+	CHECK_NEAR(value_of(&out, "l2_hits"), 60, 1e-9);
+	CHECK_NEAR(value_of(&out, "dram_read"), 40 * 1024.0 / 200, 1e-9);
+	sheet_fini(&out);
+	tables_fini(&t);
 	query_close(q);
 }
