@@ -18,6 +18,7 @@
 #include "base/crc.h"
 #include "base/fd.h"
 #include "base/lock.h"
+#include "base/owned.h"
 #include "base/str.h"
 #include "base/sys.h"
 #include "support/test.h"
@@ -352,4 +353,37 @@ TEST(copied_text_ends_at_its_end_or_at_the_size)
 	alloc_free(all);
 	alloc_free(some);
 	alloc_free(more);
+}
+
+/* What owned_remove_path() returns for a file of that text; whether it is gone. */
+static int remove_file(const char *text, bool *is_gone)
+{
+	const char *path = test_tmpfile("owned");
+	FILE *out = fopen(path, "we");
+	int ret;
+
+	CHECK_NOT_NULL(out);
+	CHECK(fputs(text, out) >= 0);
+	CHECK_OK(fclose(out));
+	ret = owned_remove_path(path, "MARK", 4);
+	*is_gone = access(path, F_OK) != 0;
+	return ret;
+}
+
+TEST(files_of_an_earlier_run_are_removed_and_no_others)
+{
+	const char *link = test_tmpfile("link");
+	bool is_gone;
+
+	CHECK_OK(remove_file("MARK and more", &is_gone));
+	CHECK(is_gone);
+	CHECK_OK(remove_file("", &is_gone));
+	CHECK(is_gone);
+	CHECK_EQ_INT(remove_file("MAR", &is_gone), -EMEDIUMTYPE);
+	CHECK(!is_gone);
+	CHECK_EQ_INT(remove_file("MORE than that", &is_gone), -EMEDIUMTYPE);
+	CHECK(!is_gone);
+	CHECK_OK(symlink(test_tmpfile("owned"), link));
+	CHECK_EQ_INT(owned_remove_path(link, "MORE", 4), -EMEDIUMTYPE);
+	CHECK_EQ_INT(owned_remove_path(test_tmpfile("none"), "MARK", 4), -ENOENT);
 }
