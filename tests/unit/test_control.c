@@ -249,6 +249,10 @@ TEST(requests_of_other_sizes_and_versions_are_read_or_refused)
 	CHECK_EQ_INT(message_check(&r, sizeof(r), &out, text), -ENAMETOOLONG);
 	memcpy(r.dir, "here", 5);
 	CHECK_EQ_INT(message_check(&r, sizeof(r), &out, text), -EINVAL);
+	memcpy(r.dir, "/here", 6);
+	CHECK_OK(message_check(&r, sizeof(r), &out, text));
+	memcpy(r.output, "there", 6);
+	CHECK_EQ_INT(message_check(&r, sizeof(r), &out, text), -EINVAL);
 	r.magic++;
 	CHECK_EQ_INT(message_check(&r, sizeof(r), &out, text), -EBADMSG);
 	CHECK_STR_HAS(text, "it is none");

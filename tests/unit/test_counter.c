@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "counter/expression.h"
 #include "counter/plan.h"
+#include "counter/reduce.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -393,4 +394,30 @@ TEST(expression_without_memory_has_no_value)
 		if (good)
 			CHECK_NEAR(value, 16 * 7 / 4.0 + 48, 1e-9);
 	}
+}
+
+TEST(reductions_are_functions_over_the_instances_of_a_block)
+{
+	static const char *const functions[][2] = { { "sum", "sum" },
+						    { "avr", "avr" },
+						    { "avg", "avr" },
+						    { "min", "min" },
+						    { "max", "max" } };
+	const struct counter_gpu *gpu = gpus_find("gfx900");
+	char *text;
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		char from[64], to[64];
+
+		snprintf(from, sizeof(from), "2*reduce(TCC_HIT, %s)+1", functions[i][0]);
+		snprintf(to, sizeof(to), "2*%s(TCC_HIT,16)+1", functions[i][1]);
+		text = reduce_translate(gpu, from);
+		CHECK_STR_EQ(text, to);
+		alloc_free(text);
+	}
+	text = reduce_translate(gpu, "reduce(L2CacheHit,max)");
+	CHECK_STR_EQ(text, "(L2CacheHit)");
+	alloc_free(text);
+	CHECK_NULL(reduce_translate(gpu, "reduce(TCC_HIT,mean)"));
+	CHECK_NULL(reduce_translate(gpu, "reduce(TCC_HIT)"));
 }

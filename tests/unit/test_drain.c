@@ -429,11 +429,16 @@ TEST(invalid_spool_is_refused)
 
 TEST(halves_of_two_traces_are_refused)
 {
+	uint32_t one = 1;
 	uint64_t id = 1;
 
 	begin();
 	poke(spool.header->disk_path, offsetof(struct spool_header, trace_id), &id, 8);
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);
+	/* after an interrupted finish the memory half stays the other trace's */
+	poke(spool.header->disk_path, offsetof(struct spool_header, closed), &one, 4);
+	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -ENOENT);
+	CHECK_OK(access(spool.header->mem_path, F_OK));
 }
 
 TEST(interrupted_finish_leaves_no_memory_half)
