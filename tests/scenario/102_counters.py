@@ -165,7 +165,7 @@ def input_files():
     equal("JSON", rows_of('{"jobs": [{"pmc": ["SQ_WAVES", "GRBM_COUNT"], "kernel_include_regex": "^flood_l"}]}'), want)
     equal("YAML", rows_of("# two jobs\njobs:\n  - pmc: [\"SQ_WAVES\",  # with a comment\n          SQ_WAVES]\n    kernel_exclude_regex: '_short'\n"
                           "  -\n    kernel_exclude_regex: _short\n    pmc:\n    - GRBM_COUNT\n"), want)
-    ended(trace("# two passes of rocprof\npmc : SQ_WAVES,SQ_INSTS_VALU\n\npmc: GRBM_COUNT # and more\nkernel: _long no.such\ngpu : 0 1\n"), 0)
+    ended(trace("# two passes of rocprof\npmc : SQ_WAVES,SQ_INSTS_VALU\n\npmc: GRBM_COUNT # and more\nkernel: _long flood.short flood_[s]hort flood_s{1}hort\ngpu : 0 1\n"), 0)
     rows = open_db(os.path.join(folder, "t.db")).execute("select kernel, counter, count(*) from rtl_counter group by 1, 2 order by 2").fetchall()
     equal("counters", [row[1:] for row in rows], [("GRBM_COUNT", 15), ("SQ_INSTS_VALU", 15), ("SQ_WAVES", 15)])
     for text, args, why in (("range: 3:2\n", (), "input.txt:1: range: '3:2'"), ("pmc SQ_WAVES\n", (), "is not KEYWORD : VALUES"), ("gpu: 0\n", (), "names no counters"),

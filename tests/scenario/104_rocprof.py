@@ -88,6 +88,8 @@ def options_without_a_counterpart_are_refused_and_lists_printed():
         r = rtl("rocprof", *args, "true")
         equal(f"status of {args}", r.status, 125)
         contains("message", r.err, why)
+    r = rtl("rocprof", "-o", os.path.join(new_dir("period"), "r.csv"), "--trace-period", "1:500ms:2s", "env")
+    contains("windows", r.out, "=1.000000000:0.500000000:1 1.500000000:0.500000000:0\n")
     r = rtl("rocprof", "--virtual-gpu", "--list-basic", "--list-derived")
     ended(r, 0)
     contains("list", r.out, "  gpu-agent0 : TCC_HIT[0-15] : hits in the L2 cache\n      block TCC has 4 counters\n")
