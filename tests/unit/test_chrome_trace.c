@@ -15,6 +15,7 @@
 #include "export/chrome_trace/chrome_trace_internal.h"
 #include "export/export.h"
 #include "support/db.h"
+#include "support/spool_make.h"
 #include "support/test.h"
 
 static struct job_result res;
@@ -254,4 +255,34 @@ TEST(text_of_another_form_is_not_converted)
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		CHECK_STR_EQ(json_of(others[i]), "");
+}
+
+static const char *make_rank(const char *name, const char *rank)
+{
+	static struct spool_make m;
+	const char *path = test_tmpfile(name);
+	uint32_t pid = 100 + (uint32_t)*rank;
+
+	spool_make_begin(&m, path, pid, false);
+	m.header.trace_id[0] = pid;
+	spool_make_chunk(&m, pid);
+	spool_make_info(&m, 1, "rank", rank);
+	spool_make_info(&m, 3, "world_size", "8");
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	return path;
+}
+
+TEST(file_of_one_rank_has_its_number_and_one_of_several_has_none)
+{
+	static const char has[] = "\"distributedInfo\":{\"rank\": 3,\"world_size\": 8}";
+	const char *inputs[2] = { make_rank("3.rtl", "3"), make_rank("5.rtl", "5") };
+	const char *out = test_tmpfile("out.json");
+
+	CHECK_OK(export_run(export_find("perfetto"), inputs, 1, out, NULL, &res));
+	CHECK_STR_HAS(test_text_of(out), has);
+	CHECK_OK(unlink(out));
+	CHECK_OK(export_run(export_find("perfetto"), inputs, 2, out, NULL, &res));
+	CHECK_STR_HAS(test_text_of(out), "\"traceEvents\":[");
+	CHECK_NULL(strstr(test_text_of(out), "distributedInfo"));
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "support/db.h"
+#include "support/spool_make.h"
 #include "support/test.h"
 
 static struct job_result res;
@@ -71,4 +72,24 @@ TEST(missing_or_incomplete_input_is_refused)
 	CHECK(write_json(test_tmpfile("out.json")) < 0);
 	CHECK_STR_HAS(res.error, "in.db");
 	CHECK_EQ_INT(access(test_tmpfile("out.json"), F_OK), -1);
+}
+
+TEST(grids_are_in_blocks_with_the_last_one_that_is_not_full)
+{
+	static struct spool_make m;
+	struct spool_make_op op = { .tid = 100, .begin_ns = 1000, .end_ns = 2000 };
+	const char *out = test_tmpfile("out.json"), *text;
+
+	input = test_tmpfile("in.rtl");
+	spool_make_begin(&m, input, 100, false);
+	spool_make_chunk(&m, 100);
+	spool_make_agent(&m, 0, REC_AGENT_GPU, 0, 0);
+	spool_make_queue(&m, 0, 0, 0, 1);
+	op.shape = spool_make_shape(&m, 1, 0, 129, 64);
+	spool_make_dispatch(&m, &op);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	CHECK_OK(write_json(out));
+	text = test_text_of(out);
+	CHECK_STR_HAS(text, "\"grid\":[3,2,1],\"block\":[64,1,1]");
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_texts.c - texts by number */
+/* test_texts.c - texts by number, and those of a page */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "export/report/page_internal.h"
+#include "export/rpd/rpd.h"
 #include "export/texts.h"
+#include "query/rows.h"
+#include "support/spool_make.h"
 #include "support/test.h"
 
 TEST(texts_that_share_a_hash_have_numbers_of_their_own)
@@ -59,4 +63,29 @@ TEST(text_without_memory_has_no_number_and_changes_nothing)
 		texts_fini(&t);
 	} while (!number && nth < 10);
 	CHECK(nth > 2);
+}
+
+TEST(shapes_of_a_page_name_each_of_their_numbers)
+{
+	const struct spool_make_sample sample = { .host = "nodeA", .pid = 500, .closed = true };
+	const char *input = test_tmpfile("in.rtl");
+	static const struct job_options opt;
+	static struct job_result res;
+	struct page_names names = { 0 };
+	struct query *q = NULL;
+	int64_t number;
+
+	spool_make_sample(input, &sample);
+	CHECK_OK(query_open(&q, &input, 1, rpd_merge, &opt, &res));
+	CHECK_OK(rows_prepare(q));
+	CHECK_OK(page_names_init(&names, q));
+	number = page_names_of(&names, PAGE_SHAPE,
+			       query_number(q->db, "SELECT max(id) FROM rtl_shape", 0));
+	CHECK_GT_INT(number, 0);
+	CHECK_STR_HAS(
+		names.texts[number],
+		"grid 128 \xc3\x97 2 \xc3\x97 1 work-items, workgroup 64 \xc3\x97 1 \xc3\x97 1, LDS 512 "
+		"bytes per workgroup, scratch 16 bytes per work-item");
+	page_names_fini(&names);
+	query_close(q);
 }
