@@ -124,6 +124,15 @@ class Answers(Fleet):
         row, = self.ask("ranges", "--engine", "sqlite")
         self.assertEqual((row["name"], int(row["calls"]), int(row["total_ns"])), ("step", RANKS * STEPS, sum(r[1] for r in self.job.ranges)))
 
+    def test_rows_of_all_groups_of_a_file(self):
+        nr = 2000  # 1024 of such texts are more than a group of rows has
+        trace = spool.sample(1, 4000, rank=0)
+        for i in range(nr):
+            trace.marker_end(trace.start + 200 * i + 100, trace.marker(trace.start + 200 * i, f"{i} {'x' * 8500}"))
+        self.make([trace], "groups")
+        rows = self.ask("ranges", "--engine", "sqlite", out="groups")
+        self.assertEqual(sorted(int(r["name"].split()[0]) for r in rows if r["name"] != "train"), list(range(nr)))
+
     def test_slow_ranks_hosts_and_gpus(self):
         for question, unit in (("slow-ranks", lambda n: n), ("slow-gpus", lambda n: n), ("slow-hosts", lambda n: f"n{n // 2}")):
             rows = self.ask(question, "--engine", "sqlite")

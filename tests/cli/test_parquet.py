@@ -203,7 +203,9 @@ class Sets(Case):
     # ---- folders
 
     def test_ranks_of_a_merged_file_are_as_those_of_their_own(self):
-        names = [self.database(self.odd(rank, 1000 + rank), f"r{rank}") for rank in (0, 1, 10)]
+        ranks = {rank: self.odd(rank, 1000 + rank) for rank in (0, 1, 10)}
+        ranks[10].info("host", "node2")
+        names = [self.database(trace, f"r{rank}") for rank, trace in ranks.items()]
         self.rtl("merge", "-q", "-o", "m.db", *names)
         self.convert(*names, out="apart")
         self.convert("m.db", out="one")

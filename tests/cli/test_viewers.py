@@ -368,7 +368,15 @@ class Speedscope(Viewers):
             self.assertEqual(sorted(gpu), sorted(self.sql(db, "SELECT start, end FROM rocpd_op WHERE end >= start")))
 
     def test_each_lane_is_a_profile(self):
-        found = self.read(self.convert(self.database(self.odd()), "speedscope", "t.json"))
+        trace = self.odd()
+        trace.tid += 1
+        ranges = [trace.marker(trace.start + 5000 + i, f"range {i}", kind=spool.START) for i in range(3)]
+        for i, one in enumerate(ranges):
+            trace.marker_end(trace.start + 6000 + i, one)
+        found = self.read(self.convert(self.database(trace), "speedscope", "t.json"))
+        lanes = [(trace.tid - 1, 1), (trace.tid - 1, 2), (trace.tid, 1), (trace.tid, 2), (trace.tid, 3)]
+        self.assertEqual(sorted(name for name in found if "overlapping" in name),
+                         [f"thread {tid} of process {trace.pid}, overlapping ranges #{n}" for tid, n in lanes])
         self.assertTrue({"GPU 0 queue 0", "GPU 0 queue 0 #5", "GPU 1 queue 1", "GPU 0 copies, engine 0"} <= set(found), sorted(found))
 
     def test_empty_trace_has_no_profiles(self):

@@ -158,6 +158,9 @@ TEST(merged_database_can_be_merged_again_with_spool)
 	check_same(two[1], 200, out, 10000200);
 	CHECK_STR_EQ(db_text(out, "SELECT pid, os_pid, host, node FROM rtl_process ORDER BY id"),
 		     "100|100|nodeA|0\n10000200|200|nodeB|1\n10000300|300|nodeB|1\n");
+	/* GPUs are moved once, as processes are */
+	CHECK_STR_EQ(db_text(out, "SELECT DISTINCT gpuId / 1000 FROM rocpd_op WHERE gpuId >= 0"),
+		     "0\n1\n");
 	CHECK_EQ_INT(db_int(out, "SELECT value FROM rocpd_metadata WHERE tag = 'session_count'"),
 		     3);
 }
