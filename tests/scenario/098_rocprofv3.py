@@ -104,12 +104,14 @@ def extra_counters_are_counted():
     with open(os.path.join(new_dir("extra"), "e.yaml"), "w", encoding="utf-8") as f:
         f.write("rocprofiler-sdk:\n  counters-schema-version: 1\n  counters:\n    - name: TWICE\n      definitions:\n        - architectures: [gfx900]\n"
                 "          expression: reduce(SQ_WAVES,sum) * 2\n")
-    r = front("-E", f.name, "--pmc", "SQ_WAVES", "TWICE", "-f", "csv", "-o", "x", "-d", "out", "--", program("launcher"), "launches=5", gpus=1)
+    r = front("-E", f.name, "--pmc", "SQ_WAVES", "TWICE", "-f", "csv", "json", "-o", "x", "-d", "out", "--", program("launcher"), "launches=5", gpus=1)
     values = {}
     for row in read_csv(file_of(r, "out/x_counter_collection.csv")):
         values.setdefault(row["Dispatch_Id"], {})[row["Counter_Name"]] = float(row["Counter_Value"])
     at_least("dispatches", len(values), 5)
     equal("values that are not twice the counter's", [v for v in values.values() if v["TWICE"] != 2 * v["SQ_WAVES"] or not v["TWICE"]], [])
+    counters = read_json(file_of(r, "out/x_results.json"))["counters"]
+    equal("those that are derived", {c["name"]: bool(c["is_derived"]) for c in counters}, {"SQ_WAVES": False, "TWICE": True})
 
 
 def functions_of(path):

@@ -235,7 +235,11 @@ static void check_gpu(const rocprofiler_agent_v0_t *a)
 {
 	hipDeviceProp_t p;
 	std::string name = a->name;
+	uint32_t l2_kib = 0;
 
+	for (uint32_t i = 0; i < a->caches_count; i++)
+		if (a->caches[i].level == 2)
+			l2_kib = a->caches[i].size;
 	HIP(hipGetDeviceProperties(&p, a->logical_node_type_id));
 	printf("gpu %s\n", a->name);
 	if (std::string(p.gcnArchName).substr(0, name.size()) != name ||
@@ -244,7 +248,8 @@ static void check_gpu(const rocprofiler_agent_v0_t *a)
 	    (uint32_t)p.pciBusID != (a->location_id >> 8 & 255) ||
 	    (uint32_t)p.pciDeviceID != (a->location_id >> 3 & 31) || !a->simd_per_cu ||
 	    std::string(a->vendor_name) != "AMD" || !a->gfx_target_version ||
-	    std::string(a->product_name) != p.name || a->family_id != 141 ||
+	    std::string(a->product_name) != p.name || a->family_id != 141 || !l2_kib ||
+	    (uint32_t)p.l2CacheSize != l2_kib * 1024 ||
 	    std::find(code_agents->begin(), code_agents->end(), a->id.handle) ==
 		    code_agents->end()) {
 		printf("GPU %d: not HIP's device\n", a->logical_node_type_id);
