@@ -192,7 +192,7 @@ class Printed(Job):
             first, second = times.values()
             self.assertEqual(first, [1_000_000_001_000, 1_000_000_002_000, 1_000_900_000_000, 1_000_900_001_000])
             self.assertEqual(first, second)
-            self.assertIn("Global Offset: 1000000001000, Length: 900000001,", self.print("-G"))
+            self.assertRegex(self.print("-G"), r"Global Offset: 1000000001000, Length: 900000001, Date: 2026-09-2\d \d+:\d+:20\.000001000 ")
 
 
 class Refused(Job):
