@@ -327,3 +327,31 @@ TEST(parts_without_memory_keep_what_they_have)
 	CHECK_OK(pthread_create(&thread, NULL, use_thread_without_memory, NULL));
 	pthread_join(thread, NULL);
 }
+
+static pthread_key_t late_key;
+static bool was_forgotten;
+
+/* Runs behind what frees the thread's block: its key was made before. */
+static void end_late(void *arg)
+{
+	(void)arg;
+	was_forgotten = !per_thread_own;
+}
+
+static void *end_thread(void *arg)
+{
+	CHECK_NOT_NULL(per_thread_get());
+	CHECK_OK(pthread_setspecific(late_key, arg));
+	return NULL;
+}
+
+TEST(later_destructor_of_a_thread_finds_no_freed_block)
+{
+	pthread_t thread;
+
+	CHECK_NOT_NULL(per_thread_get());
+	CHECK_OK(pthread_key_create(&late_key, end_late));
+	CHECK_OK(pthread_create(&thread, NULL, end_thread, &late_key));
+	CHECK_OK(pthread_join(thread, NULL));
+	CHECK(was_forgotten);
+}
