@@ -19,12 +19,15 @@
  * which a tool is loaded, "set" makes one of them empty, "clear" removes all but the virtual GPU's,
  * "overwrite" writes over them, as programs that set the title of their process do. A last line
  * says that the environment stayed as it was left. remove=FILE: the parent deletes that file before
- * it forks. Each child launches n kernels; child i launches n + i. Prints a line for each.
+ * it forks. largest=BYTES: no file that the child writes may be larger. Each child launches n
+ * kernels; child i launches n + i. Prints a line for each.
  */
 #include "hip_common.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <hsa/hsa.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -53,6 +56,19 @@ static int work(long n)
 	printf("child: %ld launches\n", n);
 	fflush(stdout);
 	return 0;
+}
+
+/* The virtual GPU's memory is in files, which are larger. */
+static void limit_files(rlim_t bytes)
+{
+	const struct rlimit limit = { bytes, bytes };
+
+	if (open("/dev/kfd", O_RDWR | O_CLOEXEC) < 0 ||
+	    open("/dev/dri/renderD128", O_RDWR | O_CLOEXEC) < 0 ||
+	    setrlimit(RLIMIT_FSIZE, &limit) != 0) {
+		fprintf(stderr, "no limit of the size of files\n");
+		exit(1);
+	}
 }
 
 static void use_hsa()
@@ -165,7 +181,8 @@ int main(int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
-	long n = arg_num(argc, argv, "n", 10), children = arg_num(argc, argv, "children", 2);
+	long n = arg_num(argc, argv, "n", 10), children = arg_num(argc, argv, "children", 2),
+	     largest = arg_num(argc, argv, "largest", 0);
 
 	if (!strcmp(how, "environment")) {
 		hsa_init();
@@ -202,6 +219,10 @@ static int run(int argc, char **argv)
 		return work(n + 1);
 	}
 	for (long i = 0; i < children; i++)
-		printf("status %d\n", in_child([n, i] { return work(n + i); }));
+		printf("status %d\n", in_child([=] {
+			       if (largest)
+				       limit_files(static_cast<rlim_t>(largest));
+			       return work(n + i);
+		       }));
 	return 0;
 }
