@@ -156,14 +156,15 @@ static uint32_t read_agents(void *library, struct agent_node *nodes, uint32_t ma
 
 uint32_t agents_hsa_read(struct agent_node *nodes, uint32_t max)
 {
-	void *library = dlopen("libhsa-runtime64.so.1", RTLD_NOLOAD | RTLD_LAZY);
 	uint32_t nr = 0;
+	void *library;
 
+	if (!state_core() || state_is_in_runtime())
+		return 0;
+	library = dlopen("libhsa-runtime64.so.1", RTLD_NOLOAD | RTLD_LAZY);
 	/* what was not found is no message for the program */
 	if (!library)
 		dlerror();
-	if (!state_core() || state_is_in_runtime())
-		return 0;
 	state_core()->quiet(true);
 	if (hold(library)) {
 		nr = read_agents(library, nodes, max);
