@@ -429,16 +429,11 @@ TEST(invalid_spool_is_refused)
 
 TEST(halves_of_two_traces_are_refused)
 {
-	uint32_t one = 1;
 	uint64_t id = 1;
 
 	begin();
 	poke(spool.header->disk_path, offsetof(struct spool_header, trace_id), &id, 8);
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -EINVAL);
-	/* after an interrupted finish the memory half stays the other trace's */
-	poke(spool.header->disk_path, offsetof(struct spool_header, closed), &one, 4);
-	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -ENOENT);
-	CHECK_OK(access(spool.header->mem_path, F_OK));
 }
 
 TEST(interrupted_finish_leaves_no_memory_half)
@@ -449,6 +444,30 @@ TEST(interrupted_finish_leaves_no_memory_half)
 	poke(spool.header->disk_path, offsetof(struct spool_header, closed), &one, 4);
 	CHECK_EQ_INT(drain_open(&other, spool.header->disk_path), -ENOENT);
 	CHECK_EQ_INT(access(spool.header->mem_path, F_OK), -1);
+}
+
+TEST(interrupted_finish_leaves_the_memory_half_of_another_trace)
+{
+	const char *disk = test_tmpfile("a.rtl"), *memory = test_tmpfile("a.mem");
+	uint64_t magic = SPOOL_MAGIC, id = 1;
+	uint32_t one = 1;
+	int fd;
+
+	begin();
+	CHECK_OK(link(spool.header->disk_path, disk));
+	poke(disk, offsetof(struct spool_header, mem_path), memory, strlen(memory) + 1);
+	poke(disk, offsetof(struct spool_header, closed), &one, 4);
+	fd = open(memory, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	CHECK_OK(ftruncate(fd, SPOOL_HEADER_SIZE));
+	close(fd);
+	poke(memory, offsetof(struct spool_header, magic), &magic, 8);
+	poke(memory, offsetof(struct spool_header, trace_id), &id, 8);
+	CHECK_EQ_INT(drain_open(&other, disk), -ENOENT);
+	CHECK_OK(access(memory, F_OK));
+	/* that of its own is removed */
+	poke(memory, offsetof(struct spool_header, trace_id), spool.header->trace_id, 16);
+	CHECK_EQ_INT(drain_open(&other, disk), -ENOENT);
+	CHECK_EQ_INT(access(memory, F_OK), -1);
 }
 
 TEST(unchanged_counters_are_not_written)
