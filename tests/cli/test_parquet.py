@@ -204,7 +204,7 @@ class Sets(Case):
 
     def test_ranks_of_a_merged_file_are_as_those_of_their_own(self):
         ranks = {rank: self.odd(rank, 1000 + rank) for rank in (0, 1, 10)}
-        ranks[10].info("host", "node2")
+        ranks[10].boot = b"00000000-0000-4000-8000-000000000002"  # of another host
         names = [self.database(trace, f"r{rank}") for rank, trace in ranks.items()]
         self.rtl("merge", "-q", "-o", "m.db", *names)
         self.convert(*names, out="apart")
