@@ -545,6 +545,58 @@ TEST(shapes_that_fit_into_the_cache_are_written_once)
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_shape"), 2000);
 }
 
+/* Values first to last of a dispatch's pass, each of them `value`. */
+static void write_values(struct spool_make *m, uint32_t events, uint32_t first, uint32_t last,
+			 uint64_t value)
+{
+	struct {
+		struct rec_counters head;
+		uint64_t values[REC_COUNTERS_MAX];
+	} rec = { .head = { .events = events,
+			    .shape = 4 | 1 << 16,
+			    .first = first,
+			    .nr = last - first + 1 } };
+	const size_t size = sizeof(rec.head) + rec.head.nr * sizeof(value);
+
+	rec.head.h = (struct rec_head){ .type = REC_COUNTERS, .size8 = (uint16_t)(size / 8) };
+	for (uint32_t i = 0; i < rec.head.nr; i++)
+		rec.values[i] = value;
+	spool_make_raw(m, &rec, size);
+}
+
+TEST(values_of_passes_in_several_records_are_kept_apart)
+{
+	const char *path = test_tmpfile("passes.rtl");
+	const struct spool_make_op op = { .tid = 7, .begin_ns = 2000, .end_ns = 3000 };
+	struct spool_make *m = spool_make_new(path, 7, false);
+	const char *db;
+
+	spool_make_chunk(m, 7);
+	spool_make_string(m, 1, "gfx900");
+	spool_make_string(m, 2, "k");
+	spool_make_info(m, 10, "counters", "SQ_WAVES,GRBM_COUNT");
+	spool_make_string(m, 4, "6.0.4x241");
+	spool_make_string(m, 5, "3.0.0x481");
+	spool_make_agent(m, 0, REC_AGENT_GPU, 0, 1);
+	spool_make_queue(m, 0, 0, 0, 1000);
+	spool_make_kernel(m, 1, 2, 0, 0);
+	spool_make_shape(m, 1, 0, 64, 64);
+	spool_make_dispatch(m, &op);
+	/* a packet that was replayed for a larger pass; parts of both, one after the other */
+	write_values(m, 4, 0, 239, 1);
+	write_values(m, 5, 0, 239, 1000);
+	write_values(m, 5, 240, 479, 1000);
+	write_values(m, 4, 240, 240, 1);
+	write_values(m, 5, 480, 480, 1000);
+	spool_make_chunk_end(m);
+	spool_make_end(m, true);
+	spool_make_free(m);
+	db = convert(path);
+	CHECK_STR_EQ(db_text(db, "SELECT N.string, CAST(C.value AS INTEGER) FROM rocpd_counter C "
+				 "JOIN rocpd_string N ON N.id = C.name_id ORDER BY 1"),
+		     "GRBM_COUNT|481000\nSQ_WAVES|241\n");
+}
+
 TEST(ids_beyond_32_bits_keep_processes_apart)
 {
 	const char *spools[2] = { test_tmpfile("1.rtl"), test_tmpfile("2.rtl") };
