@@ -222,13 +222,15 @@ class Overview(Read):
         s.agent()
         s.op(3, "hipSetDevice", "")
         s.api(3, s.start, s.start + MS)
-        self.assertIn("launched nothing in its 1 call.", self.words(self.write(s, "c")))
+        called = self.write(s, "c")
+        self.assertIn("launched nothing in its 1 call.", self.words(called))
         s = self.process()
         s.agent()
-        db = self.write(s, "d")
-        with contextlib.closing(sqlite3.connect(self.path(db))) as d, d:
-            d.execute("INSERT INTO rtl_loss_data VALUES (1, 1, 'killed', 'note', 'the process was killed by SIGABRT', 1, 0, 0)")
-        self.assertIn("killed before it launched anything", self.words(db))
+        # before the runtime was there, after its first call, between calls that are not recorded
+        for db in self.write(self.process(), "e"), called, self.write(s, "d"):
+            with contextlib.closing(sqlite3.connect(self.path(db))) as d, d:
+                d.execute("INSERT INTO rtl_loss_data VALUES (1, 1, 'killed', 'note', 'the process was killed by SIGABRT', 1, 0, 0)")
+            self.assertIn("killed before it launched anything", self.words(db))
         # and the end of rtl trace or recover
         p = self.rtl("recover", "--force", "c.rtl", "-o", "c.db")
         self.assertIn("launched nothing", p.stderr)

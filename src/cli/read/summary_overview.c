@@ -417,6 +417,9 @@ static char *empty_text(struct digest *d)
 		text = ui_format(
 			"No GPU operation was recorded: librtl did not see what the program "
 			"did on the GPU; rtl info names the loss.");
+	else if (has_loss(d, "'killed'") && !skipped(d))
+		text = ui_format("No GPU operation was recorded: the program was killed before it "
+				 "launched anything. Its own messages may say why.");
 	else if (!has_gpu(d) && was_virtual(d))
 		text = ui_format("No GPU operation was recorded: the runtime was not initialised.");
 	else if (!has_gpu(d))
@@ -428,9 +431,6 @@ static char *empty_text(struct digest *d)
 		text = ui_format(
 			"No GPU operation was recorded: the options of rtl trace left them out; rtl "
 			"info counts them.");
-	else if (!d->nr_calls && has_loss(d, "'killed'"))
-		text = ui_format("No GPU operation was recorded: the program was killed before it "
-				 "launched anything. Its own messages may say why.");
 	else if (!d->nr_calls && is_mode_hip(d))
 		text = ui_format(
 			"No GPU operation was recorded, and no calls: the program initialised "
