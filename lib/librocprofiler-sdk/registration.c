@@ -45,6 +45,11 @@
 #include "scratch.h"
 #include "state.h"
 
+/* The program's tool, or the first of the libraries'. A linker exports the function of a program
+ * that is not linked with -rdynamic only if a library on its command line refers to it, as AMD's
+ * does. */
+#pragma weak rocprofiler_configure
+
 /* handles of clients begin here; 0 is none */
 #define FIRST_HANDLE 1024u
 #define WAIT_MS 10000
@@ -243,6 +248,7 @@ static void add_loaded(void)
 	struct libraries l = { 0 };
 
 	add((rocprofiler_configure_func_t)first);
+	add(rocprofiler_configure);
 	add((rocprofiler_configure_func_t)dlsym(RTLD_NEXT, STATE_TOOL_SYMBOL));
 	if (first)
 		dl_iterate_phdr(note_library, &l);
