@@ -158,7 +158,7 @@ TEST(prepare_makes_signals_ahead_of_need)
 
 	fake_open(NULL, 0);
 	CHECK_OK(inflight_init(&rings, 4096, 0));
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 6; i++) {
 		while (take())
 			;
 		CHECK(inflight_grow(&rings));
@@ -168,8 +168,8 @@ TEST(prepare_makes_signals_ahead_of_need)
 	for (int round = 0; round < 40; round++)
 		inflight_prepare(&rings);
 	made = alive();
-	CHECK_EQ_UINT(made, 64 + 2 * 100 + 64);
-	for (int i = 0; i < 100 + 64; i++)
+	CHECK_EQ_UINT(made, 64 + 2 * 100 + 1024);
+	for (int i = 0; i < 100 + 1024; i++)
 		CHECK_NOT_NULL(inflight_own_signal(take()));
 	CHECK_EQ_UINT(alive(), made);
 	CHECK_NOT_NULL(inflight_own_signal(take()));

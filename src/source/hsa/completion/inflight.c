@@ -22,7 +22,9 @@ _Static_assert(offsetof(amd_signal_t, value) == 8 && offsetof(amd_signal_t, star
 	       "amd_signal_t as the GPU writes it");
 
 #define PREPARE_MOST 256u /* signals that are made per call */
-#define PREPARE_AHEAD 64u
+/* What a thread launches while the harvester waits for a processor, some milliseconds. A signal
+ * that the launching thread makes may cost system calls: ROCr's pool grows. */
+#define PREPARE_AHEAD 1024u
 
 /* The block of `ring` counts what is pushed from now on. */
 static void give_to_queue(const struct inflight_ring *ring, uint32_t queue)
