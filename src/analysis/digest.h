@@ -112,7 +112,8 @@ struct digest {
 	struct digest_marker *markers; /* in the order of their first operation */
 	size_t nr_markers;
 	uint64_t nr_calls, nr_failed, nr_untimed;
-	uint64_t outside_ns;	/* idle time of all GPUs without a call of HIP */
+	bool has_all_calls;	/* of HIP; else there are none, or --calls left some out */
+	uint64_t outside_ns;	/* idle time of all GPUs without a recorded call of HIP */
 	uint64_t small_kernels; /* shorter than DIGEST_SMALL_NS */
 
 	/* of a sample of the kernels */

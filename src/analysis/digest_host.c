@@ -257,6 +257,12 @@ int digest_read_calls(struct digest *d)
 	if (ret == 0)
 		ret = timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_HERE,
 				    on_call, begin_calls, &c);
+	d->has_all_calls =
+		d->nr_calls &&
+		!(d->q->ours && query_number(d->q->db,
+					     "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE "
+					     "reason = 'filtered_call')",
+					     0));
 	map_fini(&c.failed);
 	map_fini(&c.inner);
 	digest_sort(&d->calls);

@@ -702,7 +702,7 @@ static const struct {
 	unsigned int needs;
 	const char *what, *reasons;
 } lacks[] = {
-	{ NEEDS_CALLS, "all calls of HIP", "'filtered_call'" },
+	{ NEEDS_CALLS, "all calls of HIP", NULL }, /* the digest knows */
 	{ NEEDS_KERNELS, "all operations", "'filtered_kernel', 'filtered_gpu', 'lite_signal'" },
 	{ NEEDS_WHOLE, "all of the time", "'paused', 'flight_recorder', 'max_size'" },
 };
@@ -715,13 +715,15 @@ static unsigned int find_lacks(const struct search *f)
 	for (size_t i = 0; f->q->ours && i < sizeof(lacks) / sizeof(lacks[0]); i++) {
 		char sql[256];
 
+		if (!lacks[i].reasons)
+			continue;
 		snprintf(sql, sizeof(sql),
 			 "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason IN (%s))",
 			 lacks[i].reasons);
 		if (query_number(f->q->db, sql, 0))
 			lacking |= lacks[i].needs;
 	}
-	if (!f->d->nr_calls)
+	if (!f->d->has_all_calls)
 		lacking |= NEEDS_CALLS;
 	if (part && (part->kernels || part->gpus))
 		lacking |= NEEDS_KERNELS;

@@ -123,9 +123,10 @@ static int host_of(struct digest *d, const struct digest_gap *g, char *text, siz
 					 used ? ", " : "", HOST_NAME, name,
 					 share > 100 ? 100 : share);
 	}
-	/* several threads may be in calls at once */
-	if (in_calls < length / 2)
-		snprintf(text + used, size - used, "%soutside of calls", used ? ", else " : "");
+	/* several threads may be in calls at once; of a trace without calls nothing is known */
+	if (in_calls < length / 2 && d->nr_calls)
+		snprintf(text + used, size - used, "%soutside of %scalls", used ? ", else " : "",
+			 d->has_all_calls ? "" : "recorded ");
 	return 0;
 }
 

@@ -159,7 +159,10 @@ static void put_idle(const struct overview *o)
 				if (share_of(d->outside_ns, all->idle_ns) < 0.01)
 					continue;
 				used += (size_t)snprintf(text + used, sizeof(text) - used,
-							 "%sits own code %.0f%%", nr ? ", " : in,
+							 "%sits own code%s %.0f%%", nr ? ", " : in,
+							 d->has_all_calls ?
+								 "" :
+								 " or calls that were left out",
 							 100 * share_of(d->outside_ns,
 									all->idle_ns));
 			} else if (best && share_of(best->idle_ns, all->idle_ns) >= 0.01) {
