@@ -112,6 +112,18 @@ static const struct row options_of_others[] = {
 	{ "--list-*", "'rtl list-counters' lists hardware counters" },
 };
 
+/* Formats of `rtl convert`. */
+static const struct row formats_of_others[] = {
+	{ "report", "'rtl report FILE' writes a page" },
+	{ "html", "'rtl report FILE' writes a page" },
+	{ "text", "'rtl summary FILE' prints tables" },
+	{ "table", "'rtl summary FILE' prints tables" },
+	{ "json", "'chrome', 'jsonl' and 'rocprofv3-json' are JSON" },
+	{ "arrow*", "'parquet' has columns" },
+	{ "sqlite", "'rpd' and 'rocpd3' are SQLite's" },
+	{ "rocpd", "'rpd' and 'rocpd3' are SQLite's" },
+};
+
 #define NR(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 static const char *find(const struct row *rows, size_t nr, const char *word)
@@ -148,6 +160,11 @@ const char *others_command(const char *word)
 	if (word[0] == '-' && find_option(word))
 		return "'rtl trace PROGRAM' records a program, and options go behind the command";
 	return find(commands_of_others, NR(commands_of_others), word);
+}
+
+const char *others_format(const char *word)
+{
+	return find(formats_of_others, NR(formats_of_others), word);
 }
 
 const char *others_option(const struct command *cmd, const char *word)

@@ -12,6 +12,8 @@ struct command;
 /* A sentence for a word that is no command of rtl, or for an option (with its dashes) that stands
  * instead of one; NULL: nothing is known of it. */
 const char *others_command(const char *word);
+/* The same for a format of `rtl convert`. */
+const char *others_format(const char *word);
 /* The same for an option that the command does not have, as it was typed: -t, --stats=true,
  * -thip. */
 const char *others_option(const struct command *cmd, const char *word);

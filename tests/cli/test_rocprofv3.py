@@ -658,6 +658,9 @@ class Front(Formats):
     def test_anchors_and_merged_mappings_of_yaml(self):
         self.write("a.yaml", "common: &c\n  output_format: [csv]\n  kernel_trace: true\njobs:\n  - <<: *c\n    output_directory: one\n"
                              "  - \"pmc\": &names [A, B]\n    <<: [*c]\n    output_format: [json]\n    output_file: >-\n      long\n  - pmc: *names\n")
+        self.write("libyaml-0.so.2", "")
+        self.assertIn("a.yaml:1: this part of YAML needs libyaml-0.so.2 (package libyaml-0-2): '&c'",
+                      self.front("-i", "a.yaml", "--", "true", status=125, env={"LD_LIBRARY_PATH": self.dir}).stderr)
         found = self.lines("-i", "a.yaml")
         self.assertEqual([line[line.index("--pmc") + 1] for line in found if "--pmc" in line], ["A,B", "A,B"])
         self.assertEqual([line[3:] for line in found if line[1] == "convert"],

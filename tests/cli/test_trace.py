@@ -145,6 +145,9 @@ class Status(Case):
         for word, ours in (("stats", "rtl summary"), ("record", "rtl trace"), ("profile", "rtl trace"), ("stat", "rtl trace --summary"),
                            ("export", "rtl convert"), ("attach", "rtl start"), ("-t", "rtl trace"), ("--stats", "rtl trace")):
             self.assertIn(f"'{ours}", self.rtl(word, status=2).stderr)
+        for word, ours in (("html", "rtl report"), ("json", "jsonl"), ("sqlite", "rpd")):
+            self.assertIn(f"--format: '{word}' is no format; ", self.rtl("convert", "-f", word, "x.db", status=2).stderr)
+            self.assertIn(f"'{ours}", self.rtl("convert", "-f", word, "x.db", status=2).stderr)
         for word, ours in (("-t", "always traced"), ("-thip,roctx", "always traced"), ("--stats", "--summary"), ("--stats=true", "--summary"),
                            ("-stats", "--summary"), ("--hip-trace", "without an option"), ("--kernel-trace", "without an option"),
                            ("--hsa-trace", "--hsa"), ("--kernel-include-regex", "--kernels"), ("-i", "--pmc-file"), ("-p", "rtl start PID"),

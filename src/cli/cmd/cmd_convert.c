@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_convert.c - rtl convert: writes a trace in a format of another tool */
+#include <stdio.h>
+
 #include "cli/cmd/commands.h"
+#include "cli/others.h"
 #include "cli/read/exporter.h"
 #include "cli/ui.h"
 #include "export/parquet/parquet.h"
 
 enum { O_FORMAT, O_OUTPUT, O_JOB, O_FORCE, O_PUBLIC, O_QUIET, O_PROGRESS };
 
+/* NULL: the formats are listed. */
+static const char *why_not(const char *format)
+{
+	static char text[160];
+	const char *ours = others_format(format);
+
+	if (!ours)
+		return NULL;
+	snprintf(text, sizeof(text), "'%.40s' is no format; %s", format, ours);
+	return text;
+}
+
 static const struct opt options[] = {
 	[O_FORMAT] = { 'f', "format", OPT_CHOICE, .arg = "FORMAT", .choices = export_names + 1,
-		       .help = export_help, .more = export_uses },
+		       .why_not = why_not, .help = export_help, .more = export_uses },
 	[O_OUTPUT] = { 'o', "output", OPT_FILE, .arg = "OUT",
 		       .help = "output (FILE with the format's ending); - is stdout",
 		       .more = "A file whose name ends in .gz is compressed. For csv and rocprofv3's formats OUT is a "

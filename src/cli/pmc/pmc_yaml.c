@@ -135,7 +135,10 @@ static bool put_scalar(struct yaml *y, bool is_flow, bool is_key)
 	if (*y->at == '"' || *y->at == '\'')
 		return put_quoted(y);
 	if (strchr("&*!|>%@`", *y->at) && *y->at)
-		return fail(y, "this part of YAML is not read");
+		return fail(y, yaml_lib_is_there() ?
+				       "this part of YAML is not read" :
+				       "this part of YAML needs libyaml-0.so.2 (package "
+				       "libyaml-0-2)");
 	n = plain_size(y->at, is_flow);
 	if (!n)
 		return fail(y, "a value is missing");

@@ -33,7 +33,7 @@ struct writer {
 	unsigned int depth;
 };
 
-static bool load(void)
+bool yaml_lib_is_there(void)
 {
 	void *handle = dlopen("libyaml-0.so.2", RTLD_NOW | RTLD_LOCAL);
 
@@ -215,7 +215,7 @@ char *yaml_lib_to_json(const char *text)
 	size_t size = 0;
 	bool good;
 
-	if (!load() || !lib.yaml_parser_initialize(&parser))
+	if (!yaml_lib_is_there() || !lib.yaml_parser_initialize(&parser))
 		return NULL;
 	lib.yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
 	good = lib.yaml_parser_load(&parser, &w.document);

@@ -7,10 +7,14 @@
 #ifndef RTL_CLI_PMC_YAML_LIB_H
 #define RTL_CLI_PMC_YAML_LIB_H
 
+#include <stdbool.h>
+
 /* The first document as JSON, to be freed: plain true, false and null are those, other scalars
  * strings. NULL: the library is not there, or the text is not YAML, or larger than YAML_LIB_MAX
  * with its aliases. */
 #define YAML_LIB_MAX (1u << 20)
 char *yaml_lib_to_json(const char *text);
+/* Whether the library is there. */
+bool yaml_lib_is_there(void);
 
 #endif
