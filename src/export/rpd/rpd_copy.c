@@ -126,6 +126,12 @@ int rpd_copy(struct rpd *r, const char *path)
  * that is expected. */
 int rpd_copy_check(struct rpd *r, const char *const *inputs, size_t nr)
 {
+	/* its disk was full before anything of a trace was committed */
+	if (!r->nr_processes &&
+	    rpd_db_int(r, 0,
+		       "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'rtl_state') AND "
+		       "NOT EXISTS (SELECT 1 FROM rtl_process)"))
+		return 0;
 	for (size_t i = 0; i < nr; i++) {
 		char id[33];
 		int ret = rpd_spool_trace(r, inputs[i], id);
