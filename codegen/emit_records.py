@@ -338,6 +338,29 @@ def emit_visit(d):
     return out + ["\tdefault:", "\t\treturn 0;", "\t}", "}"]
 
 
+def emit_pack(d):
+    """The parts of records, as they are packed."""
+    out = ["#include <stdint.h>", "", '#include "records_gen.h"', "",
+           "/* What a part of a record is expected to be; see pack.c. */",
+           "enum unit_mode { UNIT_SAME, UNIT_NEXT, UNIT_BEGIN, UNIT_END, UNIT_CORRELATION };", "",
+           "struct unit {", "\tuint16_t offset; /* bytes */", "\tuint8_t size; /* bytes */",
+           "\tuint8_t mode; /* enum unit_mode */", "};", "", "static const struct unit units[] = {",
+           "\t/* types without a layout */", "\t{ 4, 4, UNIT_SAME },", "\t{ 2, 2, UNIT_SAME },"]
+    rows, first = [], 2
+    for r in d.records:
+        if not r.packed:
+            continue
+        moving, same = r.parts()
+        out.append(f"\t/* {r.name} */")
+        out += [f"\t{{ {at}, {size}, UNIT_{mode} }}," for at, size, mode in moving + same]
+        rows.append(f"\t[REC_{r.name}] = {{ {first}, {len(moving)}, {len(moving) + len(same)}, {r.size} }},")
+        first += len(moving) + len(same)
+    return out + ["};", "", "/* Of each type with a layout: its parts in the table above. */",
+                  "static const struct layout {", "\tuint16_t first;", "\tuint8_t nr_moving, nr;",
+                  "\tuint8_t bytes; /* of the parts; behind them are words of 8 bytes */",
+                  "} layouts[REC_NR_TYPES] = {"] + rows + ["};"]
+
+
 def sources(d):
     """{name: text} of all files."""
     parts = (("records_gen.h", "the records of a trace, byte by byte", emit_records),
@@ -346,7 +369,8 @@ def sources(d):
              ("records_check_gen.h", "what a record must be to be read", emit_check),
              ("records_store_gen.h", "records with their references resolved", emit_store),
              ("records_index_gen.h", "from records to what the store hands out", emit_index),
-             ("records_visit_gen.h", "the two passes over records of which no more is to be known", emit_visit))
+             ("records_visit_gen.h", "the two passes over records of which no more is to be known", emit_visit),
+             ("records_pack_gen.h", "the parts of records, as a packed chunk has them", emit_pack))
     return {name: guard(name, what, emit(d)) for name, what, emit in parts}
 
 

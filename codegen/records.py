@@ -16,7 +16,7 @@ CLASSES = ("fact", "operation", "call", "internal")
 STORES = ("kept", "visited", "owned")
 REFS = ("string", "agent", "queue", "code_object", "kernel", "shape", "thread", "marker", "correlation")
 KEYS = {"name", "number", "since", "class", "what", "struct", "id", "flags", "fields", "tail", "event", "event_of",
-        "event_extra", "by_hand", "store", "extra", "live"}
+        "event_extra", "by_hand", "store", "extra", "live", "packed"}
 # fields that an operation must have: the recorder and the bus read them
 OPERATION = {"begin_ns", "end_ns", "correlation"}
 
@@ -69,6 +69,7 @@ class Record:
         self.tail = entry.get("tail")
         self.by_hand = entry.get("by_hand", "")
         self.store = entry.get("store", "")
+        self.packed = entry.get("packed", False)  # has a layout in packed chunks; others are words
         self.has_event = self.klass != "internal"
         self.event_rows, self.event_of = entry.get("event"), entry.get("event_of", [])
         self.event_extra = entry.get("event_extra", [])
@@ -113,6 +114,33 @@ class Record:
         if self.id_ref() == "thread":
             return self.id_name()
         return next((f.name for f in self.fields if f.ref == "thread"), "")
+
+    def parts(self):
+        """The parts of a packed record, as (offset, size, what is expected of it): those that are expected to change,
+        then the others. Behind them are words of 8 bytes."""
+        if not self.packed:
+            return [], [(4, 4, "SAME"), (2, 2, "SAME")]
+        moving, same, seen = [], [], set()
+        at = HEAD
+        while at < self.size:
+            f = next(f for f in self.fields if f.offset <= at < f.offset + f.size)
+            unit = SIZES[f.type]
+            if unit < 4 and at % 4 == 0:
+                unit = 4  # small neighbours are one part
+            mode = "SAME"
+            if f.type == "u64" and f.unit == "ns":
+                mode = "END" if "ns" in seen else "BEGIN"
+                seen.add("ns")
+            elif f.ref == "correlation" and "correlation" not in seen:
+                mode = "CORRELATION"
+                seen.add("correlation")
+            elif f.name == "packet" or (f.name == "marker" and self.struct in ("marker", "end")):
+                mode = "NEXT"
+            (same if mode == "SAME" else moving).append((at, unit, mode))
+            at += unit
+        head = (4, 4, "NEXT" if self.id_ref() == "shape" else "SAME")
+        (same if head[2] == "SAME" else moving).append(head)
+        return moving, same + [(2, 2, "SAME")]
 
 
 class Description:
@@ -191,6 +219,65 @@ def dump_record(description, data):
     return " ".join([record.name, f"id={ident}", f"flags={flags}"] + shown)
 
 
+GROUP = 28  # parts with a mask in front of them
+
+
+class Packed:
+    """The bytes of a packed chunk (docs/formats/spool.md, Packed chunks), and what is known from earlier records."""
+
+    def __init__(self, description, data):
+        self.types = {r.number: r for r in description.records}
+        self.data, self.at = data, 0
+        self.last = {"BEGIN": 0, "CORRELATION": 0}
+        self.models = {}
+
+    def byte(self):
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def number(self):
+        first = self.data[self.at]
+        size = (first & -first).bit_length() if first else 9
+        value = int.from_bytes(self.data[self.at:self.at + size], "little") >> min(size, 8)
+        self.at += size
+        return value
+
+    def difference(self):
+        number = self.number()
+        return number >> 1 if number % 2 == 0 else -(number >> 1) - 1
+
+    def record(self):
+        """The next record."""
+        slot = self.byte()
+        if slot & 128:
+            number, words = self.byte(), self.byte()
+            record = bytearray([number, words]) + bytes(words * 8 - 2)
+        else:
+            record = bytearray(self.models[slot])
+        kind = self.types.get(record[0])
+        whole = kind and len(record) >= kind.size
+        moving, same = kind.parts() if whole else ([], [(4, 4, "SAME"), (2, 2, "SAME")])
+        begin = kind.size if whole and kind.packed else HEAD
+        parts = moving + same + [(at, 8, "SAME") for at in range(begin, len(record), 8)]
+        moved = mask = 0
+        for i, (at, size, mode) in enumerate(parts):
+            if i % GROUP == 0:
+                mask = self.number()
+            was = int.from_bytes(record[at:at + size], "little")
+            value = {"SAME": was, "NEXT": was + 1, "BEGIN": self.last["BEGIN"], "END": was + moved,
+                     "CORRELATION": self.last["CORRELATION"] + 1}[mode]
+            value = (value + (self.difference() if mask >> i % GROUP & 1 else 0)) % (1 << 8 * size)
+            record[at:at + size] = value.to_bytes(size, "little")
+            if mode == "BEGIN":
+                moved = value - was
+            if mode in ("BEGIN", "END"):
+                self.last["BEGIN"] = value
+            if mode == "CORRELATION" and value:
+                self.last["CORRELATION"] = value
+        self.models[slot & 127] = bytes(record)
+        return bytes(record)
+
+
 KEPT_FROM = 4096 + 120 + 48 * 24  # in struct spool_header
 
 
@@ -200,10 +287,20 @@ def dump(description, data):
     at = kept_from or struct.unpack_from("<I", data, 12)[0]
     lines = []
     while at < len(data):
-        seq, committed = struct.unpack_from("<QI", data, at + 8)
+        seq, committed, _, _, stored = struct.unpack_from("<QIIII", data, at + 8)
         at += 32
         if seq >> 63 and (seq & ~(1 << 63)) >> 12 != kept_from // 8:
             at += committed  # superseded
+            continue
+        if stored:
+            packed = Packed(description, data[at:at + stored])
+            while committed:
+                record = packed.record()
+                lines.append(dump_record(description, record))
+                committed -= len(record)
+            if any(packed.data[packed.at:]) or len(packed.data) - packed.at >= 8:
+                raise RecordError(f"the chunk at {at - 32}: more than its records")
+            at += stored
             continue
         end = at + committed
         while at < end:

@@ -95,6 +95,11 @@ class Description(unittest.TestCase):
             emit_records.with_tables("# no marker\n", "tables\n")
 
 
+def records_of(name):
+    """The file with the records of a golden trace: one of version 2 has those of version 1, packed."""
+    return os.path.join(GOLDEN, name.replace("v2", "v1")[:-4] + ".records")
+
+
 class Golden(unittest.TestCase):
     maxDiff = None
 
@@ -104,9 +109,24 @@ class Golden(unittest.TestCase):
             if name.endswith(".rtl"):
                 text = dumped(name)
                 seen |= {line.split()[0] for line in text.splitlines()}
-                with open(os.path.join(GOLDEN, name[:-4] + ".records"), encoding="utf-8") as f:
+                with open(records_of(name), encoding="utf-8") as f:
                     self.assertEqual(text, f.read())
         self.assertLessEqual({r.name for r in records.load(PATH).records if r.number <= 20}, seen)
+
+    def test_layout_of_packed_records_is_that_of_version_2(self):
+        # a change needs a new version; a type that is added has no layout
+        layouts = {"SHAPE": "4.4N 8.4S 12.4S 16.4S 20.4S 24.4S 28.4S 32.4S 36.4S 40.4S 44.4S 2.2S",
+                   "DISPATCH": "16.8B 36.4N 40.4C 8.8S 24.4S 28.4S 32.4S 44.4S 4.4S 2.2S",
+                   "DISPATCH_WIDE": "24.8B 32.8E 40.8N 48.8C 8.8S 16.8S 56.8S 64.4S 68.4S 4.4S 2.2S",
+                   "COPY": "8.8B 16.8E 32.8C 24.8S 40.8S 48.8S 56.8S 64.4S 68.4S 72.4S 76.4S 4.4S 2.2S",
+                   "BARRIER": "8.8B 16.8E 24.8N 32.8C 40.4S 44.4S 4.4S 2.2S",
+                   "MARKER": "8.8B 16.8N 24.8S 32.4S 36.4S 40.4S 44.4S 4.4S 2.2S",
+                   "MARKER_END": "8.8B 16.8N 4.4S 2.2S",
+                   "API": "8.8B 16.8E 24.8C 32.8S 40.4S 44.4S 4.4S 2.2S",
+                   "LINK": "8.8C 16.8S 24.8S 4.4S 2.2S"}
+        got = {r.name: " ".join(f"{at}.{size}{mode[0]}" for at, size, mode in sum(r.parts(), []))
+               for r in records.load(PATH).records if r.packed}
+        self.assertEqual(got, layouts)
 
     def test_wrong_description_does_not_match_golden_traces(self):
         d = data()
@@ -121,7 +141,7 @@ if __name__ == "__main__":
     if "--update" in sys.argv:
         for rtl in os.listdir(GOLDEN):
             if rtl.endswith(".rtl"):
-                with open(os.path.join(GOLDEN, rtl[:-4] + ".records"), "w", encoding="utf-8") as out:
+                with open(records_of(rtl), "w", encoding="utf-8") as out:
                     out.write(dumped(rtl))
     else:
         unittest.main()

@@ -161,7 +161,8 @@ int capture_flight(const char *text, uint64_t *bytes, uint64_t *ns, char error[C
 		return fail(error, text, text, strlen(text),
 			    "is neither a size nor a time; allowed: 64M, 2G, 30s, 5min");
 	if (!err && *bytes && *bytes < CAPTURE_FLIGHT_MIN)
-		return fail(error, text, text, strlen(text), "is too small; allowed: 1M and more");
+		return fail(error, text, text, strlen(text),
+			    "is too small; allowed: 128K and more");
 	if (!err && !*bytes && !*ns)
 		return fail(error, text, text, strlen(text), "would keep nothing");
 	return err;

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #define CAPTURE_ERROR_SIZE 200
-#define CAPTURE_FLIGHT_MIN (UINT64_C(1) << 20) /* bytes */
-#define CAPTURE_MAX_TEXT 4000		       /* bytes of a value */
+#define CAPTURE_FLIGHT_MIN (UINT64_C(128) << 10) /* bytes */
+#define CAPTURE_MAX_TEXT 4000			 /* bytes of a value */
 
 enum capture_kind {
 	CAPTURE_SECONDS, /* 2, 0.25, 500ms, 2m */

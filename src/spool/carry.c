@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/crc.h"
 #include "base/fd.h"
+#include "spool/pack.h"
 
 #define FIRST_CAP 256u
 #define MAX_SHAPES (SLOT_SIZE / (uint32_t)sizeof(struct rec_shape))
@@ -87,14 +88,16 @@ static struct carry_item *item_of(struct carry *c, enum item_kind kind, uint64_t
 	return item;
 }
 
-/* The bytes of the chunk with that head, its head included; 0: there is no chunk. */
+/* The bytes on disk of the chunk with that head, its head included; 0: there is no chunk. */
 static uint32_t size_of(const struct chunk_header *head)
 {
 	uint32_t size = atomic_load_explicit(&head->committed, memory_order_relaxed);
+	uint32_t stored = pack_stored(head);
 
-	if (head->magic != CHUNK_MAGIC || !head->seq || size % 8 || size > CHUNK_PAYLOAD)
+	if (head->magic != CHUNK_MAGIC || !head->seq || size % 8 || size > CHUNK_PAYLOAD ||
+	    stored % 8 || stored > CHUNK_PAYLOAD)
 		return 0;
-	return HEAD + size;
+	return HEAD + stored;
 }
 
 /* The chunk at or behind `at`, which ends at `upto` at the latest: its size, 0 if there is none, or
@@ -401,13 +404,20 @@ static int next_old(struct carry *c)
 	return err ? err : 1;
 }
 
-static bool is_valid(struct carry *c, uint32_t size)
+/* The chunk of `size` bytes at c->disk, unpacked at c->chunk. Its size there, 0: it is damaged. */
+static uint32_t take_chunk(struct carry *c, uint32_t size)
 {
-	struct chunk_header *head = (struct chunk_header *)(void *)c->chunk;
+	struct chunk_header *head = (struct chunk_header *)(void *)c->disk;
+	uint32_t committed = atomic_load_explicit(&head->committed, memory_order_relaxed);
 	uint32_t crc = head->crc;
 
 	head->crc = 0;
-	return crc_add(0, c->chunk, size) == crc;
+	if (crc_add(0, c->disk, size) != crc)
+		return 0;
+	memcpy(c->chunk, c->disk, head->stored ? HEAD : size);
+	if (head->stored && !pack_restore(c->chunk + HEAD, committed, c->disk + HEAD, head->stored))
+		return 0;
+	return HEAD + committed;
 }
 
 /* Reads the next chunk that is removed: 1, 0 after the last one, or -errno. Carried ones are
@@ -431,11 +441,11 @@ static int next_new(struct carry *c)
 		c->at += (uint64_t)size;
 		if (head.seq & CHUNK_IS_CARRIED)
 			continue;
-		err = fd_pread(c->fd, c->chunk, (size_t)size, at);
+		err = fd_pread(c->fd, c->disk, (size_t)size, at);
 		if (err)
 			return err;
-		set_chunk(c, (uint32_t)size);
-		if (is_valid(c, (uint32_t)size))
+		set_chunk(c, take_chunk(c, (uint32_t)size));
+		if (c->size)
 			return 1;
 		if (c->step == STEP_TOTAL)
 			c->total.h.id++;
@@ -485,8 +495,9 @@ int carry_begin(struct carry *c, int fd, uint64_t from, uint64_t upto, uint64_t 
 
 	*c = (struct carry){ .fd = fd, .from = from, .upto = upto, .old = old, .end = end };
 	c->chunk = alloc_pages(SLOT_SIZE);
+	c->disk = alloc_pages(SLOT_SIZE);
 	c->queues = alloc_pages(MAX_SHAPES * sizeof(*c->queues));
-	if (!c->chunk || !c->queues || grow(c) != 0)
+	if (!c->chunk || !c->disk || !c->queues || grow(c) != 0)
 		return -ENOMEM;
 	rewind_pass(c);
 	while ((ret = next_record(c, &rec)) == 1) {
@@ -571,9 +582,11 @@ void carry_end(struct carry *c)
 		alloc_pages_free(c->items, c->cap * sizeof(*c->items));
 	if (c->chunk)
 		alloc_pages_free(c->chunk, SLOT_SIZE);
+	if (c->disk)
+		alloc_pages_free(c->disk, SLOT_SIZE);
 	if (c->queues)
 		alloc_pages_free(c->queues, MAX_SHAPES * sizeof(*c->queues));
 	c->items = NULL;
-	c->chunk = NULL;
+	c->chunk = c->disk = NULL;
 	c->queues = NULL;
 }

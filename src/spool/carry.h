@@ -28,8 +28,8 @@ struct carry {
 	uint32_t cap, nr;
 	struct rec_evicted total;
 	uint64_t types[SPOOL_WRITTEN_TYPES];
-	/* the chunk being read */
-	uint8_t *chunk;
+	/* the chunk being read, and as it is on disk */
+	uint8_t *chunk, *disk;
 	uint64_t at;	/* of the next chunk */
 	uint32_t index; /* in the chunks carried before */
 	bool in_old;

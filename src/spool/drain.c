@@ -10,8 +10,8 @@
  * ONE CHUNK AT A TIME
  *   1. intent = (slot, disk_end)	by compare-and-swap from 0
  *   2. state of the slot: SEALED -> DRAINING
- *   3. copy the chunk; check that this drainer still has the right to drain
- *   4. write the copy at disk_end
+ *   3. copy the chunk, and pack the copy; check that this drainer still has the right to drain
+ *   4. write that at disk_end
  *   5. disk_end += its size		by compare-and-swap
  *   6. free the slot, intent = 0
  *   If it is killed before 5, the successor finds the intent and writes the same chunk at the same
@@ -97,7 +97,7 @@ static bool is_sane(const struct spool_header *h, uint64_t size)
 {
 	uint64_t descs = (uint64_t)h->nr_slots * sizeof(struct slot_desc);
 
-	return h->magic == SPOOL_MAGIC && h->version == SPOOL_VERSION &&
+	return h->magic == SPOOL_MAGIC && SPOOL_IS_READ(h->version) &&
 	       h->header_size == SPOOL_HEADER_SIZE && h->slot_size >= SPOOL_PAGE &&
 	       h->slot_size <= SLOT_SIZE && h->slot_size % 8 == 0 &&
 	       h->nr_slots < INTENT_EVICT - 1 && h->desc_offset % 8 == 0 &&
@@ -268,7 +268,7 @@ int drain_open(struct drain *d, const char *disk_path)
 	while (n < 0 && errno == EINTR);
 	err = n < 0 ? -errno : 0;
 	if (!err && (n != (ssize_t)sizeof(disk.bytes) || disk.header.magic != SPOOL_MAGIC ||
-		     disk.header.version != SPOOL_VERSION ||
+		     !SPOOL_IS_READ(disk.header.version) ||
 		     !memchr(disk.header.mem_path, 0, sizeof(disk.header.mem_path))))
 		err = -EINVAL;
 	if (!err && disk.header.mem_path[0] && disk.header.closed)
@@ -366,7 +366,7 @@ static uint32_t count_records(const struct drain *d, uint32_t size)
 	return nr;
 }
 
-/* Copies the chunk in `slot`; returns the bytes to write, 0 for an empty or impossible one. */
+/* Copies the chunk in `slot`; returns its bytes, 0 for an empty or impossible one. */
 static uint32_t copy_chunk(struct drain *d, uint32_t slot)
 {
 	struct chunk_header *from = slot_chunk(d->header, slot);
@@ -382,15 +382,11 @@ static uint32_t copy_chunk(struct drain *d, uint32_t slot)
 		return 0;
 	memcpy(d->copy + sizeof(*to), from + 1, size);
 	to->magic = CHUNK_MAGIC;
-	to->crc = 0;
 	to->seq = from->seq;
 	atomic_store_explicit(&to->committed, size, memory_order_relaxed);
 	to->tid = from->tid;
-	to->reserved = 0;
 	to->nr_records = count_records(d, size);
-	size += (uint32_t)sizeof(*to);
-	to->crc = crc_add(0, d->copy, size);
-	return size;
+	return size + (uint32_t)sizeof(*to);
 }
 
 static bool set_intent(struct drain *d, uint64_t from, uint64_t to)
@@ -412,13 +408,17 @@ static void finish_move(struct drain *d, uint32_t slot, uint64_t intent, bool fi
 	set_intent(d, intent, 0);
 }
 
-/* Steps 3 to 6 for a slot that is DRAINING. Bytes or -errno. */
+/* Steps 3 to 6 for a slot that is DRAINING. Bytes in memory, or -errno. */
 static int64_t move_on(struct drain *d, uint32_t slot, uint64_t intent, uint64_t offset, bool final)
 {
 	struct spool_header *h = d->header;
-	uint32_t size = copy_chunk(d, slot);
+	uint32_t size = copy_chunk(d, slot), stored = 0;
+	const uint8_t *bytes = NULL;
 	int err = 0;
 
+	if (size)
+		bytes = pack_chunk((struct chunk_header *)(void *)d->copy, d->packed,
+				   h->version >= SPOOL_VERSION_PACKED, &stored);
 	if (size && d->see)
 		d->see(d->see_arg, slot, (const struct chunk_header *)(const void *)d->copy,
 		       size - (uint32_t)sizeof(struct chunk_header));
@@ -429,7 +429,7 @@ static int64_t move_on(struct drain *d, uint32_t slot, uint64_t intent, uint64_t
 		if (!fd_is(d->disk_fd, d->disk_dev, d->disk_ino))
 			err = -EBADF;
 		else
-			err = fd_pwrite(d->disk_fd, d->copy, size, offset);
+			err = fd_pwrite(d->disk_fd, bytes, stored, offset);
 		/* relaxed: a number for display */
 		if (err != -EBADF)
 			atomic_store_explicit(&h->disk_state, (uint32_t)-err, memory_order_relaxed);
@@ -441,7 +441,7 @@ static int64_t move_on(struct drain *d, uint32_t slot, uint64_t intent, uint64_t
 		}
 		RTL_TESTPOINT("drain_written");
 		/* acq_rel: the bytes are on disk before disk_end covers them */
-		if (!atomic_compare_exchange_strong_explicit(&h->disk_end, &offset, offset + size,
+		if (!atomic_compare_exchange_strong_explicit(&h->disk_end, &offset, offset + stored,
 							     memory_order_acq_rel,
 							     memory_order_acquire))
 			return -EBUSY;
@@ -598,7 +598,7 @@ static void punch_carried(const struct drain *d, uint64_t at, uint64_t kept_from
 		if (sys_pread(d->disk_fd, &head, sizeof(head), (off_t)at) != sizeof(head) ||
 		    head.magic != CHUNK_MAGIC || head.seq != CHUNK_CARRIED(kept_from, i))
 			return;
-		size = atomic_load_explicit(&head.committed, memory_order_relaxed);
+		size = pack_stored(&head);
 		punch(d, at + sizeof(head), at + sizeof(head) + size);
 		at += sizeof(head) + size;
 	}

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "spool/format.h"
+#include "spool/pack.h"
 
 #define DRAIN_TAKEOVER_NS UINT64_C(1000000000)
 #define DRAIN_HOLD_NS UINT64_C(3000000000)
@@ -37,6 +38,7 @@ struct drain {
 	void (*see)(void *arg, uint32_t slot, const struct chunk_header *chunk, uint32_t size);
 	void *see_arg;
 	_Alignas(8) uint8_t copy[SLOT_SIZE]; /* the chunk being moved */
+	_Alignas(8) uint8_t packed[SLOT_SIZE + PACK_SLACK];
 };
 
 /* Opens the spool whose disk half is `disk_path` from another process: maps the memory half that
@@ -60,7 +62,8 @@ bool drain_take(struct drain *d, uint64_t now_ns);
 void drain_give(struct drain *d);
 
 /* Appends sealed chunks, at most max_bytes (0: no limit), and frees their slots. With `final` the
- * process is over: open chunks, too. Returns bytes written, or -errno of the write: the chunks then
+ * process is over: open chunks, too. Bytes are those that the chunks had in memory, with their
+ * headers; on disk they are fewer (pack.h). Returns them, or -errno of the write: the chunks then
  * stay, for another attempt; -EBUSY: another drainer has taken over; -EBADF: disk_fd is not the
  * disk half (any more). Updates the disk half's header if something was written. Does not fsync:
  * survives a kill, not a power failure. */

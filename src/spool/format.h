@@ -21,7 +21,8 @@
  *   disk half    "NAME.rtl", append-only:
  *                    struct spool_header      a copy of the memory half's, brought up to date by
  *                                             every drain, complete when `closed` is set
- *                    chunk, chunk, ...        each struct chunk_header + `committed` bytes
+ *                    chunk, chunk, ...        each struct chunk_header + `stored` bytes, or
+ *                                             `committed` bytes if `stored` is 0
  *
  *   A chunk is filled by one thread at a time. A drainer (spool/drain.c: the harvester, `rtl trace`
  *   or `rtl recover`) appends sealed chunks to the disk half at `disk_end`, then advances
@@ -32,9 +33,9 @@
  * VALIDITY
  *   - A record exists if it lies within the first `committed` bytes behind its chunk header. The
  *     writer stores `committed` with release after the record's bytes.
- *   - A chunk on disk is valid if its magic, its sequence number (never 0), its size and the CRC-32
- *     over header (with crc = 0) and payload agree. In the memory half `crc` is 0 and is not
- *     checked.
+ *   - A chunk on disk is valid if its magic, its sequence number (never 0), its sizes and the
+ *     CRC-32 over header (with crc = 0) and payload, as it is on disk, agree. In the memory half
+ *     `crc` is 0 and is not checked.
  *   - A damaged chunk on disk is lost alone: a reader reports file and offset, looks for the
  *     next 8-byte aligned chunk magic, and counts the bytes skipped.
  *   - Bytes behind `disk_end` of a trace that is not closed are a torn write; they are ignored.
@@ -58,6 +59,12 @@
  *   an operation and the end of its entry: such entries have REC_F_MAYBE, and a reader leaves them
  *   out if it finds the record of the same operation. Blocks without a memory half (no space, no
  *   spool) are in memory of the process alone; then SUBMITTED is missing.
+ *
+ * PACKED CHUNKS
+ *   On disk a chunk with `stored` is packed (pack.h): `stored` bytes, of which pack.c makes the
+ *   `committed` bytes of records that the memory half had. How, is in docs/formats/spool.md. A
+ *   trace of version 1 has no such chunks, and no drainer packs its rest: it may be read by an rtl
+ *   of before. Carried chunks are not packed, nor are those of what was in flight.
  *
  * REMOVED CHUNKS
  *   A drainer may remove chunks from the front of the disk half (drain_evict()): those that a
@@ -85,7 +92,9 @@
 
 #define SPOOL_MAGIC UINT64_C(0x4c4f4f50534c5452) /* "RTLSPOOL" */
 #define CHUNK_MAGIC UINT32_C(0x4b4e4843)	 /* "CHNK" */
-#define SPOOL_VERSION 1
+#define SPOOL_VERSION 2
+#define SPOOL_VERSION_PACKED 2 /* from here on chunks may be packed */
+#define SPOOL_IS_READ(version) ((version) >= 1 && (version) <= SPOOL_VERSION)
 #define SPOOL_PAGE 4096u
 #define SPOOL_HEADER_SIZE (2 * SPOOL_PAGE)
 /* Bytes, chunk header included. Large because shapes are local to a chunk: if a program uses some
@@ -262,7 +271,8 @@ struct chunk_header {
 	uint32_t tid;		    /* thread that opened it; another may continue it after that
 				     * thread's end. 0: the drainer wrote it, see IN FLIGHT */
 	uint32_t nr_records;	    /* owner thread; on disk exact */
-	uint32_t reserved;
+	/* on disk: bytes of the packed payload, 0: it is not packed; 0 in memory */
+	uint32_t stored;
 };
 _Static_assert(sizeof(struct chunk_header) == 32, "chunk_header");
 #define CHUNK_PAYLOAD (SLOT_SIZE - (uint32_t)sizeof(struct chunk_header))

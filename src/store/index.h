@@ -141,7 +141,7 @@ void index_past_fini(struct index_past *past);
 
 /* Opens what follows `past`, as far as it is on disk and what it refers to is known, past->most
  * bytes or a chunk more; all that was recorded if `whole`, as in the last part. */
-#define INDEX_PART (UINT64_C(16) << 20)
+#define INDEX_PART (UINT64_C(2) << 20)
 int index_open_part(struct index **out, const char *path, const struct index_past *past, bool whole,
 		    struct load_error *err);
 /* Adds the part to `past`. 0 or -ENOMEM. */

@@ -72,11 +72,11 @@ static void explain_foreign(struct load_error *err, const char *path, const unsi
 			  "%s: was written on a big-endian machine, which this program does not "
 			  "read; read it there",
 			  path);
-	else if (magic == SPOOL_MAGIC && size >= 12 && version != SPOOL_VERSION)
+	else if (magic == SPOOL_MAGIC && size >= 12 && !SPOOL_IS_READ(version))
 		set_error(err,
 			  "%s: is a spool of format version %" PRIu32
 			  " (offset 8); this program reads "
-			  "version %d: use the rtl that belongs to the library that wrote it",
+			  "versions 1 to %d: use the rtl that belongs to the library that wrote it",
 			  path, version, SPOOL_VERSION);
 	else if (magic == SPOOL_MAGIC && size < (int64_t)SPOOL_HEADER_SIZE)
 		set_error(err,
@@ -132,7 +132,7 @@ static int read_header(int fd, const char *path, struct spool_header *h, struct 
 		set_error(err, "%s: can't be read at offset 0: %s", path, strerror((int)-n));
 		return (int)n;
 	}
-	if (n < (int64_t)sizeof(*h) || h->magic != SPOOL_MAGIC || h->version != SPOOL_VERSION) {
+	if (n < (int64_t)sizeof(*h) || h->magic != SPOOL_MAGIC || !SPOOL_IS_READ(h->version)) {
 		explain_foreign(err, path, (const unsigned char *)h, n);
 		return -EINVAL;
 	}
@@ -324,7 +324,7 @@ static uint64_t read_window_ns(const struct load *load, uint64_t end)
 			return carried.rec.last_ns;
 		if (carried.chunk.magic != CHUNK_MAGIC)
 			return 0;
-		at += sizeof(carried.chunk) + GET(carried.chunk.committed);
+		at += sizeof(carried.chunk) + pack_stored(&carried.chunk);
 	}
 	return 0;
 }
@@ -424,7 +424,8 @@ static int open_halves(struct load *load, const char *path, struct halves *h,
 	load->slot_size = h->own.slot_size;
 	load->max_shapes = load_max_shapes(load);
 	load->shapes = alloc_zero(load->max_shapes, sizeof(*load->shapes));
-	if (!load->shapes)
+	load->unpacked = alloc_heap(load->slot_size);
+	if (!load->shapes || !load->unpacked)
 		return -ENOMEM;
 	load->facts.has_disk = h->disk != NULL;
 	load->facts.has_mem = h->mem != NULL && !h->closed;
@@ -492,6 +493,7 @@ void load_close(struct load *load)
 		munmap((void *)(uintptr_t)load->rest_map, load->rest_size);
 	alloc_free(load->want);
 	alloc_free(load->shapes);
+	alloc_free(load->unpacked);
 	alloc_free(load->buf);
 	alloc_free(load);
 }

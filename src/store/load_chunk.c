@@ -100,12 +100,13 @@ static int read_failed(struct load *load, int error, uint64_t offset)
 	return -EIO;
 }
 
-/* NULL and *out if the chunk at `offset` of the disk half is valid, else what is wrong with it. */
+/* NULL and *out if the chunk at `offset` of the disk half is valid, else what is wrong with it. The
+ * records of a packed one are then at load->unpacked. */
 static const char *check_chunk(struct load *load, uint64_t offset, const uint8_t **out, int *error)
 {
 	struct chunk_header head;
 	const uint8_t *bytes;
-	uint32_t committed;
+	uint32_t committed, stored;
 	uint32_t crc;
 
 	bytes = read_window(load, offset, sizeof(head), error);
@@ -113,19 +114,23 @@ static const char *check_chunk(struct load *load, uint64_t offset, const uint8_t
 		return "is cut off";
 	memcpy(&head, bytes, sizeof(head));
 	committed = committed_of(&head);
+	stored = pack_stored(&head);
 	if (head.magic != CHUNK_MAGIC)
 		return "does not begin with a chunk's magic";
 	if (head.seq == 0)
 		return "has sequence number 0";
-	if (committed % 8 || committed > load->slot_size - sizeof(head))
+	if (committed % 8 || committed > load->slot_size - sizeof(head) || stored % 8 ||
+	    stored > load->slot_size - sizeof(head))
 		return "has an impossible size";
-	bytes = read_window(load, offset, sizeof(head) + committed, error);
+	bytes = read_window(load, offset, sizeof(head) + stored, error);
 	if (!bytes)
 		return "is cut off";
 	crc = head.crc;
 	head.crc = 0;
-	if (crc_add(crc_add(0, &head, sizeof(head)), bytes + sizeof(head), committed) != crc)
+	if (crc_add(crc_add(0, &head, sizeof(head)), bytes + sizeof(head), stored) != crc)
 		return "does not match its CRC";
+	if (head.stored && !pack_restore(load->unpacked, committed, bytes + sizeof(head), stored))
+		return "can't be unpacked";
 	*out = bytes;
 	return NULL;
 }
@@ -173,7 +178,9 @@ static int find_next_valid(struct load *load, uint64_t offset, uint64_t *found)
 static void set_chunk(struct load *load, const uint8_t *bytes, uint64_t offset, bool in_mem)
 {
 	memcpy(&load->chunk, bytes, sizeof(load->chunk));
-	load->payload = bytes + sizeof(load->chunk);
+	if (in_mem)
+		load->chunk.stored = 0;
+	load->payload = load->chunk.stored ? load->unpacked : bytes + sizeof(load->chunk);
 	load->size = committed_of(&load->chunk);
 	load->at = 0;
 	load->nr_shapes = 0;
@@ -188,19 +195,19 @@ static uint32_t carried_not_in_force(struct load *load)
 	struct chunk_header head;
 	int error;
 	const uint8_t *bytes = read_window(load, load->pos, sizeof(head), &error);
-	uint32_t committed;
+	uint32_t stored;
 
 	if (!bytes)
 		return 0;
 	memcpy(&head, bytes, sizeof(head));
-	committed = committed_of(&head);
-	if (head.magic != CHUNK_MAGIC || !(head.seq & CHUNK_IS_CARRIED) || committed % 8 ||
-	    committed > load->slot_size - sizeof(head) ||
-	    committed + sizeof(head) > load->end - load->pos ||
+	stored = pack_stored(&head);
+	if (head.magic != CHUNK_MAGIC || !(head.seq & CHUNK_IS_CARRIED) || stored % 8 ||
+	    stored > load->slot_size - sizeof(head) ||
+	    stored + sizeof(head) > load->end - load->pos ||
 	    (!load->skips_carried && (head.seq | (CHUNK_CARRIED_MAX - 1)) ==
 					     CHUNK_CARRIED(load->first, CHUNK_CARRIED_MAX - 1)))
 		return 0;
-	return committed + (uint32_t)sizeof(head);
+	return stored + (uint32_t)sizeof(head);
 }
 
 /* One chunk of the disk half at load->pos: 1, 0 at its end, -errno. */
@@ -226,8 +233,8 @@ static int next_on_disk(struct load *load)
 			uint64_t offset = load->pos;
 
 			set_chunk(load, bytes, offset, false);
-			load->pos += sizeof(load->chunk) + load->size;
-			load->bytes_done += sizeof(load->chunk) + load->size;
+			load->pos += sizeof(load->chunk) + pack_stored(&load->chunk);
+			load->bytes_done += sizeof(load->chunk) + pack_stored(&load->chunk);
 			return 1;
 		}
 		if (!load->skips_carried && load_is_stale(load)) {
@@ -432,10 +439,18 @@ int load_chunk_next(struct load *load)
 void load_chunk_damaged(struct load *load, const char *what)
 {
 	count_damage(load, 1);
-	load_warn(load,
-		  "%s: the record at offset %" PRIu64 " %s: the rest of its chunk, %" PRIu32
-		  " bytes, left out",
-		  half_path(load), load->chunk_offset + sizeof(load->chunk) + load->at, what,
-		  load->size - load->at);
+	if (load->chunk.stored)
+		load_warn(load,
+			  "%s: the record at byte %" PRIu32
+			  " of the packed chunk at offset %" PRIu64
+			  " %s: the rest of its chunk, %" PRIu32 " bytes, left out",
+			  half_path(load), load->at, load->chunk_offset, what,
+			  load->size - load->at);
+	else
+		load_warn(load,
+			  "%s: the record at offset %" PRIu64 " %s: the rest of its chunk, %" PRIu32
+			  " bytes, left out",
+			  half_path(load), load->chunk_offset + sizeof(load->chunk) + load->at,
+			  what, load->size - load->at);
 	load->at = load->size;
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/crc.h"
 #include "base/fd.h"
 
 /* Of a copy whose front was removed: any offset behind the header. */
@@ -22,6 +21,7 @@ struct copy {
 	int fd;
 	uint64_t end, kept_from, damage;
 	_Alignas(8) uint8_t chunk[LOAD_BUFFER];
+	_Alignas(8) uint8_t packed[LOAD_BUFFER + PACK_SLACK];
 };
 
 #define SET(field, value)                                                                          \
@@ -41,8 +41,10 @@ static int copy_damage(struct copy *c, const struct load *load)
 static int copy_chunk(struct copy *c, const struct load *load)
 {
 	struct chunk_header *head = (struct chunk_header *)(void *)c->chunk;
-	uint32_t size = load->size + (uint32_t)sizeof(*head);
+	bool packs = load->facts.version >= SPOOL_VERSION_PACKED;
 	int err = copy_damage(c, load);
+	const uint8_t *bytes;
+	uint32_t size;
 
 	if (err)
 		return err;
@@ -53,12 +55,12 @@ static int copy_chunk(struct copy *c, const struct load *load)
 		uint64_t index = head->seq % CHUNK_CARRIED_MAX;
 
 		head->seq = CHUNK_CARRIED(c->kept_from, index);
+		packs = false;
 		if (!index)
 			SET(c->header.carried_at, c->end);
 	}
-	head->crc = 0;
-	head->crc = crc_add(0, c->chunk, size);
-	err = fd_pwrite(c->fd, c->chunk, size, c->end);
+	bytes = pack_chunk(head, c->packed, packs, &size);
+	err = fd_pwrite(c->fd, bytes, size, c->end);
 	c->end += size;
 	return err;
 }

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "spool/pack.h"
 #include "spool/rest.h"
 #include "store/load.h"
 
@@ -51,7 +52,8 @@ struct load {
 	size_t slot_idx;
 	struct rest rest;
 	uint64_t rest_seq;
-	uint8_t *buf; /* a window of the disk half, or a slot */
+	uint8_t *buf;	   /* a window of the disk half, or a slot */
+	uint8_t *unpacked; /* the records of a packed chunk */
 	uint64_t buf_offset;
 	size_t buf_size; /* bytes that are valid */
 	uint64_t bytes_done;

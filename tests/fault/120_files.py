@@ -58,7 +58,7 @@ def disk_full_under_rtl_trace():
 
 @case
 def disk_full_with_tools_lib():
-    with small_disk("2m") as disk:
+    with small_disk("500k") as disk:
         r = run("launcher", *MANY, trace=TOOLS, status=None, timeout=90,
                 env={"RTL_STRICT": 0, "RTL_SPOOL_DIR": os.path.join(disk, "spool"), "VGPU_KERNEL_NS": 1000,
                      "RTL_BUFFER_MB": 1})

@@ -7,10 +7,10 @@ import signal
 
 from support import *
 
-LIMIT = 1 << 20
+LIMIT = 128 << 10
 
 
-def recorded(name="launcher", *args, limit="1M", options=(), **kwargs):
+def recorded(name="launcher", *args, limit="128K", options=(), **kwargs):
     return start(name, *args, trace=RTL, rtl_args=("-q", "--keep-spool", f"--flight-recorder={limit}", *options), **kwargs)
 
 
@@ -70,7 +70,7 @@ def last_records_are_the_database_of_a_program_that_ends():
     at_most("bytes of the disk half", disk_bytes(spool_of(r)), LIMIT * 2)
 
 
-def flood(r_limit="1M", **kwargs):
+def flood(r_limit="128K", **kwargs):
     """A program that dispatches until it is killed."""
     p, r = recorded("flood", "threads=1", "count=100000000", "size=64", limit=r_limit, **kwargs)
     wait_until("records that were left out", lambda: snapshot(r, r.dir + "/first.db", "--force") and "left out" in r.rtl("info", "first.db").out, 60)
@@ -162,7 +162,7 @@ def usr2_to_rtl_writes_a_snapshot_if_asked_for():
 
 @case
 def harvester_keeps_the_limit_without_rtl_trace():
-    env = {"RTL_FLIGHT_RECORDER": "1M", "RTL_BUFFER_MB": "2"}
+    env = {"RTL_FLIGHT_RECORDER": "128K", "RTL_BUFFER_MB": "2"}
     p, r = start("flood", "threads=1", "count=100000000", "size=64", trace=TOOLS, env=env)
     wait_until("records that were left out", lambda: snapshot(r, r.dir + "/first.db", "--force") and "left out" in r.rtl("info", "first.db").out, 60)
     s = r.rtl("snapshot", "-q", "-o", "pid.db", str(p.pid))

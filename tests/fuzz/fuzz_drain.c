@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/crc.h"
 #include "confined.h"
+#include "mend.h"
 #include "spool/drain.h"
 #include "spool/flight.h"
 #include "store/follow.h"
@@ -76,27 +76,6 @@ static void mend_header(uint8_t *half, size_t size)
 	snprintf(h.disk_path, sizeof(h.disk_path), "%s", disk);
 	h.closed = 0;
 	memcpy(half, &h, sizeof(h));
-}
-
-static void mend_chunks(uint8_t *data, size_t size)
-{
-	size_t at = SPOOL_HEADER_SIZE;
-
-	while (at + sizeof(struct chunk_header) <= size) {
-		struct chunk_header c;
-		uint32_t committed;
-
-		memcpy(&c, data + at, sizeof(c));
-		committed = c.committed & ~7u;
-		if (committed > size - at - sizeof(c) || committed > CHUNK_PAYLOAD)
-			break;
-		c.magic = CHUNK_MAGIC;
-		c.committed = committed;
-		c.crc = 0;
-		c.crc = crc_add(crc_add(0, &c, sizeof(c)), data + at + sizeof(c), committed);
-		memcpy(data + at, &c, sizeof(c));
-		at += sizeof(c) + committed;
-	}
 }
 
 static void see(void *arg, uint32_t slot, const struct chunk_header *chunk, uint32_t size)

@@ -13,10 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc.h"
 #include "confined.h"
 #include "export/rpd/rpd.h"
-#include "spool/format.h"
+#include "mend.h"
 #include "store/args.h"
 #include "store/index.h"
 #include "store/verdict.h"
@@ -51,7 +50,6 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
 static void mend(uint8_t *data, size_t size)
 {
 	struct spool_header h;
-	size_t at = SPOOL_HEADER_SIZE;
 
 	if (size < sizeof(h))
 		return;
@@ -65,21 +63,7 @@ static void mend(uint8_t *data, size_t size)
 	if (h.closed & 2)
 		h.disk_end = size;
 	memcpy(data, &h, sizeof(h));
-	while (at + sizeof(struct chunk_header) <= size) {
-		struct chunk_header c;
-		uint32_t committed;
-
-		memcpy(&c, data + at, sizeof(c));
-		committed = c.committed & ~7u;
-		if (committed > size - at - sizeof(c) || committed > CHUNK_PAYLOAD)
-			break;
-		c.magic = CHUNK_MAGIC;
-		c.committed = committed;
-		c.crc = 0;
-		c.crc = crc_add(crc_add(0, &c, sizeof(c)), data + at + sizeof(c), committed);
-		memcpy(data + at, &c, sizeof(c));
-		at += sizeof(c) + committed;
-	}
+	mend_chunks(data, size);
 }
 
 static int on_dispatch(void *arg, const struct store_dispatch *op)

@@ -15,9 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/crc.h"
 #include "command.h"
-#include "spool/format.h"
+#include "mend.h"
 
 #define DIR_NAME "a.db.spool"
 #define SPOOL DIR_NAME "/100.rtl"
@@ -54,7 +53,6 @@ static const char *const names[] = { "100.rtl",	   "100.mem", "101.rtl", "101.me
 static void mend(uint8_t *data, size_t size, bool is_mem)
 {
 	struct spool_header h;
-	size_t at = SPOOL_HEADER_SIZE;
 
 	if (size < sizeof(h))
 		return;
@@ -66,21 +64,8 @@ static void mend(uint8_t *data, size_t size, bool is_mem)
 	if (h.closed & 2)
 		h.disk_end = size;
 	memcpy(data, &h, sizeof(h));
-	while (!is_mem && at + sizeof(struct chunk_header) <= size) {
-		struct chunk_header c;
-		uint32_t committed;
-
-		memcpy(&c, data + at, sizeof(c));
-		committed = c.committed & ~7u;
-		if (committed > size - at - sizeof(c) || committed > CHUNK_PAYLOAD)
-			break;
-		c.magic = CHUNK_MAGIC;
-		c.committed = committed;
-		c.crc = 0;
-		c.crc = crc_add(crc_add(0, &c, sizeof(c)), data + at + sizeof(c), committed);
-		memcpy(data + at, &c, sizeof(c));
-		at += sizeof(c) + committed;
-	}
+	if (!is_mem)
+		mend_chunks(data, size);
 }
 
 static void expand(char name[SPOOL_NAME_SIZE])

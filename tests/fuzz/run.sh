@@ -97,6 +97,18 @@ build_command() {
 	shared=
 }
 
+# make_traces DIR: what make_seeds makes, and traces with packed chunks
+make_traces() {
+	mkdir -p "$1"
+	# shellcheck disable=SC2086
+	"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
+	./make_seeds "$1"
+	for packed in "$root"/tests/golden/v2*.rtl; do
+		{ printf '\001' && cat "$packed"; } >"$1/$(basename "$packed" .rtl)"
+		{ printf '\005' && cat "$packed"; } >"$1/$(basename "$packed" .rtl)-converted"
+	done
+}
+
 for name in "$@"; do
 	mkdir -p "corpus_$name" "seeds_$name"
 	rm -rf "$FUZZ_SCRATCH"
@@ -106,16 +118,11 @@ for name in "$@"; do
 	load)
 		build_fuzzer load "$root"/src/store/*.c "$root"/src/export/rpd/*.c "$root"/src/query/*.c "$root"/src/counter/*.c \
 			"$root"/src/spool/*.c "$root"/src/base/*.c "$build/gen/names_enums_gen.c" "$build/gen/counter_tables_gen.c"
-		# shellcheck disable=SC2086
-		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
-		./make_seeds "seeds_$name"
+		make_traces "seeds_$name"
 		;;
 	drain)
 		build_fuzzer drain "$root"/src/store/load*.c "$root"/src/store/follow.c "$root"/src/store/map.c "$root"/src/spool/*.c "$root"/src/base/*.c
-		# shellcheck disable=SC2086
-		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
-		mkdir -p traces
-		./make_seeds traces
+		make_traces traces
 		python3 "$here/seeds.py" drain traces "seeds_$name"
 		;;
 	opts)
@@ -126,10 +133,7 @@ for name in "$@"; do
 		;;
 	spool)
 		build_command spool "$here/command.c"
-		# shellcheck disable=SC2086
-		"$clang" $flags "$here/make_seeds.c" "$root/tests/support/spool_make.c" -o make_seeds
-		mkdir -p traces
-		./make_seeds traces
+		make_traces traces
 		python3 "$here/seeds.py" spool traces "seeds_$name"
 		;;
 	input)

@@ -81,7 +81,7 @@ def drain(traces, out):
 
     mem = bare(trace("mem-alone"))
     take, run, final, look, evict, flight, follow, header, waiting, give, finish = range(11)
-    for name in ("sample", "calls", "rest", "counters"):
+    for name in ("sample", "calls", "rest", "counters", "v2-api", "v2-program"):
         disk = trace(name)[:65535]
         for number, steps in enumerate(([take, run, follow, final, finish], [follow, take, flight + 11, evict + 55, evict + 231, final, follow, finish],
                                         [take, run, look, waiting, header, give, take, run, evict + 121, follow, final, finish])):

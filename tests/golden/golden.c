@@ -7,7 +7,8 @@
  * SPOOL may be a database of an earlier layout as SQL, which gives the answers of the trace it was
  * made from, alone and merged.
  * golden --make SPOOL writes the sample of the current version, --make-api the one with calls,
- * --make-rest the one of a process that died, --make-evicted one whose first chunks were removed.
+ * --make-rest the one of a process that died, --make-evicted one whose first chunks were removed;
+ * golden --pack SPOOL PACKED writes a spool of version 1 as one of version 2, its chunks packed.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "export/rpd/rpd.h"
+#include "spool/pack.h"
 #include "support/db.h"
 #include "support/spool_make.h"
 #include "support/test.h"
@@ -111,6 +113,32 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 	exit(1);
 }
 
+/* The spool `from` with its chunks packed, as `to`. */
+static int pack(const char *from, const char *to)
+{
+	static _Alignas(8) uint8_t data[1 << 20], packed[SLOT_SIZE + PACK_SLACK];
+	struct spool_header *h = (struct spool_header *)(void *)data;
+	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+	size_t n = in && out ? fread(data, 1, sizeof(data), in) : 0;
+	uint32_t size;
+
+	if (n < sizeof(*h) || fseek(out, sizeof(*h), SEEK_SET))
+		return 1;
+	for (size_t at = sizeof(*h); at < n;) {
+		struct chunk_header *chunk = (struct chunk_header *)(void *)(data + at);
+
+		const uint8_t *bytes = pack_chunk(chunk, packed, true, &size);
+
+		at += sizeof(*chunk) + chunk->committed;
+		fwrite(bytes, 1, size, out);
+	}
+	h->version = SPOOL_VERSION_PACKED;
+	h->disk_end = (uint64_t)ftell(out);
+	rewind(out);
+	fwrite(h, 1, sizeof(*h), out);
+	return fclose(in) || fclose(out);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct job_options opt = { .force = true };
@@ -141,9 +169,12 @@ int main(int argc, char **argv)
 		spool_make_evicted(argv[2]);
 		return 0;
 	}
+	if (argc == 4 && strcmp(argv[1], "--pack") == 0)
+		return pack(argv[2], argv[3]);
 	if (argc < 3) {
 		fprintf(stderr,
-			"usage: golden SPOOL EXPECTED [--update] | golden --make[-api|-rest|-evicted] SPOOL\n");
+			"usage: golden SPOOL EXPECTED [--update] | golden --make[-api|-rest|-evicted] SPOOL | "
+			"golden --pack SPOOL PACKED\n");
 		return 2;
 	}
 	fd = mkstemp(db);

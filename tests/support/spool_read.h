@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/crc.h"
-#include "spool/format.h"
+#include "spool/pack.h"
 #include "support/test.h"
 
 #define READ_MAX_SEQ (1u << 20)
@@ -59,6 +59,24 @@ static inline void read_chunk(struct spool_read *r, const struct chunk_header *c
 			r->each(h);
 		p += h->size8 * 8u;
 	}
+}
+
+/* The same, as the chunk is on disk. */
+static inline void read_packed(struct spool_read *r, const struct chunk_header *c)
+{
+	static struct {
+		struct chunk_header head;
+		_Alignas(8) uint8_t records[CHUNK_PAYLOAD];
+	} copy;
+
+	if (!c->stored) {
+		read_chunk(r, c, c->committed);
+		return;
+	}
+	copy.head = *c;
+	CHECK_LE_UINT(c->committed, sizeof(copy.records));
+	CHECK(pack_restore(copy.records, c->committed, (const uint8_t *)(c + 1), c->stored));
+	read_chunk(r, &copy.head, c->committed);
 }
 
 /* Maps a file whole; NULL when it is not there. */
@@ -127,10 +145,11 @@ static inline void read_spool(struct spool_read *r, const char *path, bool memor
 			  (unsigned long)c.seq);
 		crc = c.crc;
 		c.crc = 0;
-		CHECK_EQ_UINT(crc_add(crc_add(0, &c, sizeof(c)), p + at + sizeof(c), c.committed),
+		CHECK_EQ_UINT(crc_add(crc_add(0, &c, sizeof(c)), p + at + sizeof(c),
+				      pack_stored(&c)),
 			      crc);
-		read_chunk(r, (const struct chunk_header *)(const void *)(p + at), c.committed);
-		at += sizeof(c) + c.committed;
+		read_packed(r, (const struct chunk_header *)(const void *)(p + at));
+		at += sizeof(c) + pack_stored(&c);
 	}
 	CHECK_EQ_UINT(at, end);
 	if (mem) {

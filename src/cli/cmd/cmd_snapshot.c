@@ -211,7 +211,7 @@ const struct command cmd_snapshot = {
 		"\n"
 		"With a flight recorder (rtl trace --flight-recorder, or RTL_FLIGHT_RECORDER) the database has the last "
 		"records, all of them since the time that rtl info shows as its window, with the kernels, "
-		"threads and open ranges that they refer to. Without one it has everything so far, but for what rtl trace has converted already (from 64 MiB of raw traces on): that is counted as converted. rtl trace also writes "
+		"threads and open ranges that they refer to. Without one it has everything so far, but for what rtl trace has converted already (from 4 MiB of raw traces on): that is counted as converted. rtl trace also writes "
 		"snapshots itself: see its options --trigger-longer, --trigger-error, --trigger-mark and --snapshot-on-usr2.\n"
 		"\n"
 		"Of a process that has ended it has what was recorded; rtl recover also writes what was in flight then.",

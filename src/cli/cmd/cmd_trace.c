@@ -957,7 +957,7 @@ const struct command cmd_trace = {
 		"later operation has it as its marker. GPUs, queues and kernels are always recorded.\n"
 		"\n"
 		"While the program runs, the raw trace is in OUTPUT.spool, where it survives a "
-		"kill. When it has 64 MiB, a process of low priority begins to write the database, and what has been written is removed "
+		"kill. When it has 4 MiB, a process of low priority begins to write the database, and what has been written is removed "
 		"from the raw trace: the database is ready soon after the program's end, however long that ran. --keep-spool "
 		"removes nothing. When the database is written rtl removes the directory. If a program loads no ROCm "
 		"runtime and sets no marker, rtl prints a message and writes no database.\n"

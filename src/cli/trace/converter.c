@@ -34,8 +34,10 @@
 #include "export/rpd/rpd.h"
 #include "spool/drain.h"
 
-#define BEGIN_BYTES (UINT64_C(64) << 20) /* of all traces: smaller ones are converted at the end */
-#define STEP_BYTES (UINT64_C(8) << 20)	 /* not converted yet: less waits for more */
+#define BEGIN_BYTES (UINT64_C(4) << 20) /* of all traces: smaller ones are converted at the end */
+#define STEP_BYTES (UINT64_C(1) << 20)	/* not converted yet: less waits for more */
+/* A byte of packed records becomes some eight bytes of rows. */
+#define SPLIT_STEPS 64
 #define LOOK_MS 250
 #define PART_INFIX ".part-" /* export/rpd/rpd.c gives the names */
 #define NICE 10
@@ -365,11 +367,11 @@ int converter_start(struct converter *f, const char *dir, const char *output,
 		f->stop_fd = fds[1];
 		return 0;
 	}
-	/* rows take about as much space as their records */
-	if (split->bytes && split->bytes / 8 < c.begin_bytes)
-		c.begin_bytes = split->bytes / 8;
-	if (split->bytes && split->bytes / 8 < c.step_bytes)
-		c.step_bytes = own.part_bytes = split->bytes / 8;
+	/* the rows of a step are an eighth of a database */
+	if (split->bytes && split->bytes / SPLIT_STEPS < c.begin_bytes)
+		c.begin_bytes = split->bytes / SPLIT_STEPS;
+	if (split->bytes && split->bytes / SPLIT_STEPS < c.step_bytes)
+		c.step_bytes = own.part_bytes = split->bytes / SPLIT_STEPS;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "rtl-convert");
 	if (getppid() != parent)

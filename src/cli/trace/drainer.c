@@ -53,6 +53,7 @@ struct drained {
 	uint64_t start_ticks;
 	uint64_t looked_ns;  /* when its process was last seen alive */
 	uint64_t given_back; /* offset in the disk half */
+	uint64_t was, is;    /* bytes of drained chunks in memory and on disk */
 };
 
 struct drainer {
@@ -154,7 +155,7 @@ static uint64_t disk_bytes(const char *path)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
 }
 
-/* Bytes of a spool's records that have no rows. */
+/* Bytes in memory of a spool's records that have no rows: on disk they are packed. */
 static uint64_t unconverted(const struct drained *s)
 {
 	uint64_t done = 0, end = 0;
@@ -168,7 +169,8 @@ static uint64_t unconverted(const struct drained *s)
 		done = s->given_back;
 		end = (uint64_t)st.st_size;
 	}
-	return end > done ? end - done : 0;
+	end = end > done ? end - done : 0;
+	return s->is ? (uint64_t)((double)end * (double)s->was / (double)s->is) : end;
 }
 
 /* Stops recording when the session takes, or will take when all is converted, as much as it may:
@@ -271,6 +273,20 @@ static void note_end(const struct drainer *d, const struct drained *s)
 	atomic_store_explicit(&h->end_kind, kind, memory_order_relaxed);
 }
 
+/* drain_run(), and notes how much smaller chunks become. */
+static int64_t run(struct drained *s, bool final, uint64_t max_bytes, uint64_t now_ns)
+{
+	_Atomic uint64_t *end = &s->drain->header->disk_end;
+	uint64_t before = atomic_load_explicit(end, memory_order_relaxed); /* an estimate */
+	int64_t got = drain_run(s->drain, final, max_bytes, now_ns);
+
+	if (got > 0) {
+		s->was += (uint64_t)got;
+		s->is += atomic_load_explicit(end, memory_order_relaxed) - before;
+	}
+	return got;
+}
+
 /* After the process ended: drains the rest to disk and closes the trace. */
 static void finish_spool(struct drainer *d, struct drained *s)
 {
@@ -281,7 +297,7 @@ static void finish_spool(struct drainer *d, struct drained *s)
 		return; /* the process' own harvester still drains it */
 	s->taken = true;
 	note_end(d, s);
-	got = drain_run(s->drain, true, 0, clock_boot_ns());
+	got = run(s, true, 0, clock_boot_ns());
 	note_failed_run(d, s, got);
 	if (got < 0)
 		return; /* tried again; else `rtl recover` reads both halves */
@@ -357,7 +373,7 @@ static uint64_t drain_once(struct drainer *d, struct drained *s, bool look)
 	}
 	if (s->trigger.slots)
 		drain_look(s->drain);
-	got = drain_run(s->drain, false, SLICE_BYTES, now_ns);
+	got = run(s, false, SLICE_BYTES, now_ns);
 	note_failed_run(d, s, got);
 	if (got > 0)
 		drain_header(s->drain);

@@ -180,7 +180,7 @@ bool buf_next(struct buf *b)
 	chunk->seq = b->seq;
 	chunk->tid = b->tid;
 	chunk->nr_records = 0;
-	chunk->reserved = 0;
+	chunk->stored = 0;
 	RTL_TESTPOINT("buf_open");
 	/* release: pairs with the acquire in drain.c: the chunk's header is complete */
 	atomic_store_explicit(&slot_desc(header, slot)->state, SLOT_OPEN, memory_order_release);
