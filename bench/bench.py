@@ -38,7 +38,7 @@ STORE_BUDGET = 3.0
 WAIT_BUDGET = 10.0
 ADDED_RATIO = 2.0  # to the time that the pass-through tool adds
 START_BUDGET = 5.0  # ms
-SPOOL_BUDGET = 64.0  # bytes for each dispatch
+SPOOL_BUDGET = 16.0  # bytes for each dispatch
 RATE_BUDGET = 500e3  # records/s
 JSON_BUDGET = 2  # seconds, of 1 M operations
 MEMORY_BUDGET = 64.0  # MiB
@@ -457,8 +457,8 @@ class Bench:
 
     # ---- the spool -----------------------------------------------------------------------------
 
-    def spool_bytes(self, argv, extra):
-        self.run(argv, {**self.tool("standard"), **extra})
+    def spool_bytes(self, argv, mode="standard"):
+        self.run(argv, self.tool(mode))
         files = glob.glob(os.path.join(self.dir, "spool", "*.rtl"))
         if len(files) != 1:
             raise NotRun(f"{' '.join(argv)}: {len(files)} raw traces were left, 1 expected")
@@ -469,17 +469,22 @@ class Bench:
     def spool(self):
         nr = 20000 if self.quick else 200000
         program = self.path("bench/dispatch")
-        base = self.spool_bytes([program, "do=count", "count=0"], {})
+        base = self.spool_bytes([program, "do=count", "count=0"])
         for shapes in (1, 8, 64, 400):
             args = [program, "do=count", f"count={nr}", f"shapes={shapes}"]
-            value = (self.spool_bytes(args, {}) - base) / nr
+            value = (self.spool_bytes(args) - base) / nr
             budgets = [(f"<= {SPOOL_BUDGET:.0f}", value <= SPOOL_BUDGET)]
             what = "all alike" if shapes == 1 else f"{shapes} kinds in turn"
             self.add(f"spool, a dispatch, {what}", value, "bytes", budgets=budgets)
         ranges = [self.path("bench/ranges"), self.path("lib/librtl.so.1"), "do=count"]
-        base = self.spool_bytes([*ranges, "count=1000"], {})
-        value = (self.spool_bytes([*ranges, f"count={nr + 1000}"], {}) - base) / nr
+        base = self.spool_bytes([*ranges, "count=1000"])
+        value = (self.spool_bytes([*ranges, f"count={nr + 1000}"]) - base) / nr
         self.add("spool, a range pushed and popped", value, "bytes", note="text of 15 bytes")
+        # launches: of each eight blocks of 256, and of one more, which is not timed
+        launch, few, many = [self.path("bench/launch"), "gpu=free"], 8, nr // 2048 * 8
+        base = self.spool_bytes([*launch, f"blocks={few}"], "hip")
+        value = (self.spool_bytes([*launch, f"blocks={many}"], "hip") - base) / ((many - few) // 8 * 9 * 256)
+        self.add("spool, a launch <<<>>> with its arguments", value, "bytes", budgets=[("<= 80", value <= 80)])
 
     def record(self):
         blocks = f"blocks={40 if self.quick else 400}"
