@@ -595,6 +595,16 @@ TEST(harvester_does_not_drain_beside_outside_drainer)
 		      nr_each * NR_WRITERS);
 }
 
+/* Each slot is 96 KiB of memory that a short program does not use. */
+TEST(short_program_has_48_slots)
+{
+	start("64", true);
+	while (live_header()->nr_prepared < 48)
+		usleep(1000);
+	life_stop();
+	CHECK_EQ_UINT(live_header()->nr_prepared, 48);
+}
+
 TEST(dead_outside_drainer_is_replaced)
 {
 	start("1", true);

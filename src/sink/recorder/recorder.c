@@ -435,10 +435,14 @@ static void prepare(void)
 		/* relaxed: hints */
 		uint32_t prepared = atomic_load_explicit(&h->nr_prepared, memory_order_relaxed);
 		uint32_t nr_free = atomic_load_explicit(&h->nr_free, memory_order_relaxed);
+		uint32_t step = PREPARE_STEP;
 
 		if (prepared >= h->nr_slots || (prepared >= BASE_SLOTS && nr_free >= prepared / 2))
 			return;
-		if (!spool_prepare(&spool, PREPARE_STEP))
+		/* a short program takes no more than the base */
+		if (prepared < BASE_SLOTS && BASE_SLOTS - prepared < step)
+			step = BASE_SLOTS - prepared;
+		if (!spool_prepare(&spool, step))
 			return;
 	}
 }
