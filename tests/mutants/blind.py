@@ -48,7 +48,7 @@ fault("table_replaced", "src/source/hsa/table/table.c", "if (*c->slot == c->afte
 fault("completer_full", "src/source/hsa/queue/completer.c", "real.hsa_queue_load_read_index_scacquire(hsa) < hsa->size)", "real.hsa_queue_load_read_index_scacquire(hsa) <= hsa->size)", "test_completer", "a packet that was not read is written over")
 fault("leftover_other", "src/spool/drain.c", "if (mem->magic == SPOOL_MAGIC && memcmp(mem->trace_id, disk->trace_id, sizeof(mem->trace_id)) == 0) unlink", "if (mem->magic == SPOOL_MAGIC) unlink", "test_drain", "the memory half of another trace is removed")
 fault("op_number", "src/store/index_op.c", "op->number = key & 0xffff;", "op->number = key & 0xff;", "test_rpd_api", "a function without a name has another's number")
-fault("window_chunk", "src/store/load.c", "at += sizeof(carried.chunk) + GET(carried.chunk.committed);", "at += GET(carried.chunk.committed);", "test_evict", "after a kill within a removal it is not known since when a flight record is complete")
+fault("window_chunk", "src/store/load.c", "at += sizeof(carried.chunk) + pack_stored(&carried.chunk);", "at += pack_stored(&carried.chunk);", "test_evict", "after a kill within a removal it is not known since when a flight record is complete")
 
 # ---- lib
 fault("thread_end", "lib/face/per_thread.c", "per_thread_own = NULL; alloc_free(", "alloc_free(", "test_face", "a destructor that runs later uses freed memory")

@@ -65,7 +65,7 @@ fault("verdict_memory", "src/store/verdict.c", "f->loss[SPOOL_REASON_bad_chunk].
 fault("verdict_max_size", "src/store/verdict.c", "SPOOL_REASON_max_size,", "", "test_store", "what --max-size drops is unaccounted, too")
 fault("chunk_unaligned", "src/store/load_chunk.c", "if (committed % 8 || committed >", "if (committed >", "test_load", "a chunk of an impossible size is read")
 fault("chunk_zero", "src/store/load_chunk.c", "if (head.seq == 0)", "if (false)", "test_load", "a chunk without a number is read")
-fault("chunk_size", "src/store/load_chunk.c", "if (committed % 8 || committed > load->slot_size - sizeof(head))", "if (committed % 8 || committed > 2 * load->slot_size)", "test_load", "a chunk that is larger than its slot is read")
+fault("chunk_size", "src/store/load_chunk.c", "if (committed % 8 || committed > load->slot_size - sizeof(head) ||", "if (committed % 8 || committed > 2 * load->slot_size ||", "test_load", "a chunk that is larger than its slot is read")
 fault("slot_hides", "src/store/load_chunk.c", "ret = read_slot(load, want); if (ret < 0)", "ret = read_slot(load, want); if (ret < 1)", "test_load", "a slot that was reused hides those behind it")
 fault("thread_past", "src/store/index.c", "if (!threads[i].has_record)", "if (false)", "test_rpd", "a thread without a record is forgotten in a database that grows")
 fault("launches_end", "src/store/launches.c", "nr_before(l->ends, l->nr_ends, e->value_plus_1 - 1)", "nr_before(l->ends, l->nr_ends, e->value_plus_1)", "test_launches", "a launch that was captured last is missed")
