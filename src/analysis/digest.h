@@ -165,6 +165,8 @@ void digest_free_sums(struct digest_sums *s, bool names);
 int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr);
 /* The text of rocpd_string, "" if id is below 0. Valid until the next call; NULL: out of memory. */
 const char *digest_name(struct digest *d, int64_t id);
+/* Whether --calls left calls of HIP out of the recording. */
+bool digest_lacks_calls(struct query *q);
 
 /* Internal to the digest. */
 int digest_read_calls(struct digest *d);

@@ -246,6 +246,14 @@ static const struct timeline_rows calls_rpd = {
 		"BETWEEN ?1 AND ?2",
 };
 
+bool digest_lacks_calls(struct query *q)
+{
+	return q->ours &&
+	       query_number(q->db,
+			    "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE reason = 'filtered_call')",
+			    0);
+}
+
 int digest_read_calls(struct digest *d)
 {
 	struct calls c = { .d = d };
@@ -257,12 +265,7 @@ int digest_read_calls(struct digest *d)
 	if (ret == 0)
 		ret = timeline_read(d->q, d->q->ours ? &calls_ours : &calls_rpd, TIMELINE_HERE,
 				    on_call, begin_calls, &c);
-	d->has_all_calls =
-		d->nr_calls &&
-		!(d->q->ours && query_number(d->q->db,
-					     "SELECT EXISTS (SELECT 1 FROM rtl_loss WHERE "
-					     "reason = 'filtered_call')",
-					     0));
+	d->has_all_calls = d->nr_calls && !digest_lacks_calls(d->q);
 	map_fini(&c.failed);
 	map_fini(&c.inner);
 	digest_sort(&d->calls);

@@ -77,5 +77,9 @@ int table_path_end(struct tables_job *job)
 	for (size_t i = 0; ret == 0 && i < c.nr; i++)
 		ret = add_row(job, &c.parts[i]);
 	critical_fini(&c);
+	if (ret == 0 && digest_lacks_calls(job->t->q))
+		sheet_note(
+			job->out,
+			"calls of HIP were left out of the recording (--calls): their time is \"outside of calls\", and what waits for them is not known");
 	return ret;
 }

@@ -205,7 +205,7 @@ class Overview(Read):
         self.assertEqual([(g["gap_ns"], g["host"].split()[0], g["after"]) for g in part][0], (700 * MS, "hipInit", "work(float*)"))
 
     def test_calls_that_were_left_out_are_not_the_hosts_own_time(self):
-        gaps, words = {}, {}
+        gaps, words, paths = {}, {}, {}
         for name in ("all", "some", "none"):
             s = self.process()
             s.agent()
@@ -216,7 +216,7 @@ class Overview(Read):
                 s.api(s.op(1, "hipGetDevice", ""), s.start + 2 * MS, s.start + 22 * MS)
             if name == "some":
                 s.loss("filtered_call", 1)
-            db = self.write(s, name)
+            db = paths[name] = self.write(s, name)
             gaps[name] = self.rows(db, "--by", "gap")[0]["host"]
             words[name] = self.words(db)
         self.assertEqual(gaps, {"all": "hipGetDevice 20%, else outside of calls",
@@ -224,6 +224,8 @@ class Overview(Read):
         self.assertIn("meanwhile in its own code 80%", words["all"])
         self.assertIn("meanwhile in its own code or calls that were left out 80%", words["some"])
         self.assertNotIn("meanwhile", words["none"])
+        for name, noted in (("all", False), ("some", True)):
+            self.assertEqual("left out of the recording (--calls)" in self.rtl("summary", "--by", "path", paths[name]).stderr, noted, name)
 
     def test_failed_calls_have_their_error(self):
         self.assertEqual([(e["name"], e["error"], e["calls"]) for e in self.rows(self.write(self.host()), "--by", "error")],
