@@ -24,10 +24,11 @@
 #include "event/special.h"
 #include "source/api/quick.h"
 
+/* Atomic: a second thread that defines the domain stores the same. */
 struct domain {
-	const struct api_op *ops;
-	_Atomic uint8_t *named;
-	uint32_t nr;
+	const struct api_op *_Atomic ops;
+	_Atomic uint8_t *_Atomic named;
+	_Atomic uint32_t nr;
 };
 
 /* Where a domain's calls go. Subscribers come at any time, so that it is read while it is set. */
@@ -43,6 +44,18 @@ _Atomic uint16_t api_masks[API_NR_DOMAINS][API_MAX_OPERATIONS] = {
 /* set in init, constant after */
 bool api_args = true;
 static struct domain domains[REC_API_NR_DOMAINS];
+
+static const struct api_op *op_of(const struct domain *d, uint32_t op)
+{
+	return atomic_load_explicit(&d->ops, memory_order_relaxed) + op;
+}
+
+/* Whether the name of an operation has been emitted. HOT. */
+static inline _Atomic uint8_t *named_of(enum api_domain domain, uint32_t op)
+{
+	return atomic_load_explicit(&domains[domain].named, memory_order_relaxed) + op;
+}
+
 /* atomic; a second thread that defines the domain stores the same */
 enum choice { RECORDED, LEFT_OUT, PART };
 static _Atomic uint8_t choices[API_NR_DOMAINS][API_MAX_OPERATIONS];
@@ -68,7 +81,8 @@ bool api_has_record(enum api_domain domain, uint32_t operation)
 {
 	const struct domain *d = (uint32_t)domain < REC_API_NR_DOMAINS ? &domains[domain] : NULL;
 
-	return (!d || operation >= d->nr || d->ops[operation].signature) &&
+	return (!d || operation >= atomic_load_explicit(&d->nr, memory_order_acquire) ||
+		op_of(d, operation)->signature) &&
 	       !is_chosen(domain, operation, PART);
 }
 
@@ -98,7 +112,12 @@ static enum choice choose(const struct api_op *op)
 void api_define(enum api_domain domain, const struct api_op *ops, _Atomic uint8_t *named,
 		_Atomic(void *) *entries, void *const *ordinary, uint32_t nr)
 {
-	domains[domain] = (struct domain){ ops, named, nr };
+	struct domain *d = &domains[domain];
+
+	atomic_store_explicit(&d->ops, ops, memory_order_relaxed);
+	atomic_store_explicit(&d->named, named, memory_order_relaxed);
+	/* release: who sees the number sees the rest */
+	atomic_store_explicit(&d->nr, nr, memory_order_release);
 	for (uint32_t i = 0; i < nr && i < API_MAX_OPERATIONS; i++) {
 		enum choice choice = choose(&ops[i]);
 
@@ -274,14 +293,14 @@ static RTL_COLD void emit_op(enum api_domain domain, uint32_t op)
 	int saved = errno;
 
 	/* acq_rel: of several threads one emits it */
-	if (atomic_exchange_explicit(&d->named[op], 1, memory_order_acq_rel))
+	if (atomic_exchange_explicit(named_of(domain, op), 1, memory_order_acq_rel))
 		return;
 	/* a signal handler of the program that interrupts us must not take our lock */
 	t->in_hook = true;
 	ev.op.domain = domain;
 	ev.op.op = op;
-	ev.op.name = bus_string(d->ops[op].name, SIZE_MAX);
-	ev.op.signature = bus_string(d->ops[op].signature, SIZE_MAX);
+	ev.op.name = bus_string(op_of(d, op)->name, SIZE_MAX);
+	ev.op.signature = bus_string(op_of(d, op)->signature, SIZE_MAX);
 	bus_emit(&ev);
 	t->in_hook = false;
 	errno = saved;
@@ -324,7 +343,7 @@ static RTL_INLINE void leave(enum api_domain domain, uint32_t op, struct api_cal
 		end_ns = c->begin_ns;
 	/* relaxed: a name that another thread is emitting may come after the first record that
 	 * refers to it */
-	if (RTL_UNLIKELY(!atomic_load_explicit(&domains[domain].named[op], memory_order_relaxed)))
+	if (RTL_UNLIKELY(!atomic_load_explicit(named_of(domain, op), memory_order_relaxed)))
 		emit_op(domain, op);
 	t->api_inside &= ~(1u << domain);
 	if (!c->parent)
@@ -381,5 +400,5 @@ void api_quick_late(enum api_domain domain, uint32_t op, uint64_t begin, uint64_
 bool api_is_named(enum api_domain domain, uint32_t op)
 {
 	/* acquire: pairs with emit_op(): the name is recorded before records that refer to it */
-	return atomic_load_explicit(&domains[domain].named[op], memory_order_acquire);
+	return atomic_load_explicit(named_of(domain, op), memory_order_acquire);
 }
