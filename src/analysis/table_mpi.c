@@ -54,7 +54,8 @@ struct reader {
 	struct row *rows; /* of a name: one for each part */
 	struct call *calls;
 	size_t nr_calls, max_calls;
-	size_t last; /* where the last operation was found */
+	size_t last;		/* where the last operation was found */
+	int64_t block, process; /* of the last id: rows of a process follow each other */
 };
 
 /* SIZE_MAX: none has it, or with `add`, there is no memory. */
@@ -123,9 +124,13 @@ static size_t rows_of(struct reader *r, int64_t name)
 
 static int64_t process_of(struct reader *r, int64_t id)
 {
-	const struct query_process *process = query_process_of(r->job->t->q, id);
+	if (id >> 32 != r->block) {
+		const struct query_process *found = query_process_of(r->job->t->q, id);
 
-	return process ? process->id : 0;
+		r->block = id >> 32;
+		r->process = found ? found->id : 0;
+	}
+	return r->process;
 }
 
 /* id, tid, begin, end, name, arguments */
@@ -322,7 +327,7 @@ static int add_rows(struct reader *r)
 
 int table_mpi_end(struct tables_job *job)
 {
-	struct reader r = { .job = job };
+	struct reader r = { .job = job, .block = INT64_MIN };
 	int ret = 0;
 
 	sheet_columns(job->out, columns, C_NR);

@@ -480,26 +480,37 @@ TEST(conversion_without_memory_fails_and_cleans_up)
 	CHECK_EQ_INT(db_int(db, "SELECT count(*) FROM rtl_dispatch"), 10);
 }
 
+/* A raw trace of one kernel, whose dispatches have many shapes. */
+static void begin_shapes(struct spool_make *m, const char *path)
+{
+	spool_make_begin(m, path, 7, false);
+	spool_make_chunk(m, 7);
+	spool_make_string(m, 1, "k");
+	spool_make_kernel(m, 1, 1, 0, 0);
+}
+
+static void make_space(struct spool_make *m)
+{
+	if (spool_make_left(m) >= 200)
+		return;
+	spool_make_chunk_end(m);
+	spool_make_chunk(m, 7);
+}
+
 TEST(shapes_and_messages_beyond_cache_stay_right)
 {
 	const char *path = test_tmpfile("shapes.rtl");
 	static struct spool_make m;
 	const char *db;
 
-	spool_make_begin(&m, path, 7, false);
-	spool_make_chunk(&m, 7);
-	spool_make_string(&m, 1, "k");
-	spool_make_kernel(&m, 1, 1, 0, 0);
+	begin_shapes(&m, path);
 	for (uint32_t i = 1; i <= 30000; i++) {
 		struct spool_make_op op = {
 			.tid = 7, .begin_ns = i, .end_ns = i + 1, .correlation = i
 		};
 		char text[32];
 
-		if (spool_make_left(&m) < 200) {
-			spool_make_chunk_end(&m);
-			spool_make_chunk(&m, 7);
-		}
+		make_space(&m);
 		snprintf(text, sizeof(text), "step %u", i % 9000);
 		spool_make_marker(&m, REC_MARKER_MARK, 7, i, 0, 0, i, text);
 		op.shape = spool_make_shape(&m, 1, 0, i % 20000, 64);
@@ -524,17 +535,11 @@ TEST(shapes_that_fit_into_the_cache_are_written_once)
 	static struct spool_make m;
 	const char *db;
 
-	spool_make_begin(&m, path, 7, false);
-	spool_make_chunk(&m, 7);
-	spool_make_string(&m, 1, "k");
-	spool_make_kernel(&m, 1, 1, 0, 0);
+	begin_shapes(&m, path);
 	for (uint32_t i = 1; i <= 6000; i++) {
 		struct spool_make_op op = { .tid = 7, .begin_ns = i, .end_ns = i + 1 };
 
-		if (spool_make_left(&m) < 200) {
-			spool_make_chunk_end(&m);
-			spool_make_chunk(&m, 7);
-		}
+		make_space(&m);
 		op.shape = spool_make_shape(&m, 1, 0, i % 2000, 64);
 		spool_make_dispatch(&m, &op);
 	}
