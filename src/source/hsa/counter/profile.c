@@ -55,7 +55,7 @@ struct profile {
 	hsa_ven_amd_aqlprofile_event_t *events;
 	uint32_t nr_values;
 	uint32_t *nr_samples; /* of each event */
-	uint32_t *nr_read;    /* of each event, while the samples are read */
+	uint32_t *next;	      /* of each event, while samples are read: where its next one goes */
 	union packet packets[PROFILE_AFTER + 1];
 	bool is_enclosed;
 	void *memory[PROFILE_MEMORY + 1]; /* of the packets that enclose it */
@@ -358,9 +358,10 @@ static hsa_status_t take_sample(hsa_ven_amd_aqlprofile_info_type_t type,
 		p->nr_values++;
 		return HSA_STATUS_SUCCESS;
 	}
-	if (p->nr_read[event] == p->nr_samples[event])
+	/* that it is none of the event behind is seen at the end */
+	if (p->next[event] == p->nr_values)
 		return HSA_STATUS_ERROR;
-	s->values[profile_first_value(p, event) + p->nr_read[event]++] = data->pmc_data.result;
+	s->values[p->next[event]++] = data->pmc_data.result;
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -368,17 +369,19 @@ static hsa_status_t take_sample(hsa_ven_amd_aqlprofile_info_type_t type,
 static bool read_samples(struct profile *p, uint64_t *values)
 {
 	struct samples s = { .p = p, .values = values };
-	uint32_t nr = 0;
+	uint32_t nr = p->aql.event_count, end = 0;
 
-	memset(p->nr_read, 0, p->aql.event_count * sizeof(*p->nr_read));
+	for (uint32_t i = 0; i < nr; end += p->nr_samples[i++])
+		p->next[i] = end;
 	if (aql.hsa_ven_amd_aqlprofile_iterate_data(&p->aql, take_sample, &s) != HSA_STATUS_SUCCESS)
 		return false;
-	for (uint32_t i = 0; i < p->aql.event_count; i++) {
-		nr += p->nr_read[i];
-		if (!p->nr_samples[i])
+	end = 0;
+	for (uint32_t i = 0; i < nr; i++) {
+		end += p->nr_samples[i];
+		if (!p->nr_samples[i] || (values && p->next[i] != end))
 			return false;
 	}
-	return !values || nr == p->nr_values;
+	return true;
 }
 
 static bool make_packets(struct profile *p)
@@ -399,10 +402,10 @@ static bool set_events(struct profile *p, const struct profile_event *events, ui
 {
 	p->events = alloc_pages(nr * sizeof(*p->events));
 	p->nr_samples = alloc_pages(nr * sizeof(*p->nr_samples));
-	p->nr_read = alloc_pages(nr * sizeof(*p->nr_read));
+	p->next = alloc_pages(nr * sizeof(*p->next));
 	p->aql.events = p->events;
 	p->aql.event_count = nr;
-	if (!p->events || !p->nr_samples || !p->nr_read)
+	if (!p->events || !p->nr_samples || !p->next)
 		return false;
 	for (uint32_t i = 0; i < nr; i++)
 		p->events[i] = (hsa_ven_amd_aqlprofile_event_t){
@@ -459,8 +462,8 @@ static void free_profile(struct profile *p)
 		alloc_pages_free(p->events, nr * sizeof(*p->events));
 	if (p->nr_samples)
 		alloc_pages_free(p->nr_samples, nr * sizeof(*p->nr_samples));
-	if (p->nr_read)
-		alloc_pages_free(p->nr_read, nr * sizeof(*p->nr_read));
+	if (p->next)
+		alloc_pages_free(p->next, nr * sizeof(*p->next));
 	alloc_pages_free(p, sizeof(*p));
 }
 
