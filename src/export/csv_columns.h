@@ -31,6 +31,10 @@
 #define DURATION_NS                                                                                \
 	"CASE WHEN K.flags & " KINDS_UNTIMED " OR O.end < O.start THEN 0 ELSE O.end - O.start END"
 
+/* rocprofv3 has what the kernel itself declares, without what a launch adds, in blocks of 512
+ * bytes. */
+#define LDS_BLOCKS "(coalesce(Y.group_size, S.group_size) + 511) / 512 * 512"
+
 #define KERNELS                                                                                       \
 	"SELECT $ FROM rtl_op_kernel K CROSS JOIN rocpd_op O ON O.id = K.op_id JOIN rtl_shape S ON "  \
 	"S.id = K.shape_id JOIN rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN rtl_thread T ON T.id " \
@@ -49,7 +53,7 @@
 		BOTH("Correlation_Id", "O.correlation_id", "L.api_id"),                            \
 		BOTH("Start_Timestamp", BEGIN_NS("K.flags"), "O.start"),                           \
 		BOTH("End_Timestamp", END_NS("K.flags"), "O.\"end\""),                             \
-		OURS("LDS_Block_Size", "S.group_size"), OURS("Scratch_Size", "S.private_size"),    \
+		OURS("LDS_Block_Size", LDS_BLOCKS), OURS("Scratch_Size", "S.private_size"),        \
 		OURS("VGPR_Count", "coalesce(Y.vgpr_count, 0)"),                                   \
 		OURS("Accum_VGPR_Count", "coalesce(Y.accum_vgpr_count, 0)"),                       \
 		OURS("SGPR_Count", "coalesce(Y.sgpr_count, 0)"),                                   \
@@ -66,7 +70,7 @@
 		OURS("Thread_Id", "T.tid"), OURS("Grid_Size", "S.grid_x * S.grid_y * S.grid_z"),   \
 		OURS("Kernel_Id", "Y.kernel_id"), OURS("Kernel_Name", kernel),                     \
 		OURS("Workgroup_Size", "S.group_x * S.group_y * S.group_z"),                       \
-		OURS("LDS_Block_Size", "S.group_size"), OURS("Scratch_Size", "S.private_size"),    \
+		OURS("LDS_Block_Size", LDS_BLOCKS), OURS("Scratch_Size", "S.private_size"),        \
 		OURS("VGPR_Count", "coalesce(Y.vgpr_count, 0)"),                                   \
 		OURS("Accum_VGPR_Count", "coalesce(Y.accum_vgpr_count, 0)"),                       \
 		OURS("SGPR_Count", "coalesce(Y.sgpr_count, 0)"), OURS("Counter_Name", "W.string"), \

@@ -290,6 +290,21 @@ class Json(Formats):
             self.assertTrue(tool["metadata"]["init_time"] <= r["start_timestamp"] <= r["end_timestamp"] <= tool["metadata"]["fini_time"])
         self.assertEqual([r["dispatch_info"]["dispatch_id"] for r in tool["buffer_records"]["kernel_dispatch"]], list(range(1, 11)))
 
+    def test_lds_is_what_the_kernel_declares_in_blocks_of_512_bytes(self):
+        """Not what its launches had; in the records of dispatches is what they had."""
+        name = self.database(spool.calls())
+        with sqlite3.connect(self.path(name)) as db:
+            db.execute("UPDATE rtl_kernel_symbol SET group_size = 600")
+            db.execute("UPDATE rtl_shape SET group_size = 5000")
+            db.execute("INSERT INTO rocpd_counter (value, op_id, name_id) SELECT 1, min(op_id), (SELECT min(id) FROM rocpd_string) FROM rtl_op_kernel")
+        tool = self.json(name)
+        counted = tool["callback_records"]["counter_collection"]
+        self.assertEqual({(c["dispatch_data"]["dispatch_info"]["group_segment_size"], c["lds_block_size_v"]) for c in counted}, {(5000, 1024)})
+        self.convert(name, "rocprofv3-csv", "x")
+        for table in ("kernel_trace", "counter_collection"):
+            with open(self.path(f"x_{table}.csv"), encoding="utf-8", newline="") as file:
+                self.assertEqual({row["LDS_Block_Size"] for row in csv.DictReader(file)}, {"1024"})
+
     def test_records_equal_database(self):
         name = self.database(spool.calls())
         tool = self.json(name)
@@ -691,10 +706,31 @@ class Front(Formats):
         self.assertIn("SQ_WAVES", " ".join(found[0]))
         self.assertIn("SQ_BUSY_CYCLES", " ".join(found[1]))
 
+    def test_jobs_with_counters_have_directories_of_their_own(self):
+        def written(name, *args):
+            return [line[-1] for line in self.lines("-i", name, "-d", "out", "-o", "x", "-f", "csv", *args) if line[1] == "convert"]
+
+        self.write("a.yaml", "jobs:\n  - pmc: [SQ_WAVES]\n    output_directory: own\n")
+        self.assertEqual(written("a.yaml"), ["out/pass_1/x"])
+        self.write("a.json", '{"jobs": [{"kernel_trace": true, "pmc": []}]}')
+        self.assertEqual(written("a.json"), ["out/x"])
+        self.assertEqual(written("a.json", "--pmc", "SQ_WAVES"), ["out/pass_1/x"])
+        self.write("a.txt", "pmc: SQ_WAVES\npmc: SQ_BUSY_CYCLES\n")
+        self.assertEqual(written("a.txt"), ["out/pmc_1/x", "out/pmc_2/x"])
+        # as rocprofiler-compute writes it: rocprof's filters without values; of times alone, no counter
+        self.write("a.txt", "pmc: SQ_WAVES\r\n\r\ngpu:\r\nrange:\nkernel :\n")
+        p = self.front("-i", "a.txt", "-d", "out", "-o", "x", "-f", "csv", "--echo", "--", "true")
+        self.assertEqual((p.stderr, p.stdout.splitlines()[1].split()[-1]), ("", "'out/pmc_1/x'"))
+        self.write("a.txt", "pmc:\n\ngpu:\nrange: 1:2\n")
+        p = self.front("-i", "a.txt", "-d", "out", "-o", "x", "-f", "csv", "--kernel-trace", "--echo", "--", "true")
+        self.assertIn("a.txt:4: 'range: 1:2' is not 'pmc: COUNTER COUNTER ...', and is passed over", p.stderr)
+        self.assertNotIn("--pmc", p.stdout)
+        self.assertEqual(p.stdout.splitlines()[1].split()[-1], "'out/pmc_1/x'")
+
     def test_input_files_with_mistakes_are_refused(self):
         for text, part in (('{"jobs": [{"kernel_tracee": true}]}', "job 1: 'kernel_tracee' is not an option"), ('{"jobs": [', "malformed"),
                            ('{"jobs": [{"pmc": [["a"]]}]}', "neither a value"), ('{"jobs": [3]}', "job 1"), ("{}", "no jobs"), ("", "no jobs"),
-                           ("range: 1:2\n", ":1: is not"), ("pmc:\n", "no counters"), ("jobs:\n\t- a: b\n", "in.txt:"),
+                           ("range: 1:2\n", "no jobs"), ("jobs:\n\t- a: b\n", "in.txt:"),
                            ('{"jobs": [{"input": "b"}]}', "is not an option")):
             self.write("in.txt", text)
             p = self.front("-i", "in.txt", "--", "/bin/sh", "-c", "echo ran", status=125)

@@ -465,13 +465,22 @@ static void add_to(struct line *l, char *word)
 	l->words[l->nr] = NULL;
 }
 
-/* The command line's own options, but for the input file and, of several jobs, the directory. */
-static void add_own(const struct front *f, struct line *l, bool several)
+/* Whether a job's files are in a directory of their own: those of several jobs, and those with
+ * counters. */
+static bool has_directory(const struct front *f, const struct rocprofv3_input *in, size_t i)
+{
+	return in->nr > 1 || in->jobs[i].is_counting || value(f, ROCPROFV3_O_PMC)->count;
+}
+
+/* The command line's own options, but for the input file and, if a job has its own, the
+ * directory. */
+static void add_own(const struct front *f, struct line *l, bool own_directory)
 {
 	for (int i = 0; i < O_NR; i++) {
 		const struct opt_value *v = &f->p->values[i];
 
-		if (!v->count || i == ROCPROFV3_O_INPUT || (several && i == ROCPROFV3_O_DIRECTORY))
+		if (!v->count || i == ROCPROFV3_O_INPUT ||
+		    (own_directory && i == ROCPROFV3_O_DIRECTORY))
 			continue;
 		if (options[i].optional && v->text) {
 			add_to(l, ui_keep(ui_format("--%s=%s", options[i].name, v->text)));
@@ -485,18 +494,18 @@ static void add_own(const struct front *f, struct line *l, bool several)
 	}
 }
 
-/* The options of a job and of the command line; a job of several has a directory of its own. */
+/* The options of a job and of the command line. */
 static void make_job_line(const struct front *f, const struct rocprofv3_input *in, size_t i,
 			  bool dry, struct line *l)
 {
 	const char *dir = value(f, ROCPROFV3_O_DIRECTORY)->text;
 	const struct rocprofv3_job *job = &in->jobs[i];
-	bool several = in->nr > 1, skip = false;
+	bool own_directory = has_directory(f, in, i), skip = false;
 
 	for (size_t k = 0; k < job->nr; k++) {
 		if (strncmp(job->words[k], "--", 2) == 0) {
 			skip = overrides(f, job->words[k]);
-			if (several && strcmp(job->words[k], "--output-directory") == 0 &&
+			if (own_directory && strcmp(job->words[k], "--output-directory") == 0 &&
 			    k + 1 < job->nr) {
 				dir = dir ? dir : job->words[k + 1];
 				skip = true;
@@ -505,11 +514,12 @@ static void make_job_line(const struct front *f, const struct rocprofv3_input *i
 		if (!skip)
 			add_to(l, job->words[k]);
 	}
-	add_own(f, l, several);
+	add_own(f, l, own_directory);
 	dir = dir ? dir : variable("ROCPROF_OUTPUT_PATH");
-	if (several) {
+	if (own_directory) {
 		add_to(l, ui_keep(ui_format("--output-directory")));
-		add_to(l, ui_keep(ui_format("%s/pass_%zu", dir ? dir : ".", i + 1)));
+		add_to(l, ui_keep(ui_format("%s/%s_%zu", dir ? dir : ".",
+					    in->is_text ? "pmc" : "pass", i + 1)));
 	}
 	if (dry)
 		add_to(l, ui_keep(ui_format("--check")));

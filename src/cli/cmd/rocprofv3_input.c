@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ static void add_option(struct reader *r, const char *key)
 	for (size_t i = 0; i < r->nr_options; i++)
 		if (strcmp(r->options[i].name, name) == 0 && strcmp(name, "input") != 0) {
 			add_word(last_job(r), ui_format("--%s", name));
+			last_job(r)->is_counting |= strcmp(name, "pmc") == 0;
 			return;
 		}
 	ui_die(STATUS_TRACE, "--input: %s: job %zu: '%.60s' is not an option of rocprofv3", r->path,
@@ -206,33 +208,62 @@ static void read_json(struct reader *r, const char *text)
 
 /* ---- text ---- */
 
-/* Lines "pmc: NAME NAME", each a job; # begins a comment. */
+/* rocprof's files have these lines, too; rocprofv3 passes over them. */
+static bool is_empty_filter(const char *line)
+{
+	static const char *const keys[] = { "gpu", "range", "kernel" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t n = strlen(keys[i]);
+		const char *rest = line + n;
+
+		if (strncmp(line, keys[i], n) != 0)
+			continue;
+		rest += strspn(rest, " \t");
+		return *rest == ':' && !rest[1 + strspn(rest + 1, " \t\r")];
+	}
+	return false;
+}
+
+/* Behind "pmc:", or NULL. */
+static char *names_of(char *line)
+{
+	char *rest = strncmp(line, "pmc", 3) == 0 ? line + 3 : NULL;
+
+	if (rest)
+		rest += strspn(rest, " \t");
+	return rest && *rest == ':' ? rest + 1 : NULL;
+}
+
+/* Lines "pmc: NAME NAME", each a job, which without a name counts nothing; # begins a comment.
+ * Other lines are none of rocprofv3's: nothing of them is done. */
 static void read_text(struct reader *r, char *text)
 {
 	size_t number = 0;
 
 	for (char *next = text; next;) {
-		char *line = next, *save;
+		char *line = next, *names, *save;
 
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = 0;
 		number++;
-		line[strcspn(line, "#")] = 0;
-		line += strspn(line, " \t\r");
-		if (!*line)
+		line[strcspn(line, "#\r")] = 0;
+		line += strspn(line, " \t");
+		names = names_of(line);
+		if (!names) {
+			if (*line && !is_empty_filter(line))
+				ui_say("--input: %s:%zu: '%.60s' is not 'pmc: COUNTER COUNTER ...', and is passed over",
+				       r->path, number, line);
 			continue;
-		if (strncmp(line, "pmc", 3) != 0 || line[3 + strspn(line + 3, " \t")] != ':')
-			ui_die(STATUS_TRACE, "--input: %s:%zu: is not 'pmc: COUNTER COUNTER ...'",
-			       r->path, number);
-		add_job(r->in);
-		add_word(last_job(r), ui_format("--pmc"));
-		line = strchr(line, ':') + 1;
-		for (char *word = strtok_r(line, " \t\r,", &save); word;
-		     word = strtok_r(NULL, " \t\r,", &save))
+		}
+		add_job(r->in)->is_counting = true;
+		for (char *word = strtok_r(names, " \t,", &save); word;
+		     word = strtok_r(NULL, " \t,", &save)) {
+			if (!last_job(r)->nr)
+				add_word(last_job(r), ui_format("--pmc"));
 			add_word(last_job(r), ui_format("%s", word));
-		if (last_job(r)->nr == 1)
-			ui_die(STATUS_TRACE, "--input: %s:%zu: names no counters", r->path, number);
+		}
 	}
 }
 
@@ -253,6 +284,7 @@ void rocprofv3_input_read(const char *path, const struct opt *options, size_t nr
 			ui_die(STATUS_TRACE, "--input: %s:%s", path, error);
 		read_json(&r, ui_keep(json));
 	} else {
+		in->is_text = true;
 		read_text(&r, text);
 	}
 	if (!in->nr)

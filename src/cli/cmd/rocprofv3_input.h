@@ -4,6 +4,7 @@
 #ifndef RTL_CLI_CMD_ROCPROFV3_INPUT_H
 #define RTL_CLI_CMD_ROCPROFV3_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/opts.h"
@@ -13,11 +14,13 @@
 struct rocprofv3_job {
 	char **words;
 	size_t nr, max;
+	bool is_counting; /* it has counters, or a text's line for them */
 };
 
 struct rocprofv3_input {
 	struct rocprofv3_job *jobs;
 	size_t nr, max;
+	bool is_text; /* lines "pmc:", not a list of jobs */
 };
 
 /* Reads the file. `options` are rocprofv3's. Ends the process with a message that names file, job

@@ -36,8 +36,8 @@ enum rocprofv3_state {
 	X(INPUT, 'i', "input", ROCPROFV3_VALUE("FILE"), HAS, "jobs with their options",                                \
 	  "JSON or YAML: a list `jobs`, each with options under their names; text: lines "                             \
 	  "'pmc: NAME ...'. PROGRAM runs once for each job. Options of the command line hold "                         \
-	  "for all jobs, and instead of a job's own. The files of several jobs are in "                                \
-	  "DIR/pass_1, DIR/pass_2 and so on.")                                                                         \
+	  "for all jobs, and instead of a job's own. The files of several jobs, and of one with "                      \
+	  "counters, are in DIR/pass_1, DIR/pass_2 and so on, those of a text in DIR/pmc_1.")                          \
 	X(OUTPUT, 'o', "output-file", ROCPROFV3_VALUE("NAME"), HAS,                                                    \
 	  "begin of the files' names (%pid%)",                                                                         \
 	  "%pid%, %tag%, %launch_time%, %rank% and their like are those of each traced process; a name that several "  \

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "export/call_args.h"
+#include "export/csv_columns.h"
 #include "export/rocprofv3/rocprofv3_internal.h"
 
 /* Sizes of structures of rocprofiler-sdk 1.0. */
@@ -76,7 +77,7 @@ static const char dispatches_sql[] =
 	", T.tid, O.start, O.end, coalesce(G.handle, 0), " ROCPROFV3_QUEUE ", "
 	"Y.kernel_id, S.private_size, S.group_size, S.group_x, S.group_y, S.group_z, S.grid_x, S.grid_y, S.grid_z, "
 	"coalesce(M.number, 0), O.id, coalesce(Y.vgpr_count, 0), coalesce(Y.accum_vgpr_count, 0), "
-	"coalesce(Y.sgpr_count, 0)" ROCPROFV3_KERNELS;
+	"coalesce(Y.sgpr_count, 0), " LDS_BLOCKS ROCPROFV3_KERNELS;
 
 /* The times and what was launched. */
 static void put_info(struct json *j, sqlite3_stmt *row, uint64_t number)
@@ -361,7 +362,7 @@ static int put_counted(struct query *q, struct json *j, sqlite3_stmt *row, sqlit
 	put_member(j, "arch_vgpr_count", sqlite3_column_int64(row, 18));
 	put_member(j, "accum_vgpr_count", sqlite3_column_int64(row, 19));
 	put_member(j, "sgpr_count", sqlite3_column_int64(row, 20));
-	put_member(j, "lds_block_size_v", sqlite3_column_int64(row, 9));
+	put_member(j, "lds_block_size_v", sqlite3_column_int64(row, 21));
 	json_object_end(j);
 	return ret ? ret : j->error;
 }
