@@ -19,6 +19,8 @@ struct job {
 	const char *const *names;
 	uint32_t nr;
 	struct metric_events *events; /* by metric */
+	uint32_t *accumulates;	      /* by metric: the index of an event that counts what the one
+				       * before it counts; 0: none */
 	uint32_t *order;	      /* metrics, largest first */
 	uint32_t *pass;		      /* by metric */
 	uint32_t tries;
@@ -51,10 +53,49 @@ static bool collect(const struct job *j, uint32_t pass, struct metric_events *to
 	return true;
 }
 
+static bool is_of_instance(const struct metric_event *a, const struct metric_event *b)
+{
+	return a->block == b->block && a->instance == b->instance;
+}
+
+/* The event before `at` of the same instance of a block; NULL: there is none. */
+static const struct metric_event *event_before(const struct metric_events *e, uint32_t at)
+{
+	for (uint32_t i = at; i--;)
+		if (is_of_instance(&e->all[i], &e->all[at]))
+			return &e->all[i];
+	return NULL;
+}
+
+/* Whether an event of the metric that counts what its predecessor counts still has that one. */
+static bool keeps_predecessor(const struct metric_events *pass, const struct metric_events *metric,
+			      uint32_t at)
+{
+	const struct metric_event *own = event_before(metric, at), *now;
+
+	for (uint32_t i = 0; own && i < pass->nr; i++) {
+		if (!is_of_instance(&pass->all[i], &metric->all[at]) ||
+		    pass->all[i].event != metric->all[at].event)
+			continue;
+		now = event_before(pass, i);
+		return now && now->event == own->event;
+	}
+	return true;
+}
+
+static bool keeps_order(const struct job *j, uint32_t pass, const struct metric_events *e)
+{
+	for (uint32_t i = 0; i < j->nr; i++)
+		if (j->pass[i] == pass && j->accumulates[i] &&
+		    !keeps_predecessor(e, &j->events[i], j->accumulates[i]))
+			return false;
+	return true;
+}
+
 static bool pass_fits(const struct job *j, uint32_t pass)
 {
 	struct metric_events e = { 0 };
-	bool good = collect(j, pass, &e) && fits(&e);
+	bool good = collect(j, pass, &e) && fits(&e) && keeps_order(j, pass, &e);
 
 	metric_events_free(&e);
 	return good;
@@ -155,11 +196,30 @@ static void sort_by_size(struct job *j)
 	}
 }
 
+static bool is_accumulating(const struct counter_gpu *gpu, const struct metric_event *e)
+{
+	for (uint32_t i = 0; i < gpu->nr_basics; i++)
+		if (gpu->basics[i].event == e->event && gpu->basics[i].block->id == e->block->id &&
+		    strncmp(gpu->basics[i].name, "SQ_ACCUM_PREV", 13) == 0)
+			return true;
+	return false;
+}
+
+static void find_accumulating(struct job *j, uint32_t metric)
+{
+	const struct metric_events *e = &j->events[metric];
+
+	for (uint32_t i = 1; i < e->nr && !j->accumulates[metric]; i++)
+		if (is_accumulating(j->gpu, &e->all[i]))
+			j->accumulates[metric] = i;
+}
+
 static bool find_events(struct job *j)
 {
 	for (uint32_t i = 0; i < j->nr; i++) {
 		if (!metric_add_events(j->gpu, j->names[i], &j->events[i], j->error))
 			return false;
+		find_accumulating(j, i);
 		if (fits(&j->events[i]))
 			continue;
 		snprintf(j->error, METRIC_ERROR_SIZE,
@@ -216,6 +276,7 @@ bool plan_make(const struct counter_gpu *gpu, const char *const *names, uint32_t
 			 .names = names,
 			 .nr = nr,
 			 .events = alloc_zero(nr + 1, sizeof(*j.events)),
+			 .accumulates = alloc_zero(nr + 1, sizeof(*j.accumulates)),
 			 .order = alloc_zero(nr + 1, sizeof(*j.order)),
 			 .pass = alloc_zero(nr + 1, sizeof(*j.pass)),
 			 .error = error };
@@ -223,13 +284,14 @@ bool plan_make(const struct counter_gpu *gpu, const char *const *names, uint32_t
 
 	*plan = (struct plan){ .is_least = true };
 	error[0] = '\0';
-	if (j.events && j.order && j.pass)
+	if (j.events && j.accumulates && j.order && j.pass)
 		good = make(&j, plan);
 	else
 		snprintf(error, METRIC_ERROR_SIZE, "no memory");
 	for (uint32_t i = 0; j.events && i < nr; i++)
 		metric_events_free(&j.events[i]);
 	alloc_free(j.events);
+	alloc_free(j.accumulates);
 	alloc_free(j.order);
 	alloc_free(j.pass);
 	return good;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,6 +18,9 @@ struct text {
 	char *to;
 	size_t at, size;
 };
+
+/* Puts what a function of rocprofiler-sdk is, from its bracket on. False: it is of another form. */
+typedef bool (*put_fn)(const struct counter_gpu *gpu, struct text *t);
 
 static size_t name_size(const char *at)
 {
@@ -81,17 +85,96 @@ static const char *function_of(const char *how)
 	return NULL;
 }
 
-/* Behind "reduce": (NAME,sum) becomes sum(NAME,N), N being the instances of the counter's block. */
-static bool put_reduced(const struct counter_gpu *gpu, struct text *t)
+/* A number in brackets: [3]. */
+static bool take_index(struct text *t, unsigned int *index)
+{
+	char digits[NAME_MAX_SIZE], *end;
+
+	if (!take(t, '[') || !take_name(t, digits) || !take(t, ']'))
+		return false;
+	*index = (unsigned int)strtoul(digits, &end, 10);
+	return !*end;
+}
+
+/* Behind "select": (NAME,[DIMENSION_XCC=[0],DIMENSION_INSTANCE=[3]]) becomes NAME[3]. An index of
+ * rtl's is of all dies: only the first of a GPU's one die is selected. */
+static bool put_selected(const struct counter_gpu *gpu, struct text *t)
+{
+	char name[NAME_MAX_SIZE], dimension[NAME_MAX_SIZE], error[METRIC_ERROR_SIZE];
+	char whole[2 * NAME_MAX_SIZE + 16];
+	unsigned int index, instance = 0;
+	bool has_instance = false;
+	struct metric m;
+	int n;
+
+	if (!take(t, '(') || !take_name(t, name) || !take(t, ',') || !take(t, '['))
+		return false;
+	do {
+		if (!take_name(t, dimension) || !take(t, '=') || !take_index(t, &index))
+			return false;
+		if (strcmp(dimension, "DIMENSION_INSTANCE") == 0) {
+			has_instance = true;
+			instance = index;
+		} else if (strcmp(dimension, "DIMENSION_XCC") != 0 || index ||
+			   strncmp(gpu->name, "gfx94", 5) == 0 ||
+			   strncmp(gpu->name, "gfx95", 5) == 0) {
+			return false;
+		}
+	} while (take(t, ','));
+	if (!take(t, ']') || !take(t, ')') || !has_instance || !metric_find(gpu, name, &m, error) ||
+	    m.kind != METRIC_BASIC || instance >= m.block->instances)
+		return false;
+	n = snprintf(whole, sizeof(whole), "%s[%u]", name, instance);
+	return put(t, whole, (size_t)n);
+}
+
+/* Behind "accumulate": (NAME,HIGH_RES) becomes the counter that counts what the one before it
+ * counts, behind NAME. */
+static bool put_accumulated(const struct counter_gpu *gpu, struct text *t)
 {
 	char name[NAME_MAX_SIZE], how[NAME_MAX_SIZE], error[METRIC_ERROR_SIZE];
 	char whole[2 * NAME_MAX_SIZE + 16];
+	const char *counter;
 	struct metric m;
 	int n;
 
 	if (!take(t, '(') || !take_name(t, name) || !take(t, ',') || !take_name(t, how) ||
-	    !take(t, ')') || !function_of(how))
+	    !take(t, ')') || !metric_find(gpu, name, &m, error) || m.kind != METRIC_BASIC)
 		return false;
+	counter = strcmp(how, "HIGH_RES") == 0 ? "SQ_ACCUM_PREV_HIRES" :
+		  strcmp(how, "LOW_RES") == 0  ? "SQ_ACCUM_PREV" :
+						 NULL;
+	if (strcmp(how, "NONE") == 0)
+		n = snprintf(whole, sizeof(whole), "(%s)", name);
+	else if (counter && strcmp(m.block->name, "SQ") == 0 &&
+		 metric_find(gpu, counter, &m, error))
+		n = snprintf(whole, sizeof(whole), "(%s*0+%s)", name, counter);
+	else
+		return false;
+	return put(t, whole, (size_t)n);
+}
+
+/* Behind "reduce": (NAME,sum) becomes sum(NAME,N), N being the instances of the counter's block. Of
+ * one of the functions above it is what that one is. */
+static bool put_reduced(const struct counter_gpu *gpu, struct text *t)
+{
+	char name[NAME_MAX_SIZE], how[NAME_MAX_SIZE], error[METRIC_ERROR_SIZE];
+	char whole[2 * NAME_MAX_SIZE + 16];
+	put_fn inner = NULL;
+	struct metric m;
+	int n;
+
+	if (!take(t, '(') || !take_name(t, name))
+		return false;
+	if (strcmp(name, "select") == 0)
+		inner = put_selected;
+	else if (strcmp(name, "accumulate") == 0)
+		inner = put_accumulated;
+	if ((inner && !inner(gpu, t)) || !take(t, ',') || !take_name(t, how) || !take(t, ')') ||
+	    !function_of(how))
+		return false;
+	if (inner)
+		return true;
 	if (metric_find(gpu, name, &m, error) && m.kind == METRIC_BASIC)
 		n = snprintf(whole, sizeof(whole), "%s(%s,%u)", function_of(how), name,
 			     m.block->instances);
@@ -100,18 +183,36 @@ static bool put_reduced(const struct counter_gpu *gpu, struct text *t)
 	return put(t, whole, (size_t)n);
 }
 
+/* NULL: the name is no function's. */
+static put_fn function_named(const char *name, size_t n)
+{
+	static const struct {
+		const char *name;
+		put_fn put;
+	} functions[] = { { "reduce", put_reduced },
+			  { "select", put_selected },
+			  { "accumulate", put_accumulated } };
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (strlen(functions[i].name) == n && memcmp(functions[i].name, name, n) == 0)
+			return functions[i].put;
+	return NULL;
+}
+
 char *reduce_translate(const struct counter_gpu *gpu, const char *expression)
 {
-	size_t size = strlen(expression) * 4 + 2 * NAME_MAX_SIZE;
+	size_t size = strlen(expression) * 8 + 2 * NAME_MAX_SIZE;
 	struct text t = { .from = expression, .to = alloc_zero(1, size), .size = size };
 	bool good = t.to != NULL;
 
 	while (good && *t.from) {
 		size_t n = name_size(t.from);
 
-		if (n == 6 && memcmp(t.from, "reduce", n) == 0) {
+		put_fn function = function_named(t.from, n);
+
+		if (function) {
 			t.from += n;
-			good = put_reduced(gpu, &t);
+			good = function(gpu, &t);
 			continue;
 		}
 		n = n ? n : 1;

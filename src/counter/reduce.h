@@ -3,6 +3,9 @@
  *
  *	reduce(NAME,sum|avr|avg|min|max)   of a counter: over the instances of its block; of a
  *					   metric: the metric
+ *	select(NAME,[DIMENSION_INSTANCE=[3]])  one instance of a counter; of a GPU of one die
+ *					   DIMENSION_XCC=[0] may be there, too
+ *	accumulate(NAME,HIGH_RES|LOW_RES)  of a counter of the block SQ: its sum over the cycles
  *
  * Threads:  any; nothing is kept.
  */
@@ -11,8 +14,8 @@
 
 #include "counter/gpus.h"
 
-/* The expression without reduce(). To be freed by alloc_free(). NULL: a reduce() is of another
- * form, or no memory. Names are not looked up but for the instances of a counter. */
+/* The expression without these functions. To be freed by alloc_free(). NULL: one is of another
+ * form, or no memory. Other names are not looked up. */
 char *reduce_translate(const struct counter_gpu *gpu, const char *expression);
 
 #endif

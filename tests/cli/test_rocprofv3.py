@@ -779,13 +779,14 @@ class Front(Formats):
         line = self.lines("-i", "jobs.yaml")[0]
         self.assertEqual(line[line.index("--metrics-file") + 1], "e.yaml")
         self.assertIn("no counter 'MINE'", self.front("--virtual-gpu", "-E", "e.yaml", "--pmc", "MINE", "--check", "--", "true", status=125).stderr)
+        self.assertIn("ROCPROFILER_METRICS_PATH: rtl has its own", self.front("--pmc", "A", "--echo", "--", "true", env={"ROCPROFILER_METRICS_PATH": "d"}).stderr)
         self.assertIn("--extra-counters: defines", self.front("-E", "e.yaml", "--kernel-trace", "--echo", "--", "true").stderr)
         for text, part in (("a: b\n", "has no list 'counters'"), (head.replace("version: 1", "version: 7") + mine, "counters-schema-version is 7"),
                            (head + "    - definitions: []\n", "counter 1 of the list: has no name"),
                            (head + mine + "    - name: X\n      definitions:\n        - expression: A\n", "counter X: a definition has a list of arch"),
                            (head + mine.replace("          event: 18\n", ""), "counter MINE: a definition has an expr"), (head + mine.replace("18", "x"), "event= is not"),
                            (head + mine.replace("reduce(MINE, avg)", "reduce(MINE,sum,[DIMENSION_XCC])"), "counter OF_MINE: "),
-                           (head + mine.replace("reduce(MINE, avg)", "select(MINE,[DIMENSION_XCC=[0]])"), "no select()"),
+                           (head + mine.replace("reduce(MINE, avg)", "select(MINE,[DIMENSION_XCC=[0]])"), "counter OF_MINE: 'select("),
                            (head + mine.replace("BUSY,sum", "NONE,sum"), "NONE"), ("\t", "e.yaml:1: "), ("[", "e.yaml:")):
             self.write("e.yaml", text)
             p = self.rtl("list-counters", "--metrics-file", "e.yaml", "--gpu", "gfx90a", "OF_MINE", status=1)

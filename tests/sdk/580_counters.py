@@ -175,7 +175,8 @@ def counters_and_metrics_of_twelve_kernels_equal_the_log():
 @case
 def counters_that_a_tool_creates_have_the_values_of_their_expressions():
     made = {"MINE": "100 * SQ_INSTS_VALU / (SQ_WAVES + 1)", "OF_MINE": "MINE - reduce(TCC_HIT, sum) * 0.5",
-            "MOST": "reduce(TCC_HIT,max)+reduce(TCC_HIT_sum,sum)", "FIXED": "CU_NUM*SE_NUM"}
+            "MOST": "reduce(TCC_HIT,max)+reduce(TCC_HIT_sum,sum)", "FIXED": "CU_NUM*SE_NUM",
+            "FIRST": "select(TCC_HIT,[DIMENSION_XCC=[0], DIMENSION_INSTANCE=[0]])"}
     names = ("SQ_WAVES", "SQ_INSTS_VALU", "TCC_HIT_sum", *made)
     said = tool(1, "reference", names=names, env={"ROCP_TOOL_LIBRARIES": "", "COUNT_CREATE": ";".join(f"{n}={e}" for n, e in made.items())})
     equal("tool", (said.totals["shown"], said.totals["wrong"]), (reference.KERNELS, 0))
@@ -183,7 +184,7 @@ def counters_that_a_tool_creates_have_the_values_of_their_expressions():
     for c in said.counted:
         mine = 100 * c["SQ_INSTS_VALU"] / (c["SQ_WAVES"] + 1)
         hits = c["TCC_HIT_sum"]
-        want = {"MINE": mine, "OF_MINE": mine - hits * 0.5, "MOST": -(-hits // 16) + hits, "FIXED": 256}
+        want = {"MINE": mine, "OF_MINE": mine - hits * 0.5, "MOST": -(-hits // 16) + hits, "FIXED": 256, "FIRST": -(-hits // 16)}
         for name, value in want.items():
             if not math.isclose(c[name], value, rel_tol=1e-9):
                 fail(f"{name} of dispatch {c['counted']}: {c[name]}, not {value}")

@@ -209,7 +209,7 @@ static void create_counters(rocprofiler_agent_id_t agent)
 		{ "BAD_3", "reduce(TCC_HIT,median)" },
 		{ "BAD_4", "reduce(TCC_HIT" },
 		{ "BAD_5", "BAD_5+1" },
-		{ "BAD_6", "select(TCC_HIT,[DIMENSION_INSTANCE=[0]])" },
+		{ "BAD_6", "select(TCC_HIT,[DIMENSION_INSTANCE=[16]])" },
 		{ "BAD_7", "sum(TCC_HIT,17)" },
 	};
 	const rocprofiler_agent_id_t no_agent = { .handle = 1 };

@@ -318,6 +318,25 @@ TEST(passes_keep_the_order_of_names)
 	plan_free(&plan);
 }
 
+/* MeanOccupancyPerCU accumulates SQ_LEVEL_WAVES. */
+TEST(what_accumulates_stays_behind_its_counter)
+{
+	static const char *const apart[] = { "SQ_LEVEL_WAVES", "SQ_WAVES", "MeanOccupancyPerCU" };
+	static const char *const next[] = { "SQ_LEVEL_WAVES", "MeanOccupancyPerCU", "SQ_WAVES" };
+	static const char *const two[] = { "SQ_INST_LEVEL_LDS", "SQ_ACCUM_PREV_HIRES",
+					   "MeanOccupancyPerCU" };
+	struct plan plan = plan_of("gfx90a", apart, NR(apart));
+
+	CHECK_EQ_INT(plan.nr, 2);
+	plan_free(&plan);
+	plan = plan_of("gfx90a", next, NR(next));
+	CHECK_EQ_INT(plan.nr, 1);
+	plan_free(&plan);
+	plan = plan_of("gfx90a", two, NR(two));
+	CHECK_EQ_INT(plan.nr, 2);
+	plan_free(&plan);
+}
+
 TEST(every_metric_of_every_gpu_fits_in_a_pass)
 {
 	for (uint32_t g = 0; g < counter_nr_gpus; g++)
@@ -420,4 +439,38 @@ TEST(reductions_are_functions_over_the_instances_of_a_block)
 	alloc_free(text);
 	CHECK_NULL(reduce_translate(gpu, "reduce(TCC_HIT,mean)"));
 	CHECK_NULL(reduce_translate(gpu, "reduce(TCC_HIT)"));
+}
+
+static void check_translated(const char *gpu, const char *from, const char *to)
+{
+	char *text = reduce_translate(gpus_find(gpu), from);
+
+	if (to)
+		CHECK_STR_EQ(text, to);
+	else
+		CHECK_NULL(text);
+	alloc_free(text);
+}
+
+TEST(selections_and_accumulations_are_counters)
+{
+	check_translated("gfx90a", "2*select(TCC_HIT,[DIMENSION_XCC=[0], DIMENSION_INSTANCE=[31]])",
+			 "2*TCC_HIT[31]");
+	check_translated("gfx942", "select(TCC_HIT,[DIMENSION_INSTANCE=[3]])", "TCC_HIT[3]");
+	check_translated("gfx90a", "reduce( select(TCC_HIT,[DIMENSION_INSTANCE=[3]]), sum)/2",
+			 "TCC_HIT[3]/2");
+	check_translated("gfx90a", "accumulate(SQ_INST_LEVEL_LDS,HIGH_RES)",
+			 "(SQ_INST_LEVEL_LDS*0+SQ_ACCUM_PREV_HIRES)");
+	check_translated("gfx90a", "reduce(accumulate(SQ_LEVEL_WAVES,LOW_RES),max)",
+			 "(SQ_LEVEL_WAVES*0+SQ_ACCUM_PREV)");
+	check_translated("gfx90a", "accumulate(SQ_WAVES,NONE)", "(SQ_WAVES)");
+	/* instances that are not there, all of a die, a die of several, other dimensions */
+	check_translated("gfx90a", "select(TCC_HIT,[DIMENSION_INSTANCE=[32]])", NULL);
+	check_translated("gfx90a", "select(TCC_HIT,[DIMENSION_XCC=[0]])", NULL);
+	check_translated("gfx942", "select(TCC_HIT,[DIMENSION_XCC=[0],DIMENSION_INSTANCE=[3]])",
+			 NULL);
+	check_translated("gfx90a", "select(SQ_WAVES,[DIMENSION_SHADER_ENGINE=[0]])", NULL);
+	check_translated("gfx90a", "accumulate(TCC_HIT,HIGH_RES)", NULL);
+	check_translated("gfx900", "accumulate(SQ_WAVES,HIGH_RES)", NULL);
+	check_translated("gfx90a", "accumulate(SQ_WAVES)", NULL);
 }

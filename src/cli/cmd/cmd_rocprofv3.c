@@ -311,6 +311,8 @@ static void add_definitions(struct front *f)
 		add_arg(f, "--metrics-file", file);
 	else if (file)
 		ui_say("--extra-counters: defines counters for --pmc, which is not given");
+	else if (value(f, ROCPROFV3_O_PMC)->count && variable("ROCPROFILER_METRICS_PATH"))
+		ui_say("ROCPROFILER_METRICS_PATH: rtl has its own definitions; --extra-counters FILE adds some");
 }
 
 static void make_trace_line(struct front *f)

@@ -108,13 +108,12 @@ static bool put_expression(struct extra *x, sqlite3_stmt *row)
 
 	if (!known)
 		return false;
-	if (strstr(expression, "select(") || strstr(expression, "accumulate("))
-		return fail(x, "counter %s: rtl has no select() and accumulate()",
-			    column(row, NAME));
 	text = reduce_translate(known, expression);
 	if (!text)
-		return fail(x, "counter %s: '%.80s': rtl reads reduce(NAME,sum|avr|min|max)",
-			    column(row, NAME), expression);
+		return fail(
+			x,
+			"counter %s: '%.80s': rtl reads reduce(NAME,sum|avr|min|max), select(NAME,[DIMENSION_INSTANCE=[N]]) and accumulate(NAME,HIGH_RES) of what %s has",
+			column(row, NAME), expression, gpu);
 	loose_xml_put_attribute(x->out, "expr", text);
 	alloc_free(text);
 	return true;
