@@ -355,6 +355,17 @@ class Json(Formats):
 
 
 class Rocpd(Formats):
+    def test_agents_have_the_members_that_they_have_in_json(self):
+        name = self.database(spool.calls())
+        agents = self.json(name)["agents"]
+        rows = self.sql(self.rocpd(name), "select id, extdata from rocpd_info_agent order by id")
+        self.assertEqual([i for i, _ in rows], [a["logical_node_id"] + 1 for a in agents])
+        for (_, extdata), agent in zip(rows, agents):
+            own = json.loads(extdata)
+            self.assertEqual(own.pop("handle"), agent["id"]["handle"])
+            del own["uuid"]
+            self.assertEqual(own, agent)
+
     def test_tables_and_views_are_those_of_schema_3(self):
         out = self.rocpd(self.database(spool.calls()))
         guid = dict(self.sql(out, "select tag, value from rocpd_metadata"))

@@ -210,12 +210,41 @@ static const char missing_sql[] =
 	"INSERT OR IGNORE INTO rocpd_info_stream@ (id, nid, pid, name) SELECT DISTINCT stream_id, 1, pid, 'Stream ' "
 	"|| stream_id FROM rocpd_kernel_dispatch@";
 
+/* Agents have the members that they have in JSON, too. */
+static int put_agent_details(struct rocpd3 *r)
+{
+	char *sql = rocpd3_sql(
+		"UPDATE rocpd_info_agent@ SET extdata = coalesce(json_patch(extdata, (SELECT value FROM json_each(?1) "
+		"WHERE json_extract(value, '$.logical_node_id') + 1 = rocpd_info_agent@.id)), extdata)",
+		&r->id);
+	struct json_memory agents = { NULL, 0 };
+	sqlite3_stmt *update = NULL;
+	int ret;
+
+	json_init(r->json, json_write_memory, &agents);
+	ret = rocprofv3_json_agents(r->q, r->json);
+	if (ret == 0 && json_flush(r->json))
+		ret = query_fail_memory(r->q);
+	if (ret == 0 &&
+	    (!sql || sqlite3_prepare_v2(r->db, sql, -1, &update, NULL) ||
+	     sqlite3_bind_text(update, 1, agents.bytes, (int)agents.size, SQLITE_STATIC)))
+		ret = fail(r);
+	if (ret == 0)
+		ret = step(r, update);
+	sqlite3_finalize(update);
+	sqlite3_free(sql);
+	alloc_free(agents.bytes);
+	return ret;
+}
+
 static int describe(struct rocpd3 *r)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < sizeof(described) / sizeof(described[0]) && ret == 0; i++)
 		ret = copy_rows(r, described[i][0], described[i][1]);
+	if (ret == 0)
+		ret = put_agent_details(r);
 	return ret;
 }
 

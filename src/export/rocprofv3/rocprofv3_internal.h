@@ -91,6 +91,12 @@ int rocprofv3_counters_find(struct query *q, const char *agent, const char *name
  * q->only. */
 int rocprofv3_counters_make(struct query *q);
 
+/* ---- rocprofv3_json.c ---- */
+
+/* Writes the agents of q->only to j: an array of objects with the members of rocprofiler-sdk's
+ * agents. 0 or -errno. */
+int rocprofv3_json_agents(struct query *q, struct json *j);
+
 /* ---- rocprofv3_names.c ---- */
 
 /* Makes the temporary tables

@@ -159,7 +159,7 @@ static void put_agent_column(struct json *j, sqlite3_stmt *row, int i, const cha
 	}
 }
 
-static int put_agents(struct query *q, struct json *j)
+int rocprofv3_json_agents(struct query *q, struct json *j)
 {
 	static const char *const empty[] = { "mem_banks", "caches", "io_links" };
 	const struct csv_table *t = rocprofv3_csv_table("agent_info");
@@ -167,7 +167,6 @@ static int put_agents(struct query *q, struct json *j)
 	int64_t of_type[3] = { 0, 0, 0 };
 	int ret = csv_table_prepare(q, t, &row);
 
-	json_key(j, "agents");
 	json_array(j);
 	while (ret == 0 && (ret = query_step(q, row)) == 1) {
 		const char *type = query_text(row, 2);
@@ -188,8 +187,17 @@ static int put_agents(struct query *q, struct json *j)
 		ret = j->error;
 	}
 	json_array_end(j);
-	json_bytes(j, "\n", 1);
 	sqlite3_finalize(row);
+	return ret;
+}
+
+static int put_agents(struct query *q, struct json *j)
+{
+	int ret;
+
+	json_key(j, "agents");
+	ret = rocprofv3_json_agents(q, j);
+	json_bytes(j, "\n", 1);
 	return ret;
 }
 
