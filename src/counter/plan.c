@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define TRIES_MAX 4096u
+#define BARE UINT32_MAX
 
 struct job {
 	const struct counter_gpu *gpu;
@@ -20,7 +21,7 @@ struct job {
 	uint32_t nr;
 	struct metric_events *events; /* by metric */
 	uint32_t *accumulates;	      /* by metric: the index of an event that counts what the one
-				       * before it counts; 0: none */
+				       * before it counts; 0: none; BARE: it is that event alone */
 	uint32_t *order;	      /* metrics, largest first */
 	uint32_t *pass;		      /* by metric */
 	uint32_t tries;
@@ -44,15 +45,6 @@ static bool fits(const struct metric_events *e)
 	return true;
 }
 
-/* The events of the metrics of pass `pass`, in the order of their names. False: no memory. */
-static bool collect(const struct job *j, uint32_t pass, struct metric_events *to)
-{
-	for (uint32_t i = 0; i < j->nr; i++)
-		if (j->pass[i] == pass && !metric_events_add(to, &j->events[i]))
-			return false;
-	return true;
-}
-
 static bool is_of_instance(const struct metric_event *a, const struct metric_event *b)
 {
 	return a->block == b->block && a->instance == b->instance;
@@ -67,28 +59,63 @@ static const struct metric_event *event_before(const struct metric_events *e, ui
 	return NULL;
 }
 
-/* Whether an event of the metric that counts what its predecessor counts still has that one. */
+static uint32_t find_event(const struct metric_events *e, const struct metric_event *event)
+{
+	uint32_t i = 0;
+
+	while (i < e->nr && !(is_of_instance(&e->all[i], event) && e->all[i].event == event->event))
+		i++;
+	return i;
+}
+
+static bool accumulates_in(const struct job *j, uint32_t metric, uint32_t pass)
+{
+	return j->pass[metric] == pass && j->accumulates[metric] && j->accumulates[metric] != BARE;
+}
+
+/* Whether the metric's event that counts what its predecessor counts has that one before it. */
 static bool keeps_predecessor(const struct metric_events *pass, const struct metric_events *metric,
 			      uint32_t at)
 {
-	const struct metric_event *own = event_before(metric, at), *now;
+	const struct metric_event *own = event_before(metric, at);
+	const struct metric_event *now = event_before(pass, find_event(pass, &metric->all[at]));
 
-	for (uint32_t i = 0; own && i < pass->nr; i++) {
-		if (!is_of_instance(&pass->all[i], &metric->all[at]) ||
-		    pass->all[i].event != metric->all[at].event)
-			continue;
-		now = event_before(pass, i);
-		return now && now->event == own->event;
-	}
-	return true;
+	return !own || (now && now->event == own->event);
 }
 
 static bool keeps_order(const struct job *j, uint32_t pass, const struct metric_events *e)
 {
 	for (uint32_t i = 0; i < j->nr; i++)
-		if (j->pass[i] == pass && j->accumulates[i] &&
+		if (accumulates_in(j, i, pass) &&
 		    !keeps_predecessor(e, &j->events[i], j->accumulates[i]))
 			return false;
+	return true;
+}
+
+/* Puts the metric's event behind its predecessor. */
+static void move_behind(struct metric_events *pass, const struct metric_events *metric, uint32_t at)
+{
+	const struct metric_event *own = event_before(metric, at), event = metric->all[at];
+	uint32_t from = find_event(pass, &event), to = own ? find_event(pass, own) + 1 : from;
+
+	for (; from > to; from--)
+		pass->all[from] = pass->all[from - 1];
+	pass->all[from] = event;
+}
+
+/* The events of the metrics of pass `pass`, in the order of their names, but for what has to be
+ * behind another one. One that was named itself stays where it is. False: no memory. */
+static bool collect(const struct job *j, uint32_t pass, struct metric_events *to)
+{
+	for (uint32_t i = 0; i < j->nr; i++)
+		if (j->pass[i] == pass && !metric_events_add(to, &j->events[i]))
+			return false;
+	for (uint32_t i = 0; i < j->nr; i++)
+		if (j->pass[i] == pass && j->accumulates[i] == BARE)
+			return true;
+	for (uint32_t i = 0; i < j->nr; i++)
+		if (accumulates_in(j, i, pass))
+			move_behind(to, &j->events[i], j->accumulates[i]);
 	return true;
 }
 
@@ -209,9 +236,9 @@ static void find_accumulating(struct job *j, uint32_t metric)
 {
 	const struct metric_events *e = &j->events[metric];
 
-	for (uint32_t i = 1; i < e->nr && !j->accumulates[metric]; i++)
+	for (uint32_t i = 0; i < e->nr && !j->accumulates[metric]; i++)
 		if (is_accumulating(j->gpu, &e->all[i]))
-			j->accumulates[metric] = i;
+			j->accumulates[metric] = i ? i : BARE;
 }
 
 static bool find_events(struct job *j)

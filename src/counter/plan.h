@@ -3,8 +3,8 @@
  *
  * An instance of a block has a few counters. A metric is counted in one pass, so that its parts are
  * of the same kernels. Within a pass events stand in the order in which the metrics were named:
- * SQ_ACCUM_PREV counts what the counter before it counts. A metric with it shares no pass in which
- * another counter would be before it.
+ * SQ_ACCUM_PREV counts what the counter before it counts. That of a metric is put behind its own
+ * one; where that can't be, the metric has another pass.
  *
  * Threads:  any.
  */

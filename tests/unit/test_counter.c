@@ -318,21 +318,23 @@ TEST(passes_keep_the_order_of_names)
 	plan_free(&plan);
 }
 
-/* MeanOccupancyPerCU accumulates SQ_LEVEL_WAVES. */
+/* MeanOccupancyPerCU accumulates SQ_LEVEL_WAVES: events 5 and 185 of SQ. */
 TEST(what_accumulates_stays_behind_its_counter)
 {
-	static const char *const apart[] = { "SQ_LEVEL_WAVES", "SQ_WAVES", "MeanOccupancyPerCU" };
-	static const char *const next[] = { "SQ_LEVEL_WAVES", "MeanOccupancyPerCU", "SQ_WAVES" };
-	static const char *const two[] = { "SQ_INST_LEVEL_LDS", "SQ_ACCUM_PREV_HIRES",
-					   "MeanOccupancyPerCU" };
+	static const char *const apart[] = { "SQ_LEVEL_WAVES", "SQ_WAVES", "MeanOccupancyPerCU",
+					     "MeanOccupancyPerActiveCU" };
+	static const char *const taken[] = { "SQ_INST_LEVEL_LDS", "SQ_ACCUM_PREV_HIRES",
+					     "MeanOccupancyPerCU" };
 	struct plan plan = plan_of("gfx90a", apart, NR(apart));
+	const struct metric_events *e = &plan.passes[0].events;
 
-	CHECK_EQ_INT(plan.nr, 2);
-	plan_free(&plan);
-	plan = plan_of("gfx90a", next, NR(next));
 	CHECK_EQ_INT(plan.nr, 1);
+	CHECK_EQ_INT(e->all[0].event, 5);
+	CHECK_EQ_INT(e->all[1].event, 185);
+	CHECK_EQ_INT(e->all[2].event, 4);
 	plan_free(&plan);
-	plan = plan_of("gfx90a", two, NR(two));
+	/* the one that is named has its own before it */
+	plan = plan_of("gfx90a", taken, NR(taken));
 	CHECK_EQ_INT(plan.nr, 2);
 	plan_free(&plan);
 }
