@@ -18,7 +18,6 @@
 #include "query/collectives.h"
 #include "store/map.h"
 
-enum { WINDOW_EVENTS = 512 };
 #define OPEN_MAX_NR                                                                                \
 	65536 /* collectives of a set that not all lanes have reached; older ones count as incomplete */
 
@@ -45,6 +44,8 @@ struct set {
 	uint64_t first, until; /* numbers in the ring */
 	int64_t done;	       /* the last end of the collective that was completed last */
 	size_t order;	       /* in out->orders; SIZE_MAX: none */
+	size_t group;	       /* in out->groups, of `name`, which came last; SIZE_MAX: none */
+	uint32_t name;
 };
 
 struct reader {
@@ -134,6 +135,7 @@ static int add_set(struct reader *r, const size_t *all, size_t nr, const size_t 
 	*set = (struct set){ .number = r->ops.channels[all[0]].number,
 			     .by_calls = r->ops.channels[all[0]].by_calls,
 			     .order = SIZE_MAX,
+			     .group = SIZE_MAX,
 			     .channels = alloc_zero(nr, sizeof(*set->channels)) };
 	if (!set->channels)
 		return query_fail_memory(r->q);
@@ -260,15 +262,14 @@ static int grow_ring(struct reader *r, struct set *set, uint64_t number)
 	return 0;
 }
 
-static int group_of(struct reader *r, const struct set *set, uint32_t name,
-		    struct collective_group **out)
+static int look_up_group(struct reader *r, const struct set *set, uint32_t name, size_t *group)
 {
 	uint64_t key = (uint64_t)(set - r->sets) << 32 | name, at;
 	struct collective_group *groups, *g;
 	struct collective_sample *samples;
 
 	if (map_get(&r->group_index, key, &at)) {
-		*out = &r->out->groups[at];
+		*group = (size_t)at;
 		return 0;
 	}
 	groups = alloc_grow(r->out->groups, r->out->nr_groups, &r->max_groups, 8, sizeof(*groups));
@@ -292,8 +293,22 @@ static int group_of(struct reader *r, const struct set *set, uint32_t name,
 		return query_fail_memory(r->q);
 	for (size_t i = 0; i < set->nr; i++)
 		g->members[i].lane = r->ops.channels[set->channels[i]].lane;
-	*out = g;
+	*group = (size_t)(g - groups);
 	return 0;
+}
+
+/* Mostly that of the set's collective before. */
+static int group_of(struct reader *r, struct set *set, uint32_t name, struct collective_group **out)
+{
+	int ret = 0;
+
+	if (set->group == SIZE_MAX || set->name != name) {
+		set->group = SIZE_MAX;
+		ret = look_up_group(r, set, name, &set->group);
+		set->name = name;
+	}
+	*out = ret ? NULL : &r->out->groups[set->group];
+	return ret;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -572,8 +587,9 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		g->skew_ns += (uint64_t)skew;
 		g->transfer_ns += (uint64_t)transfer;
 		g->bytes += events[0].bytes;
-		g->bus_bytes +=
-			(double)events[0].bytes * collective_calls_bus_factor(g->name, set->nr);
+		if (events[0].bytes)
+			g->bus_bytes += (double)events[0].bytes *
+					collective_calls_bus_factor(g->name, set->nr);
 		for (size_t i = 0; i < set->nr; i++)
 			g->members[i].wait_ns +=
 				(uint64_t)(events[one.last].begin - events[i].begin);
@@ -714,26 +730,20 @@ static void free_reader(struct reader *r)
 
 static int match(struct reader *r)
 {
-	struct spill_window window = { 0 };
-	uint64_t nr = spill_nr(&r->ops.events);
-	int ret = 0;
+	struct collective_events_reader events;
+	const struct collective_event *e;
+	int ret = collective_events_begin(&r->ops.events, &events);
 
 	for (size_t i = 0; i < r->ops.nr_channels; i++)
 		r->ops.channels[i].nr = 0;
-	for (uint64_t i = 0; i < nr && !ret; i++) {
-		const struct collective_event *e;
-		const void *row;
+	while (!ret && (ret = collective_events_next(&events, &e)) == 1) {
+		struct collective_channel *c = &r->ops.channels[e->channel];
 
-		ret = spill_get(&r->ops.events, &window, WINDOW_EVENTS, i, &row);
-		if (ret) {
-			query_fail(r->q, ret, "collectives: %s", strerror(-ret));
-			break;
-		}
-		e = row;
-		if (r->ops.channels[e->channel].set != SIZE_MAX)
-			ret = arrive(r, &r->ops.channels[e->channel], e);
+		ret = c->set != SIZE_MAX ? arrive(r, c, e) : 0;
 	}
-	spill_window_fini(&window);
+	collective_events_end(&events);
+	if (ret && !r->q->res->error[0])
+		query_fail(r->q, ret, "collectives: %s", strerror(-ret));
 	return ret;
 }
 

@@ -3,35 +3,16 @@
  * the order of their begin
  *
  * collective_ops.c makes them of the operations, in one pass over the trace; collective.c matches
- * them, in as many passes as it needs; collective_judge.c says who is late. They are kept in a file
- * beyond a MiB.
+ * them, in as many passes as it needs; collective_judge.c says who is late.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_INTERNAL_H
 #define RTL_ANALYSIS_COLLECTIVE_INTERNAL_H
 
 #include "analysis/collective.h"
 #include "analysis/collective_calls.h"
-#include "query/spill.h"
+#include "analysis/collective_events.h"
 
 #define COLLECTIVE_SAMPLE 32 /* collectives by which channels that belong together are found */
-
-/* A collective of a lane. */
-struct collective_event {
-	int64_t begin, end;
-	int64_t kernel_ns, copy_ns;
-	int64_t host_ns; /* without an operation until the host launched the next one */
-	int64_t since;	 /* end of the lane's collective before */
-	int64_t op, longest, marker;
-	uint64_t bytes;
-	/* The times above are by the reference clock: raw ones have this more. error: how far they
-	 * may be off. */
-	int64_t ahead, error;
-	int32_t tid;	  /* of the launch; 0: unknown */
-	uint32_t name;	  /* of collective_ops.names */
-	uint32_t channel; /* of collective_ops.channels */
-	/* has_launch: its call is known; is_call: of MPI */
-	bool has_launch, has_before, is_untimed, is_graph, is_call;
-};
 
 struct collective_channel {
 	size_t lane, number; /* number: in the lane, of its kind */
@@ -44,7 +25,7 @@ struct collective_channel {
 };
 
 struct collective_ops {
-	struct spill events;
+	struct collective_events events;
 	struct collective_channel *channels;
 	size_t nr_channels;
 	char **names; /* RCCL's functions and kernels */

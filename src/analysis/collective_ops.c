@@ -19,8 +19,6 @@
 #include "query/timeline.h"
 #include "store/map.h"
 
-enum { EVENTS_BYTES = 1 << 20 };
-
 #define LIST_NAME(pattern) pattern,
 static const char *const known_names[] = { COLLECTIVES_EACH(LIST_NAME) };
 
@@ -53,7 +51,8 @@ struct reader {
 	struct collective_lane *shown;
 	struct lane *lanes;
 	size_t nr_lanes, max_lanes, max_channels, max_names;
-	sqlite3_stmt *text, *launch;
+	sqlite3_stmt *text, *flags;
+	bool has_calls;
 	struct map mpi; /* ids of names: 1 + enum mpi_kind */
 	struct sorter *calls;
 	/* 1 + number of the lane of each process and GPU up to GPUS; 0: look it up */
@@ -65,12 +64,20 @@ struct reader {
 enum { GPUS = 16 };
 enum mpi_kind { MPI_OTHER, MPI_ALL, MPI_ROOTED };
 
-/* An operation, and the call of its correlation id. */
+/* An operation; where there are calls, that of its correlation id. */
 struct row {
 	struct timeline_op op;
-	int64_t queue, flags, call, launch, pid, tid, function, domain;
+	int64_t queue;
 };
-ROW_CHECK(struct row, 15, domain);
+ROW_CHECK(struct row, 8, queue);
+struct call {
+	int64_t id, begin, pid, tid, function, domain; /* id 0: not known */
+};
+struct called {
+	struct row row;
+	struct call call;
+};
+ROW_CHECK(struct called, 14, call.domain);
 
 /* ---- names ---- */
 
@@ -264,16 +271,17 @@ static int channel_of(struct reader *r, size_t lane, const struct collective_lau
 /* ---- operations ---- */
 
 /* When the call of an operation began; 0: it is not known. */
-static int64_t launch_of(const struct reader *r, const struct row *row)
+static int64_t launch_of(const struct reader *r, const struct call *call)
 {
 	uint64_t unused;
 
-	return !row->launch || map_get(&r->others, (uint64_t)row->domain, &unused) ? 0 :
-										     row->launch;
+	return !call->begin || map_get(&r->others, (uint64_t)call->domain, &unused) ? 0 :
+										      call->begin;
 }
 
 /* What was launched when the GPU had nothing to do came late from the host. */
-static void note_gap(struct lane *lane, const struct row *row, int64_t launch)
+static void note_gap(struct lane *lane, const struct row *row, const struct call *call,
+		     int64_t launch)
 {
 	int64_t ns = row->op.begin - lane->busy_until;
 
@@ -282,15 +290,16 @@ static void note_gap(struct lane *lane, const struct row *row, int64_t launch)
 	lane->host_ns += ns;
 	if (ns > lane->gap_ns) {
 		lane->gap_ns = ns;
-		lane->gap_call = row->function;
+		lane->gap_call = call->function;
 	}
 }
 
-static void add_work(struct lane *lane, const struct row *row, int64_t launch, bool is_copy)
+static void add_work(struct lane *lane, const struct row *row, const struct call *call,
+		     int64_t launch, bool is_copy)
 {
 	int64_t begin = row->op.begin > lane->since ? row->op.begin : lane->since, ns;
 
-	note_gap(lane, row, launch);
+	note_gap(lane, row, call, launch);
 	begin = begin > lane->busy_until ? begin : lane->busy_until;
 	ns = row->op.end - begin;
 	if (ns > 0) {
@@ -314,7 +323,7 @@ static void end_work(struct lane *lane, const struct row *row)
 static int keep(struct reader *r, const struct collective_event *e)
 {
 	struct collective_channel *c = &r->out->channels[e->channel];
-	int ret = spill_add(&r->out->events, e);
+	int ret = collective_events_add(&r->out->events, e);
 
 	if (ret)
 		return query_fail(r->q, ret, "collectives: %s", strerror(-ret));
@@ -329,11 +338,30 @@ static int keep(struct reader *r, const struct collective_event *e)
 	return 0;
 }
 
-static int take_collective(struct reader *r, size_t lane, const struct row *row, int64_t launch_ns)
+/* Whether the times of an operation were measured. One that was not ends where it begins: flags are
+ * looked up of those alone. RPD has none. */
+static int is_timed(struct reader *r, const struct row *row, bool *timed)
+{
+	int64_t flags = 0;
+	int ret = 0;
+
+	if (row->op.end <= row->op.begin && r->flags) {
+		sqlite3_reset(r->flags);
+		sqlite3_bind_int64(r->flags, 1, row->op.id);
+		ret = query_step(r->q, r->flags);
+		if (ret > 0)
+			flags = sqlite3_column_int64(r->flags, 0);
+	}
+	*timed = rows_timed(row->op.begin, row->op.end, flags);
+	return ret < 0 ? ret : 0;
+}
+
+static int take_collective(struct reader *r, size_t lane, const struct row *row,
+			   const struct call *by, int64_t launch_ns, bool timed)
 {
 	struct lane *l = &r->lanes[lane];
-	const struct collective_call call = { launch_ns ? row->call : 0, row->pid, row->tid,
-					      row->launch, row->function };
+	const struct collective_call call = { launch_ns ? by->id : 0, by->pid, by->tid, by->begin,
+					      by->function };
 	struct collective_launch launch = { 0 };
 	struct collective_event e = { .op = row->op.id,
 				      .begin = row->op.begin,
@@ -344,14 +372,13 @@ static int take_collective(struct reader *r, size_t lane, const struct row *row,
 				      .has_launch = launch_ns != 0,
 				      .longest = l->longest,
 				      .marker = row->op.marker,
-				      .tid = launch_ns ? (int32_t)row->tid : 0,
+				      .tid = launch_ns ? (int32_t)by->tid : 0,
 				      .has_before = l->since != INT64_MIN,
-				      .is_untimed =
-					      !rows_timed(row->op.begin, row->op.end, row->flags) };
+				      .is_untimed = !timed };
 	size_t channel = 0;
 	int ret = collective_calls_find(r->out->calls, &call, lane, &launch);
 
-	note_gap(l, row, launch_ns);
+	note_gap(l, row, by, launch_ns);
 	e.host_ns = l->host_ns;
 	if (!ret && l->gap_ns)
 		ret = collective_calls_graph(r->out->calls, l->gap_call, &e.is_graph);
@@ -368,25 +395,30 @@ static int take_collective(struct reader *r, size_t lane, const struct row *row,
 
 static int take_op(void *arg, const void *of)
 {
-	const struct row *row = of;
+	static const struct call no_call = { 0 };
 	struct reader *r = arg;
+	const struct row *row = of;
+	const struct call *call = r->has_calls ? &((const struct called *)of)->call : &no_call;
 	enum kind kind = KIND_OTHER;
 	int64_t launch;
+	bool timed = true;
 	size_t lane = 0;
 	int ret = row->op.gpu < 0 ? 0 : kind_of(r, row->op.name, row->op.type, &kind);
 
 	if (ret || row->op.gpu < 0)
 		return ret;
 	ret = lane_of(r, row->op.id, row->op.gpu, &lane);
+	if (!ret)
+		ret = is_timed(r, row, &timed);
 	if (ret)
 		return ret;
-	launch = launch_of(r, row);
+	launch = launch_of(r, call);
 	if (kind != KIND_COLLECTIVE) {
-		if (rows_timed(row->op.begin, row->op.end, row->flags))
-			add_work(&r->lanes[lane], row, launch, kind == KIND_COPY);
+		if (timed)
+			add_work(&r->lanes[lane], row, call, launch, kind == KIND_COPY);
 		return 0;
 	}
-	ret = take_collective(r, lane, row, launch);
+	ret = take_collective(r, lane, row, call, launch, timed);
 	end_work(&r->lanes[lane], row);
 	return ret;
 }
@@ -396,7 +428,7 @@ static void restart(void *arg)
 {
 	struct reader *r = arg;
 
-	spill_clear(&r->out->events);
+	collective_events_clear(&r->out->events);
 	r->out->nr_channels = r->nr_lanes = 0;
 	map_clear(&r->lane_index);
 	map_clear(&r->channel_index);
@@ -407,46 +439,39 @@ static void restart(void *arg)
 static int read_ops(struct reader *r)
 {
 	/* The rows of markers and threads have the ids of no call, but those of another program's
-	 * file may. An operation whose times were not measured ends where it begins: flags are
-	 * looked up of those alone. */
-#define OURS                                                                                       \
-	TIMELINE_OP                                                                                \
-	", O.queueId, CASE WHEN O.\"end\" > O.start THEN 0 ELSE coalesce((SELECT K.flags "         \
-	"FROM rtl_op_kernel K WHERE K.op_id = O.id), (SELECT C.flags FROM rtl_op_copy C "          \
-	"WHERE C.op_id = O.id), 0) END, "
+	 * file may. */
 	static const struct timeline_rows ours = {
-		.columns = OURS "0, 0, 0, 0, 0, 0",
+		.columns = TIMELINE_OP ", O.queueId",
 		.id = "O.id",
 		.by_wall = "O.start",
 		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
 		.size = sizeof(struct row),
 	};
 	static const struct timeline_rows ours_calls = {
-		.columns = OURS
-		"coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, A.domain_id",
+		.columns = TIMELINE_OP
+		", O.queueId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, A.domain_id",
 		.id = "O.id",
 		.by_wall = "O.start",
 		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = O.correlation_id WHERE O.id BETWEEN ?1 AND ?2",
-		.size = sizeof(struct row),
+		.size = sizeof(struct called),
 	};
 	static const struct timeline_rows rpd = {
 		.columns = TIMELINE_OP_RPD
-		", O.queueId, 0, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, 0",
+		", O.queueId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, 0",
 		.id = "O.id",
 		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = (SELECT L.api_id FROM rocpd_api_ops L WHERE L.op_id = "
 			"O.id) WHERE O.id BETWEEN ?1 AND ?2",
-		.size = sizeof(struct row),
+		.size = sizeof(struct called),
 	};
 
-	const struct timeline_rows *rows = &rpd;
-
 	/* what a trace has none of is not joined: that takes longer than the rest */
-	if (r->q->ours)
-		rows = query_number(r->q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data)", 1) ?
-			       &ours_calls :
-			       &ours;
-	return timeline_read(r->q, rows, TIMELINE_HERE, take_op, restart, r);
-#undef OURS
+	r->has_calls = !r->q->ours ||
+		       query_number(r->q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data)", 1);
+	return timeline_read(r->q,
+			     !r->q->ours  ? &rpd :
+			     r->has_calls ? &ours_calls :
+					    &ours,
+			     TIMELINE_HERE, take_op, restart, r);
 }
 
 /* ---- calls of MPI ---- */
@@ -565,12 +590,17 @@ static int read_mpi(struct reader *r)
 static int open_reader(struct reader *r)
 {
 	struct collective_ops *out = r->out;
-	int ret = spill_init(&out->events, sizeof(struct collective_event), EVENTS_BYTES);
+	int ret = collective_events_init(&out->events);
 
 	r->quick_lanes = alloc_zero(r->q->nr_processes * GPUS + 1, sizeof(*r->quick_lanes));
 	if (ret || !r->quick_lanes)
 		return query_fail_memory(r->q);
 	ret = query_prepare(r->q, &r->text, QUERY_STRING);
+	if (!ret && r->q->ours)
+		ret = query_prepare(
+			r->q, &r->flags,
+			"SELECT coalesce((SELECT K.flags FROM rtl_op_kernel K WHERE K.op_id = ?1), "
+			"(SELECT C.flags FROM rtl_op_copy C WHERE C.op_id = ?1), 0)");
 	if (!ret && r->q->ours)
 		ret = query_ids(r->q, &r->others, "rtl");
 	if (!ret && r->q->ours)
@@ -603,6 +633,7 @@ int collective_ops_read(struct query *q, const regex_t *more, struct collective_
 	alloc_free(r.lanes);
 	alloc_free(r.quick_lanes);
 	sqlite3_finalize(r.text);
+	sqlite3_finalize(r.flags);
 	return ret;
 }
 
@@ -612,7 +643,7 @@ void collective_ops_fini(struct collective_ops *ops)
 		alloc_free(ops->names[i]);
 	alloc_free(ops->names);
 	alloc_free(ops->channels);
-	spill_fini(&ops->events);
+	collective_events_fini(&ops->events);
 	collective_calls_close(ops->calls);
 	*ops = (struct collective_ops){ 0 };
 }
