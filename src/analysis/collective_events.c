@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/varint.h"
 
 enum { BLOCK_BYTES = 16 << 10, KEPT_BYTES = 1 << 20 };
 
@@ -32,38 +33,7 @@ enum field {
 	NR_FIELDS,
 };
 
-enum { MOST_BYTES = 2 + 10 * NR_FIELDS };
-
-/* ---- numbers ---- */
-
-static inline uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (0 - (difference >> 63));
-}
-
-static inline uint64_t unzigzag(uint64_t value)
-{
-	return value >> 1 ^ (0 - (value & 1));
-}
-
-static inline unsigned char *put(unsigned char *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (unsigned char)(value | 0x80);
-	*at++ = (unsigned char)value;
-	return at;
-}
-
-static inline uint64_t take(const unsigned char **from)
-{
-	const unsigned char *at = *from;
-	uint64_t value = *at & 0x7f;
-
-	for (unsigned shift = 7; *at++ & 0x80; shift += 7)
-		value |= (uint64_t)(*at & 0x7f) << shift;
-	*from = at;
-	return value;
-}
+enum { MOST_BYTES = 2 + VARINT_BYTES * NR_FIELDS };
 
 static uint64_t flags_of(const struct collective_event *e)
 {
@@ -156,10 +126,10 @@ int collective_events_add(struct collective_events *c, const struct collective_e
                                                                                                    \
 		if (number) {                                                                      \
 			has |= (uint16_t)(1 << (field));                                           \
-			at = put(at, number);                                                      \
+			at = varint_put(at, number);                                               \
 		}                                                                                  \
 	} while (0)
-#define DIFFERENCE(a, b) zigzag((uint64_t)(a) - (uint64_t)(b))
+#define DIFFERENCE(a, b) varint_difference((uint64_t)(a), (uint64_t)(b))
 	PUT(CHANNEL, e->channel);
 	PUT(BEGIN, DIFFERENCE(e->begin, before->begin));
 	PUT(DURATION, DIFFERENCE(e->end, e->begin));
@@ -234,8 +204,8 @@ int collective_events_next(struct collective_events_reader *r, const struct coll
 		memcpy(&has, r->at, sizeof(has));
 	}
 	r->at += sizeof(has);
-#define TAKE(field) (has & 1 << (field) ? take(&r->at) : 0)
-#define DIFFERENCE(field, to) (int64_t)((uint64_t)(to) + unzigzag(TAKE(field)))
+#define TAKE(field) (has & 1 << (field) ? varint_take(&r->at) : 0)
+#define DIFFERENCE(field, to) (int64_t) varint_sum((uint64_t)(to), TAKE(field))
 	{
 		uint64_t channel = TAKE(CHANNEL);
 		int64_t end;
@@ -257,7 +227,7 @@ int collective_events_next(struct collective_events_reader *r, const struct coll
 	e->tid = (int32_t)DIFFERENCE(TID, e->tid);
 	e->name = (uint32_t)DIFFERENCE(NAME, e->name);
 	if (has & 1 << FLAGS)
-		set_flags(e, flags_of(e) ^ take(&r->at));
+		set_flags(e, flags_of(e) ^ varint_take(&r->at));
 #undef TAKE
 #undef DIFFERENCE
 	r->nr++;

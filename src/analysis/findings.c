@@ -453,7 +453,7 @@ static void find_occupancy(struct search *f)
 
 /* The digest stays small: the path needs all operations and calls in memory. */
 #define PATH_ROWS 400000
-#define RANK_ROWS 2000000 /* kernels, which are read twice and sorted */
+#define RANK_ROWS 2000000 /* kernels, which are read once more */
 /* Parts that the finding names, and the least share of each. */
 #define PATH_PARTS 4
 #define PATH_SHARE 0.05

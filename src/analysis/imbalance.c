@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* imbalance.c - the durations of kernels and ranges by lane and block (imbalance.h)
  *
- * The first reading counts the calls of each name on each lane, which says how many blocks it has;
- * the second one gives each call its block. Sorted by name, block, lane and duration, quantiles are
- * read off as the rows pass.
+ * One reading keeps the calls of each name on each lane (imbalance_calls.h). Their number says how
+ * many blocks a name has; then the calls of one name after the other are read for its quantiles.
  */
 #include "analysis/imbalance.h"
 
@@ -11,22 +10,25 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "analysis/imbalance_calls.h"
 #include "analysis/pass.h"
 #include "base/alloc.h"
 #include "query/collectives.h"
+#include "query/quantile.h"
 #include "query/rows.h"
-#include "query/sorter.h"
 #include "store/map.h"
 
-#define RANGES_MAX 65536u /* further names of ranges are left out: messages may all differ */
+#define RANGES_MAX 65536u     /* further names of ranges are left out: messages may all differ */
+#define KEPT_BYTES (1 << 20)  /* of calls in memory, beside the last ones of each name */
+#define BLOCK_CALLS (1 << 20) /* durations of a block in memory */
 
 #define LIST_NAME(pattern) pattern,
 static const char *const known_names[] = { COLLECTIVES_EACH(LIST_NAME) };
 
 /* A name on a lane. */
 struct part {
-	uint64_t nr, total_ns;
-	uint64_t next; /* of the second reading */
+	uint64_t nr, total_ns; /* with those of other names with its text */
+	struct imbalance_calls calls;
 };
 
 struct name {
@@ -35,12 +37,9 @@ struct name {
 	struct part *parts; /* by lane */
 	size_t nr_parts, max_parts;
 	uint32_t nr_blocks; /* 0: it is not judged */
-	size_t same;	    /* the first name with this text: each process has ids of its own */
-};
-
-/* One call of a name, as it is sorted. */
-struct duration {
-	int64_t name, block, lane, ns, begin;
+	/* The first name with this text: each process has ids of its own. next: another one, from
+	 * name to name; SIZE_MAX: none. */
+	size_t same, next;
 };
 
 struct reader {
@@ -50,16 +49,13 @@ struct reader {
 	size_t max_lanes;
 	struct name *names;
 	size_t nr_names, max_names, nr_ranges;
-	struct sorter *sorter; /* NULL: the first reading */
-	double chance;	       /* of an interval's side */
-	/* the name whose rows pass */
-	size_t name;
-	struct imbalance_cell *cells;
-	size_t lane, block; /* of the last row */
-	uint64_t at;	    /* its number in the cell */
+	struct spill chunks;
+	uint64_t nr_calls;
+	double chance; /* of an interval's side */
+	struct quantile durations;
 };
 
-/* ---- names and lanes ---- */
+/* ---- reading ---- */
 
 static int lane_of(struct reader *r, uint32_t process, int64_t gpu, size_t *lane)
 {
@@ -93,7 +89,8 @@ static int add_name(struct reader *r, struct map *index, uint64_t key, int64_t i
 	r->names = names;
 	names[r->nr_names] = (struct name){ .id = id,
 					    .text = text ? alloc_string(text) : NULL,
-					    .same = r->nr_names };
+					    .same = r->nr_names,
+					    .next = SIZE_MAX };
 	*name = r->nr_names++;
 	return (text && !names[*name].text) || map_put(index, key, *name) ? -ENOMEM : 0;
 }
@@ -113,24 +110,16 @@ static struct part *part_of(struct name *n, size_t lane)
 	return &n->parts[lane];
 }
 
-/* A call of a name: counts it, or gives it its block. */
 static int take_call(struct reader *r, size_t name, size_t lane, int64_t begin, int64_t end)
 {
-	struct name *n = &r->names[r->names[name].same];
-	struct part *p = part_of(n, lane);
-	struct duration d = { (int64_t)r->names[name].same, 0, (int64_t)lane, end - begin, begin };
+	const struct imbalance_call call = { ++r->nr_calls, begin, end - begin };
+	struct part *p = part_of(&r->names[name], lane);
 
 	if (!p)
 		return -ENOMEM;
-	if (!r->sorter) {
-		p->nr++;
-		p->total_ns += (uint64_t)(end - begin);
-		return 0;
-	}
-	if (!n->nr_blocks || p->nr < IMBALANCE_CALLS || p->next >= p->nr)
-		return 0;
-	d.block = (int64_t)(p->next++ * n->nr_blocks / p->nr);
-	return sorter_add(r->sorter, &d);
+	p->nr++;
+	p->total_ns += (uint64_t)call.ns;
+	return imbalance_calls_add(&p->calls, &r->chunks, &call);
 }
 
 static int take_kernel(void *arg, const struct pass_op *op)
@@ -169,7 +158,7 @@ static int take_range(struct reader *r, sqlite3_stmt *row)
 		if (strcmp(r->names[known].text, text) == 0)
 			name = (size_t)known;
 	if (ret == 0 && name == SIZE_MAX) {
-		if (r->nr_ranges == RANGES_MAX || r->sorter)
+		if (r->nr_ranges == RANGES_MAX)
 			return 0;
 		r->nr_ranges++;
 		ret = add_name(r, &r->range_index, key, 0, text, &name);
@@ -193,7 +182,7 @@ static int read_all(struct reader *r, struct kinds *kinds)
 	return ret;
 }
 
-/* ---- between the readings ---- */
+/* ---- names ---- */
 
 static bool is_collective(const char *name, const regex_t *more)
 {
@@ -215,6 +204,8 @@ static int join(struct reader *r, struct map *texts, size_t name)
 	if (!map_get(texts, key, &known))
 		return map_put(texts, key, name);
 	n->same = (size_t)known;
+	n->next = r->names[known].next;
+	r->names[known].next = name;
 	for (size_t i = 0; i < n->nr_parts; i++) {
 		struct part *p = n->parts[i].nr ? part_of(&r->names[known], i) : NULL;
 
@@ -269,20 +260,7 @@ static void choose(struct reader *r, const regex_t *more)
 	r->chance = IMBALANCE_CHANCE / (2 * (double)(tests ? tests : 1));
 }
 
-static int compare_durations(const void *x, const void *y)
-{
-	const struct duration *a = x, *b = y;
-
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	if (a->lane != b->lane)
-		return a->lane < b->lane ? -1 : 1;
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
-
-/* ---- the second reading ---- */
+/* ---- results ---- */
 
 /* What is shown of a name. */
 static int add_result(struct reader *r, const struct name *n, const struct imbalance_cell *cells)
@@ -310,87 +288,157 @@ static int add_result(struct reader *r, const struct name *n, const struct imbal
 	return cells ? imbalance_judge(cells, n->nr_blocks, n->nr_parts, to) : 0;
 }
 
-/* The results of names before `name`. */
-static int finish(struct reader *r, size_t name)
-{
-	int ret = 0;
-
-	for (; ret == 0 && r->name < name; r->name++) {
-		if (r->names[r->name].same == r->name)
-			ret = add_result(r, &r->names[r->name], r->cells);
-		alloc_free(r->cells);
-		r->cells = NULL;
-	}
-	return ret;
-}
-
 /* The calls of a block: those from number ceil(block * nr / nr_blocks) on. */
 static uint64_t first_of(const struct part *p, uint64_t block, uint32_t nr_blocks)
 {
 	return (block * p->nr + nr_blocks - 1) / nr_blocks;
 }
 
-static int take_sorted(void *arg, const void *row)
+/* Ends a block whose durations were added. */
+static int end_cell(struct reader *r, struct imbalance_cell *c)
 {
-	const struct duration *d = row;
-	struct reader *r = arg;
-	size_t name = (size_t)d->name, lane = (size_t)d->lane, block = (size_t)d->block;
-	const struct name *n = &r->names[name];
-	struct imbalance_cell *c;
-	uint64_t outside;
-
-	if (name != r->name || !r->cells) {
-		int ret = finish(r, name);
-
-		if (ret)
-			return ret;
-		r->cells = alloc_zero(n->nr_blocks * n->nr_parts, sizeof(*r->cells));
-		if (!r->cells)
-			return -ENOMEM;
-		r->lane = SIZE_MAX;
-	}
-	c = &r->cells[block * n->nr_parts + lane];
-	if (lane != r->lane || block != r->block) {
-		r->at = 0;
-		c->nr = first_of(&n->parts[lane], block + 1, n->nr_blocks) -
-			first_of(&n->parts[lane], block, n->nr_blocks);
-		c->begin = d->begin;
-		c->high = INT64_MAX;
-	}
-	r->lane = lane;
-	r->block = block;
+	uint64_t outside = imbalance_outside(c->nr, r->chance), middle = (c->nr - 1) / 2;
 	/* without an interval nothing is claimed: low is 0, high the largest */
-	outside = imbalance_outside(c->nr, r->chance);
-	c->low = r->at == outside ? d->ns : c->low;
-	c->median = r->at == (c->nr - 1) / 2 ? d->ns : c->median;
-	c->high = outside < c->nr && r->at == c->nr - 1 - outside ? d->ns : c->high;
-	c->begin = d->begin < c->begin ? d->begin : c->begin;
-	c->end = d->begin + d->ns > c->end ? d->begin + d->ns : c->end;
-	r->at++;
+	bool has = outside <= middle;
+	const uint64_t at[3] = { has ? outside : middle, middle,
+				 has ? c->nr - 1 - outside : middle };
+	int64_t found[3];
+	int ret = quantile_read(&r->durations, at, 3, found);
+
+	if (ret)
+		return ret;
+	c->median = found[1];
+	c->low = has ? found[0] : 0;
+	c->high = has ? found[2] : INT64_MAX;
 	return 0;
+}
+
+/* The calls of a lane, of all names with a text, in the order in which they came. */
+struct merged {
+	struct imbalance_calls_reader *readers;
+	size_t nr;
+};
+
+/* As imbalance_calls_next(). */
+static int next_call(struct merged *m, struct imbalance_call *call)
+{
+	struct imbalance_calls_reader *first = &m->readers[0];
+	int ret;
+
+	for (size_t i = 1; i < m->nr; i++)
+		if (m->readers[i].call.number < first->call.number)
+			first = &m->readers[i];
+	*call = first->call;
+	if (call->number == UINT64_MAX)
+		return 0;
+	ret = imbalance_calls_next(first);
+	if (ret == 0)
+		first->call.number = UINT64_MAX;
+	return ret < 0 ? ret : 1;
+}
+
+static int begin_merged(const struct reader *r, size_t name, size_t lane, struct merged *m)
+{
+	size_t nr = 0;
+	int ret = 0;
+
+	for (size_t n = name; n != SIZE_MAX; n = r->names[n].next)
+		nr++;
+	*m = (struct merged){ .readers = alloc_zero(nr, sizeof(*m->readers)) };
+	if (!m->readers)
+		return -ENOMEM;
+	for (size_t n = name; ret >= 0 && n != SIZE_MAX; n = r->names[n].next) {
+		struct imbalance_calls_reader *reader = &m->readers[m->nr];
+
+		if (lane >= r->names[n].nr_parts)
+			continue;
+		reader->chunks = &r->chunks;
+		reader->calls = &r->names[n].parts[lane].calls;
+		ret = imbalance_calls_next(reader);
+		m->nr += ret == 1;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static void end_merged(struct merged *m)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		imbalance_calls_end(&m->readers[i]);
+	alloc_free(m->readers);
+}
+
+/* The cells of a lane: of each block, `stride` from each other. */
+static int fill_cells(struct reader *r, size_t name, size_t lane, struct imbalance_cell *cells,
+		      size_t stride)
+{
+	const struct name *n = &r->names[name];
+	const struct part *p = &n->parts[lane];
+	struct imbalance_call call;
+	struct merged calls;
+	int ret = begin_merged(r, name, lane, &calls);
+
+	for (uint64_t block = 0; ret >= 0 && block < n->nr_blocks; block++) {
+		struct imbalance_cell *c = &cells[block * stride];
+
+		c->nr = first_of(p, block + 1, n->nr_blocks) - first_of(p, block, n->nr_blocks);
+		c->begin = INT64_MAX;
+		for (uint64_t i = 0; i < c->nr && (ret = next_call(&calls, &call)) == 1; i++) {
+			c->begin = call.begin < c->begin ? call.begin : c->begin;
+			c->end = call.begin + call.ns > c->end ? call.begin + call.ns : c->end;
+			ret = quantile_add(&r->durations, call.ns);
+			if (ret)
+				break;
+		}
+		if (ret >= 0)
+			ret = end_cell(r, c);
+	}
+	end_merged(&calls);
+	return ret < 0 ? ret : 0;
+}
+
+static int judge(struct reader *r, size_t name)
+{
+	const struct name *n = &r->names[name];
+	struct imbalance_cell *cells = NULL;
+	int ret = 0;
+
+	if (n->nr_blocks) {
+		cells = alloc_zero(n->nr_blocks * n->nr_parts, sizeof(*cells));
+		ret = cells ? 0 : -ENOMEM;
+	}
+	for (size_t lane = 0; cells && ret == 0 && lane < n->nr_parts; lane++)
+		if (n->parts[lane].nr >= IMBALANCE_CALLS)
+			ret = fill_cells(r, name, lane, cells + lane, n->nr_parts);
+	if (ret == 0)
+		ret = add_result(r, n, cells);
+	alloc_free(cells);
+	return ret;
 }
 
 static void free_reader(struct reader *r)
 {
 	for (size_t i = 0; i < r->nr_names; i++) {
+		for (size_t p = 0; p < r->names[i].nr_parts; p++)
+			imbalance_calls_fini(&r->names[i].parts[p].calls);
 		alloc_free(r->names[i].text);
 		alloc_free(r->names[i].parts);
 	}
 	alloc_free(r->names);
-	alloc_free(r->cells);
+	spill_fini(&r->chunks);
+	quantile_fini(&r->durations);
 	map_fini(&r->lane_index);
 	map_fini(&r->kernel_index);
 	map_fini(&r->range_index);
-	if (r->sorter)
-		sorter_free(r->sorter);
 }
 
 int imbalance_read(struct query *q, struct kinds *kinds, const regex_t *more, struct imbalance *out)
 {
-	struct reader r = { .q = q, .out = out };
-	int ret = query_read_processes(q);
+	struct reader r = { .q = q, .out = out, .durations = { .most = BLOCK_CALLS } };
+	int ret = spill_init(&r.chunks, IMBALANCE_CHUNK, KEPT_BYTES);
 
 	*out = (struct imbalance){ 0 };
+	if (ret == 0)
+		ret = query_read_processes(q);
 	if (ret == 0)
 		ret = read_all(&r, kinds);
 	if (ret == 0)
@@ -399,14 +447,12 @@ int imbalance_read(struct query *q, struct kinds *kinds, const regex_t *more, st
 		choose(&r, more);
 	collective_name_lanes(out->lanes, out->nr_lanes);
 	if (ret == 0) {
-		r.sorter = sorter_new(sizeof(struct duration), compare_durations, 0);
 		out->names = alloc_zero(r.nr_names + 1, sizeof(*out->names));
-		ret = r.sorter && out->names ? read_all(&r, kinds) : -ENOMEM;
+		ret = out->names ? 0 : -ENOMEM;
 	}
-	if (ret == 0)
-		ret = sorter_read(r.sorter, take_sorted, &r);
-	if (ret == 0)
-		ret = finish(&r, r.nr_names);
+	for (size_t i = 0; ret == 0 && i < r.nr_names; i++)
+		if (r.names[i].same == i)
+			ret = judge(&r, i);
 	free_reader(&r);
 	if (ret == -ENOMEM)
 		return query_fail_memory(q);

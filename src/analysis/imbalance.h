@@ -16,8 +16,8 @@
  * Blocks in a row are a finding, also with one block between them that is not slow. Names are
  * judged that at least 3 lanes have, with at least IMBALANCE_CALLS calls each: of two it can't be
  * said which one differs. Kernels that are collectives are left out, since those that wait take
- * longer. Reads the kernels and ranges twice; durations are sorted in a file beyond what fits into
- * memory, which grows with names times lanes. One thread.
+ * longer. Reads the kernels and ranges once; calls are in a file beyond what fits into memory,
+ * which grows with names times lanes. One thread.
  */
 #ifndef RTL_ANALYSIS_IMBALANCE_H
 #define RTL_ANALYSIS_IMBALANCE_H
