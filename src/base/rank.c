@@ -14,47 +14,50 @@
 #include "base/str.h"
 
 /* A launcher; it applies if `rank` and, if named, `needs` are set. `step`: number of the job's
- * step. */
+ * step; `restart`: how often it has started the ranks again. */
 struct launcher {
 	const char *rank;
 	const char *needs;
 	const char *step;
 	const char *world[2];
 	const char *local[2];
+	const char *restart;
 };
 
 static const struct launcher launchers[] = {
-	{ "RANK", "WORLD_SIZE", NULL, { "WORLD_SIZE", NULL }, { "LOCAL_RANK", NULL } },
-	{ "OMPI_COMM_WORLD_RANK",
-	  NULL,
-	  NULL,
-	  { "OMPI_COMM_WORLD_SIZE", NULL },
-	  { "OMPI_COMM_WORLD_LOCAL_RANK", NULL } },
-	{ "MV2_COMM_WORLD_RANK",
-	  NULL,
-	  NULL,
-	  { "MV2_COMM_WORLD_SIZE", NULL },
-	  { "MV2_COMM_WORLD_LOCAL_RANK", NULL } },
-	{ "PMI_RANK", NULL, NULL, { "PMI_SIZE", NULL }, { "MPI_LOCALRANKID", "PMI_LOCAL_RANK" } },
+	{ .rank = "RANK",
+	  .needs = "WORLD_SIZE",
+	  .world = { "WORLD_SIZE" },
+	  .local = { "LOCAL_RANK" },
+	  .restart = "TORCHELASTIC_RESTART_COUNT" },
+	{ .rank = "OMPI_COMM_WORLD_RANK",
+	  .world = { "OMPI_COMM_WORLD_SIZE" },
+	  .local = { "OMPI_COMM_WORLD_LOCAL_RANK" } },
+	{ .rank = "MV2_COMM_WORLD_RANK",
+	  .world = { "MV2_COMM_WORLD_SIZE" },
+	  .local = { "MV2_COMM_WORLD_LOCAL_RANK" } },
+	{ .rank = "PMI_RANK",
+	  .world = { "PMI_SIZE" },
+	  .local = { "MPI_LOCALRANKID", "PMI_LOCAL_RANK" } },
 	/* PMIx itself says the rank alone; under srun its launcher has the rest */
-	{ "PMIX_RANK",
-	  NULL,
-	  NULL,
-	  { "PMIX_SIZE", "SLURM_STEP_NUM_TASKS" },
-	  { "PMIX_LOCAL_RANK", "SLURM_LOCALID" } },
-	{ "FLUX_TASK_RANK", NULL, NULL, { "FLUX_JOB_SIZE", NULL }, { "FLUX_TASK_LOCAL_ID", NULL } },
-	{ "PALS_RANKID", NULL, NULL, { "PALS_SIZE", NULL }, { "PALS_LOCAL_RANKID", NULL } },
+	{ .rank = "PMIX_RANK",
+	  .world = { "PMIX_SIZE", "SLURM_STEP_NUM_TASKS" },
+	  .local = { "PMIX_LOCAL_RANK", "SLURM_LOCALID" },
+	  .restart = "SLURM_RESTART_COUNT" },
+	{ .rank = "FLUX_TASK_RANK",
+	  .world = { "FLUX_JOB_SIZE" },
+	  .local = { "FLUX_TASK_LOCAL_ID" } },
+	{ .rank = "PALS_RANKID", .world = { "PALS_SIZE" }, .local = { "PALS_LOCAL_RANKID" } },
 	/* for programs that call jax.distributed.initialize() with them */
-	{ "JAX_PROCESS_ID",
-	  "JAX_COORDINATOR_ADDRESS",
-	  NULL,
-	  { "JAX_NUM_PROCESSES", "JAX_PROCESS_COUNT" },
-	  { "JAX_LOCAL_PROCESS_ID", NULL } },
-	{ "SLURM_PROCID",
-	  NULL,
-	  "SLURM_STEP_ID",
-	  { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS" },
-	  { "SLURM_LOCALID", NULL } },
+	{ .rank = "JAX_PROCESS_ID",
+	  .needs = "JAX_COORDINATOR_ADDRESS",
+	  .world = { "JAX_NUM_PROCESSES", "JAX_PROCESS_COUNT" },
+	  .local = { "JAX_LOCAL_PROCESS_ID" } },
+	{ .rank = "SLURM_PROCID",
+	  .step = "SLURM_STEP_ID",
+	  .world = { "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS" },
+	  .local = { "SLURM_LOCALID" },
+	  .restart = "SLURM_RESTART_COUNT" }, /* of a job that was put back into the queue */
 };
 
 static const char *const jobs[] = {
@@ -75,13 +78,14 @@ static int64_t number(rank_getenv_fn get, const char *name)
 	return errno || *end ? RANK_NONE : value;
 }
 
-/* Slurm numbers the steps of srun from 0. A batch script and salloc's shell are steps, too, with a
- * PROCID of 0 and numbers from the end of 32 bits, or below 0: they are no rank. */
+/* Slurm numbers the steps of srun from 0. A batch script and salloc's shell have a PROCID of 0,
+ * too, and a step from the end of 32 bits (21), below 0 (26) or none (22 to 24): they are no
+ * rank. */
 static bool is_special_step(rank_getenv_fn get, const char *name)
 {
 	const char *text = name ? get(name) : NULL;
 
-	return text && (*text == '-' || number(get, name) >= INT64_C(0xfffffff0));
+	return name && (!text || *text == '-' || number(get, name) >= INT64_C(0xfffffff0));
 }
 
 static int64_t first_of(rank_getenv_fn get, const char *const names[2])
@@ -103,6 +107,7 @@ void rank_read(struct rank *out, rank_getenv_fn get)
 	if (!get)
 		get = getenv_plain;
 	out->rank = out->world_size = out->local_rank = RANK_NONE;
+	out->restarts = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(launchers); i++) {
 		const struct launcher *l = &launchers[i];
 
@@ -112,6 +117,7 @@ void rank_read(struct rank *out, rank_getenv_fn get)
 		out->rank = number(get, l->rank);
 		out->world_size = first_of(get, l->world);
 		out->local_rank = first_of(get, l->local);
+		out->restarts = number(get, l->restart) > 0 ? number(get, l->restart) : 0;
 		break;
 	}
 	str_init(&job, out->job, sizeof(out->job));

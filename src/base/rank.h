@@ -13,7 +13,8 @@
 
 struct rank {
 	int64_t rank, world_size, local_rank; /* RANK_NONE: unknown */
-	char job[64];			      /* the scheduler's job id, "" if there is none */
+	int64_t restarts; /* how often the launcher has started this rank again */
+	char job[64];	  /* the scheduler's job id, "" if there is none */
 };
 
 typedef const char *(*rank_getenv_fn)(const char *name);

@@ -299,10 +299,21 @@ class Output(Case):
 
     def test_output_patterns_are_replaced(self):
         p = self.trace("-q", "-o", "t.%p.%r.%q{WHO}.%%.db", "sh", "-c", f"echo $$; {PY} {SPOOL} 1",
-                       env={"WHO": "me", "SLURM_PROCID": "5", "SLURM_JOB_ID": "9"})
+                       env={"WHO": "me", "SLURM_PROCID": "5", "SLURM_STEP_ID": "0", "SLURM_JOB_ID": "9"})
         self.assertEqual(self.files(), [f"t.{p.stdout.strip()}.5.me.%.db"])
         p = self.trace("-o", "%z.db", "true")
         self.assertEqual(p.stderr.count("'%z"), 1)
+
+    def test_rank_that_is_started_again_keeps_its_first_trace(self):
+        env = {"RANK": "1", "WORLD_SIZE": "2", "TORCHELASTIC_RESTART_COUNT": "0"}
+        for n in range(2):
+            env["TORCHELASTIC_RESTART_COUNT"] = str(n)
+            self.trace("-q", "-o", "t.db", PY, SPOOL, "1", env=env)
+            self.trace("-q", "-o", "own%r.db", PY, SPOOL, "1", env=env)
+            self.trace("-q", "-o", "p.%p.%r.db", PY, SPOOL, "1", env=env)
+        self.assertEqual([f for f in self.files() if not f.startswith("p.")],
+                         ["own1-restart1.db", "own1.db", "t-rank1-restart1.db", "t-rank1.db"])
+        self.assertFalse([f for f in self.files() if f.startswith("p.") and "restart" in f])
 
     def test_nothing_traced_leaves_nothing(self):
         p = self.trace("true")

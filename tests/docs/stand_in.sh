@@ -23,7 +23,7 @@ ranks() {
 	exit "$status"
 }
 as_mpi() { export OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_SIZE=$2 OMPI_COMM_WORLD_LOCAL_RANK=$1; }
-as_slurm() { export SLURM_PROCID=$1 SLURM_NTASKS=$2 SLURM_LOCALID=$1 SLURM_JOB_ID=4711 SLURM_NODEID=0; }
+as_slurm() { export SLURM_STEP_ID=0 SLURM_PROCID=$1 SLURM_NTASKS=$2 SLURM_LOCALID=$1 SLURM_JOB_ID=4711 SLURM_NODEID=0; }
 as_torch() { export RANK=$1 WORLD_SIZE=$2 LOCAL_RANK=$1 MASTER_ADDR=localhost MASTER_PORT=29500; }
 
 # count NAMES ARG...: sets n to the value of one of the options, and rest to the command
@@ -74,7 +74,11 @@ man) [ -e "$DOC_SOURCE/docs/man/$1.1" ] || die "no page $1" ;;
 xdg-open | firefox) [ -s "$1" ] || die "$1 is not there" ;;
 mpirun) count "-n -np" "$@"; ranks "$n" as_mpi "${rest[@]}" ;;
 srun) count "-n --ntasks" "$@"; ranks "$n" as_slurm "${rest[@]}" ;;
-torchrun) count "--nproc-per-node --nproc_per_node" "$@"; ranks "$n" as_torch python3 "${rest[@]}" ;;
+torchrun)
+	count "--nproc-per-node --nproc_per_node" "$@"
+	case " $* " in *" --no-python "*) python=() ;; *) python=(python3) ;; esac
+	ranks "$n" as_torch "${python[@]}" "${rest[@]}"
+	;;
 docker)
 	[ "$1" = run ] || die "unknown: $*"
 	shift

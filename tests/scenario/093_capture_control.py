@@ -243,10 +243,10 @@ def gpus_are_selected():
 @case
 def processes_of_other_ranks_are_not_traced():
     for variable in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
-        r = capture("--ranks", "0,2-3", env={variable: 2}, args=("launches=2",))
+        r = capture("--ranks", "0,2-3", env={variable: 2, "SLURM_STEP_ID": 0}, args=("launches=2",))
         equal("kernels of a selected rank", kernels(r), {"app::alpha<int>": 2, "capture_beta": 4})
         equal("losses", r.losses(), {})
-        r = run("capture", "launches=2", trace=RTL, env={variable: 1}, rtl_args=("--ranks", "0,2-3", "--fail-on-empty"))
+        r = run("capture", "launches=2", trace=RTL, env={variable: 1, "SLURM_STEP_ID": 0}, rtl_args=("--ranks", "0,2-3", "--fail-on-empty"))
         equal("database", os.path.exists(r.output), False)
         contains("stderr", r.err, "rank 1 is not traced (--ranks)")
     r = run("capture", "launches=2", trace=RTL, rtl_args=("--ranks", "5"), status=125)
@@ -257,7 +257,7 @@ def processes_of_other_ranks_are_not_traced():
 @case
 def ranks_are_those_of_each_process():
     """rtl trace above the launcher, which has a rank of its own here, as in a Slurm script."""
-    script = "for i in 0 1 2; do SLURM_PROCID=$i " + program("capture") + " launches=$((i + 1)) >/dev/null || exit 1; done"
+    script = "for i in 0 1 2; do SLURM_PROCID=$i SLURM_STEP_ID=0 " + program("capture") + " launches=$((i + 1)) >/dev/null || exit 1; done"
     r = run("/bin/sh", "-c", script, trace=RTL, rtl_args=("-q", "--ranks", "1,2"), env={"SLURM_PROCID": 0})
     equal("processes", r.count("rtl_process"), 2)
     equal("kernels", kernels(r), {"app::alpha<int>": 5, "capture_beta": 10})

@@ -100,7 +100,7 @@ TEST(variables_of_every_launcher_give_rank)
 	check_rank(ENV("PMI_RANK", "1", "PMI_SIZE", "2", "MPI_LOCALRANKID", "1"), 1, 2, 1, "");
 	check_rank(ENV("MV2_COMM_WORLD_RANK", "1", "MV2_COMM_WORLD_SIZE", "3"), 1, 3, -1, "");
 	check_rank(ENV("SLURM_PROCID", "7", "SLURM_STEP_NUM_TASKS", "8", "SLURM_NTASKS", "9",
-		       "SLURM_LOCALID", "3", "SLURM_JOB_ID", "1234"),
+		       "SLURM_LOCALID", "3", "SLURM_STEP_ID", "0", "SLURM_JOB_ID", "1234"),
 		   7, 8, 3, "1234");
 	check_rank(ENV("FLUX_TASK_RANK", "2", "FLUX_JOB_SIZE", "4", "FLUX_TASK_LOCAL_ID", "0"), 2,
 		   4, 0, "");
@@ -135,15 +135,35 @@ TEST(script_of_slurm_has_no_rank)
 		       "SLURM_NTASKS", "4", "SLURM_JOB_ID", "8"),
 		   -1, -1, -1, "8");
 	check_rank(ENV("SLURM_PROCID", "0", "SLURM_STEP_ID", "4294967291"), -1, -1, -1, "");
+	/* Slurm 22 */
+	check_rank(ENV("SLURM_PROCID", "0", "SLURM_LOCALID", "0", "SLURM_NTASKS", "2",
+		       "SLURM_JOB_ID", "8"),
+		   -1, -1, -1, "8");
 	check_rank(ENV("SLURM_PROCID", "0", "SLURM_STEP_ID", "0", "SLURM_STEP_NUM_TASKS", "2"), 0,
 		   2, -1, "");
+}
+
+TEST(rank_that_was_started_again_says_how_often)
+{
+	struct rank rank;
+
+	vars = ENV("RANK", "1", "WORLD_SIZE", "2", "TORCHELASTIC_RESTART_COUNT", "3");
+	rank_read(&rank, get);
+	CHECK_EQ_INT(rank.restarts, 3);
+	/* those of another launcher are not its own */
+	vars = ENV("PMI_RANK", "1", "TORCHELASTIC_RESTART_COUNT", "3");
+	rank_read(&rank, get);
+	CHECK_EQ_INT(rank.restarts, 0);
+	vars = ENV("SLURM_PROCID", "1", "SLURM_STEP_ID", "0", "SLURM_RESTART_COUNT", "1");
+	rank_read(&rank, get);
+	CHECK_EQ_INT(rank.restarts, 1);
 }
 
 TEST(incomplete_or_invalid_rank_is_ignored)
 {
 	check_rank(ENV("RANK", "5"), -1, -1, -1, "");
 	check_rank(ENV("PMI_RANK", "x1"), -1, -1, -1, "");
-	check_rank(ENV("PMI_RANK", "-1", "SLURM_PROCID", "2"), 2, -1, -1, "");
+	check_rank(ENV("PMI_RANK", "-1", "SLURM_PROCID", "2", "SLURM_STEP_ID", "1"), 2, -1, -1, "");
 }
 
 TEST(paths_are_absolute_and_derived_from_output)

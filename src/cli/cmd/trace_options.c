@@ -16,7 +16,7 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 			   .help = "the database (trace.db); %p pid, %h host, %r rank",
 			   .more = "Further patterns: %j job, %q{VAR} an environment variable, %% a percent sign; "
 				   "%pid%, %hostname%, %rank% and %env{VAR}% mean the same. Behind a launcher a name that is the same for "
-				   "all ranks gets the rank: trace-rank0.db. A name that ends in /, and that of a directory, is a data set: each rank adds the folder "
+				   "all ranks gets the rank: trace-rank0.db; of a rank that is started again (torchrun's --max-restarts) trace-rank0-restart1.db. A name that ends in /, and that of a directory, is a data set: each rank adds the folder "
 				   "DIR/job=JOB/rank=RANK of Parquet files to it when it has ended, for rtl fleet. Variable: RTL_OUTPUT." },
 	[TRACE_MODE] = { 'm', "mode", OPT_CHOICE, .arg = "MODE",
 			 .choices = "lite|standard|default|full|hip",

@@ -5,6 +5,7 @@
  */
 #include "cli/trace/ranks.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +45,27 @@ bool ranks_are_split(const char *pattern)
 
 char *ranks_own_pattern(const char *pattern, const struct rank *rank)
 {
-	char one[PATH_MAX], other[PATH_MAX];
+	char one[PATH_MAX], other[PATH_MAX], restart[32] = "";
 	const char *base = strrchr(pattern, '/'), *dot;
+	bool is_same, is_same_again; /* for another rank; for the same one, started again */
 
-	if (dataset_is(pattern) || rank->rank == RANK_NONE || rank->world_size <= 1 ||
-	    strstr(pattern, "%q{") || strstr(pattern, "%env{") || !expand(one, pattern, 1, 1) ||
-	    !expand(other, pattern, 2, 2) || strcmp(one, other) != 0)
+	if (dataset_is(pattern) || rank->rank == RANK_NONE || strstr(pattern, "%q{") ||
+	    strstr(pattern, "%env{") || !expand(one, pattern, 1, 1) ||
+	    !expand(other, pattern, 2, 2))
+		return NULL;
+	is_same = rank->world_size > 1 && strcmp(one, other) == 0;
+	is_same_again = rank->restarts > 0 && expand(other, pattern, 2, 1) &&
+			strcmp(one, other) == 0;
+	if (!is_same && !is_same_again)
 		return NULL;
 	base = base ? base + 1 : pattern;
 	dot = strrchr(base, '.');
 	if (!dot || dot == base)
 		dot = base + strlen(base);
-	return ui_format("%.*s-rank%%r%s", (int)(dot - pattern), pattern, dot);
+	if (is_same_again)
+		snprintf(restart, sizeof(restart), "-restart%" PRId64, rank->restarts);
+	return ui_format("%.*s%s%s%s", (int)(dot - pattern), pattern, is_same ? "-rank%r" : "",
+			 restart, dot);
 }
 
 /* The text of a short string, which is one piece. */

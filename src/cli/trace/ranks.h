@@ -14,7 +14,8 @@
 /* Whether the name depends on a rank that this process does not have. */
 bool ranks_are_split(const char *pattern);
 /* For a process that a launcher started as one of several ranks: the name of its own output, if the
- * pattern is the same for all of them ("trace.db" becomes "trace-rank%r.db"); malloc'd. NULL: the
+ * pattern is the same for all of them ("trace.db" becomes "trace-rank%r.db"), or for a rank that
+ * was started again (torchrun's --max-restarts: "trace-rank%r-restart1.db"); malloc'd. NULL: the
  * pattern is right as it is. Variables in it are the user's choice. */
 char *ranks_own_pattern(const char *pattern, const struct rank *rank);
 /* The rank in a raw trace; 0 if it has none, as %r has it. */
