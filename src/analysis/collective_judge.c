@@ -7,8 +7,10 @@
  * slice, and varies by as much. Where a rank is late by its host, it therefore has to stand out:
  * its lateness is several times what it varies by, or what the waits of the other ranks vary by. It
  * need not by as much if it was spent in the program's own code: who waits for a processor when a
- * collective is done waits within a call. Kernels and copies are measured by the GPU, and need no
- * such proof.
+ * collective is done waits within a call. If the hosts wait so long for processors that the one
+ * that sleeps is last only more often than the others, it is called late where it was longer in its
+ * own code than any other, and that time itself stands out. Kernels and copies are measured by the
+ * GPU, and need no such proof.
  *
  * What that is computed from is a sample of the collectives, evenly over the run.
  */
@@ -25,11 +27,18 @@
 /* Small, because collectives are not independent of each other: a rank that has lost its processor
  * is late for a few. */
 #define LATE_CHANCE 0.001
+/* Of the one that is last most often, where the time in its own code says the same. */
+#define OFTEN_CHANCE 0.2
 /* Of 218 runs without a late rank on two busy processors none exceeds 6, and in none is the time in
  * the program's own code longer than that of the others; of 78 with a rank that sleeps for 50 ms
  * all exceed 3. */
 #define STANDS_OUT 8.0
 #define STANDS_OUT_OWN 2.0
+/* How long the kernel lets another thread run: by ticks of 1 to 10 ms, some of them. Two threads
+ * that take turns are late by exactly that, and it does not vary: of 20 runs of two threads on a
+ * machine with other work, five had one last in 16 to 22 of 24, by 4 ms. */
+#define SLICE_MIN_NS 0.7e6
+#define SLICE_MAX_NS 30e6
 
 int collective_judge_note(struct collective_sample *s, size_t nr_members,
 			  const struct collective_event *events, int64_t done)
@@ -116,16 +125,25 @@ static double spread_of_others(const struct collective_sample *s, size_t nr_memb
 	return (quantile(idle, n, 0.75) - quantile(idle, n, 0.25)) / 2;
 }
 
-/* By how much longer than the others, at the median, the host was in the program's own code; 0:
- * unknown. `scratch`: two values for each point. */
-static int own_excess(struct query *q, const struct collective_lane *lanes,
-		      const struct collective_group *g, size_t member,
-		      const struct collective_sample *s, float *scratch, double *excess)
+/* How long the host of a member was in the program's own code before the collectives. */
+struct own {
+	bool is_known;
+	double excess;	/* of the median over that of the others */
+	double varies;	/* the median of the distance from its median */
+	double highest; /* the 0.9 quantile of the others over their median */
+};
+
+/* `scratch`: two values for each point. */
+static int own_time(struct query *q, const struct collective_lane *lanes,
+		    const struct collective_group *g, size_t member,
+		    const struct collective_sample *s, float *scratch, struct own *out)
 {
 	float *own = scratch, *others = scratch + s->nr * g->nr_members, *its;
 	size_t nr = 0, nr_its = 0;
 	int ret = collective_host_read(q, lanes, g, s, own);
+	double median, usual;
 
+	*out = (struct own){ 0 };
 	for (size_t i = 0; i < s->nr * g->nr_members; i++)
 		if (i % g->nr_members != member && own[i] >= 0)
 			others[nr++] = own[i];
@@ -133,20 +151,42 @@ static int own_excess(struct query *q, const struct collective_lane *lanes,
 	for (size_t i = 0; i < s->nr; i++)
 		if (own[i * g->nr_members + member] >= 0)
 			its[nr_its++] = own[i * g->nr_members + member];
-	*excess = nr && nr_its ? quantile(its, nr_its, 0.5) - quantile(others, nr, 0.5) : 0;
+	if (!nr || !nr_its)
+		return ret;
+	median = quantile(its, nr_its, 0.5);
+	usual = quantile(others, nr, 0.5);
+	out->is_known = true;
+	out->excess = median - usual;
+	out->highest = quantile(others, nr, 0.9) - usual;
+	for (size_t i = 0; i < nr_its; i++)
+		its[i] = fabsf(its[i] - (float)median);
+	out->varies = quantile(its, nr_its, 0.5);
 	return ret;
 }
 
+/* Whether the time in its own code explains half of the lateness; `is_enough`: nothing else is
+ * asked. */
+static bool is_own(const struct own *own, double late, bool is_enough)
+{
+	return own->excess >= late / 2 &&
+	       (is_enough || (own->excess >= STANDS_OUT_OWN * own->varies &&
+			      own->excess >= STANDS_OUT * own->highest));
+}
+
+/* `is_last`: more often than chance explains. */
 static int check_stands_out(struct query *q, const struct collective_lane *lanes,
 			    struct collective_group *g, size_t member,
-			    const struct collective_sample *s)
+			    const struct collective_sample *s, bool is_last)
 {
 	struct collective_member *m = &g->members[member];
-	double late, varies, others, least, own;
+	double late, varies, others, least;
+	struct own own;
+	bool is_steady, is_slice;
 	float *scratch;
 	int ret = 0;
 
-	m->verdict = COLLECTIVE_UNSTEADY;
+	if (is_last)
+		m->verdict = COLLECTIVE_UNSTEADY;
 	if (!s->nr)
 		return 0;
 	scratch = alloc_zero((2 * s->nr + 1) * g->nr_members, sizeof(*scratch));
@@ -156,11 +196,15 @@ static int check_stands_out(struct query *q, const struct collective_lane *lanes
 	others = spread_of_others(s, g->nr_members, member, scratch);
 	least = varies < others ? varies : others;
 	m->varies_ns = (uint64_t)varies;
-	if (late > 0 && late >= STANDS_OUT * least) {
+	is_steady = is_last && late >= STANDS_OUT * least;
+	is_slice = late > SLICE_MIN_NS && late < SLICE_MAX_NS;
+	if (is_steady && !is_slice) {
 		m->verdict = COLLECTIVE_LATE;
-	} else if (late > 0 && late >= STANDS_OUT_OWN * least) {
-		ret = own_excess(q, lanes, g, member, s, scratch, &own);
-		if (!ret && own >= late / 2)
+	} else if (late > 0) {
+		ret = own_time(q, lanes, g, member, s, scratch, &own);
+		if (!ret &&
+		    (own.is_known ? is_own(&own, late, is_last && late >= STANDS_OUT_OWN * least) :
+				    is_steady))
 			m->verdict = COLLECTIVE_LATE;
 	}
 	alloc_free(scratch);
@@ -204,15 +248,17 @@ int collective_judge(struct query *q, const struct collective_lane *lanes,
 	for (size_t i = 0; i < g->nr_members && !ret; i++) {
 		struct collective_member *m = &g->members[i];
 		enum collective_cause cause = collective_main_cause(m);
+		bool is_gpu = cause == COLLECTIVE_KERNEL || cause == COLLECTIVE_COPY;
+		double by_chance = chance(m->nr_last, skewed, g->nr_members);
+		bool is_last = m->nr_last * 2 > skewed && by_chance < LATE_CHANCE;
 
 		/* single ones count for nothing: nine of ten collectives may be in order */
-		if (skewed * 10 < g->nr || m->nr_last * 2 <= skewed ||
-		    chance(m->nr_last, skewed, g->nr_members) >= LATE_CHANCE)
+		if (skewed * 10 < g->nr)
 			continue;
-		if (cause == COLLECTIVE_KERNEL || cause == COLLECTIVE_COPY)
+		if (is_last && is_gpu)
 			m->verdict = COLLECTIVE_LATE;
-		else
-			ret = check_stands_out(q, lanes, g, i, s);
+		else if (is_last || (by_chance < OFTEN_CHANCE && !is_gpu))
+			ret = check_stands_out(q, lanes, g, i, s, is_last);
 	}
 	return ret;
 }

@@ -167,6 +167,14 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 	figure_count(last, m->nr_last);
 	figure_count(all, g->nr);
 	figure_time(mean, m->late_ns / m->nr_last);
+	if (m->verdict == COLLECTIVE_UNSTEADY && m->varies_ns < m->late_ns / m->nr_last / 8) {
+		sheet_note(
+			job->out,
+			"%s was last in %s of %s %s, by %s on average, cause: %s; inconclusive, since that is within calls, and no longer than threads wait for a processor",
+			c->lanes[m->lane].name, last, all, g->name, mean,
+			collective_causes[collective_main_cause(m)]);
+		return 0;
+	}
 	if (m->verdict == COLLECTIVE_UNSTEADY) {
 		sheet_note(
 			job->out,

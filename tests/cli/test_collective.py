@@ -57,10 +57,11 @@ class Rank:
     def launch(self, at, gpu):
         return self.s.api(1, at, at + 3000, (0x5001, 1 | 1 << 32, 1, 64 | 1 << 32, 1, 0, 0, 0x700 + gpu))
 
-    def compute(self, gpu, ns, delay=0, is_in_call=False):
+    def compute(self, gpu, ns, delay=0, is_in_call=False, own=0):
+        """own: of the delay, after the call."""
         at = self.now[gpu] + delay
         if is_in_call:
-            self.s.api(2, self.now[gpu], at - 600)
+            self.s.api(2, self.now[gpu], at - 600 - own)
         self.s.dispatch(self.work, self.queues[gpu], at, at + ns, correlation=self.launch(at - 10_000 if not delay else at - 500, gpu))
         return at + ns + 2000
 
@@ -94,8 +95,8 @@ def other_clock(s, offset, drift):
 
 
 class Collectives(Case):
-    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1, clock=None, plain=0, namespace=False, varies=0, is_in_call=False):
-        """A job of `ranks`; its trace, merged if it is of several processes. `late` comes 300 us later than the others; hosts launch late by up to `varies`, in which they are within a call or not."""
+    def job(self, ranks=4, in_one=False, rounds=30, late=None, by="kernel", calls=True, seed=1, hosts=1, clock=None, plain=0, namespace=False, varies=0, is_in_call=False, sleeps=False, late_ns=300_000):
+        """A job of `ranks`; its trace, merged if it is of several processes. `late` comes late_ns later than the others, by a call or because it sleeps; hosts launch late by up to `varies`, in which they are within a call or not."""
         rng = random.Random(seed)
         if in_one:
             processes = [Rank(500, ranks, ranks, calls=calls)]
@@ -111,9 +112,10 @@ class Collectives(Case):
         for n in range(rounds):
             begins = []
             for p in processes:
-                begins.append([p.compute(g, int(rng.gauss(200_000, 2000)) + (300_000 if (p.s.pid - 500 + g) == late and by == "kernel" else 0) +
+                begins.append([p.compute(g, int(rng.gauss(200_000, 2000)) + (late_ns if (p.s.pid - 500 + g) == late and by == "kernel" else 0) +
                                          (plain if p.s.pid % 2 else 0),
-                                         (300_000 if (p.s.pid - 500 + g) == late and by == "host" else 0) + (int(rng.uniform(0, varies)) if varies else 0), is_in_call) for g in range(p.gpus)])
+                                         (late_ns if (p.s.pid - 500 + g) == late and by == "host" else 0) + (int(rng.uniform(0, varies)) if varies else 0), is_in_call,
+                                         late_ns if (p.s.pid - 500 + g) == late and sleeps else 0) for g in range(p.gpus)])
             end = max(max(b) for b in begins) + 40_000
             for p, b in zip(processes, begins):
                 p.collective(b, end, 1 << 20)
@@ -320,6 +322,21 @@ class Collectives(Case):
             self.assertEqual([(r["rank"], r["verdict"], r["cause"]) for r in rows if r["verdict"]], [("rank 2", verdict, "launched late")])
             said = self.rtl("summary", db, "--by", "collective").stderr
             self.assertEqual(("rank 2 is late: last in " in said, "; inconclusive, since that varies by " in said), (verdict == "late", verdict != "late"), said)
+
+    def test_lateness_of_a_slice_of_the_scheduler_counts_in_own_code_alone(self):
+        for is_in_call in (True, False):
+            db = self.job(late=2, by="host", varies=20_000, is_in_call=is_in_call, late_ns=4_000_000)
+            self.assertEqual([r["rank"] for r in self.rows(db) if r["verdict"] == "late"], [] if is_in_call else ["rank 2"])
+            said = self.rtl("summary", db, "--by", "collective").stderr
+            self.assertEqual("; inconclusive, since that is within calls, and no longer than threads wait for a processor" in said, is_in_call, said)
+
+    def test_host_that_sleeps_is_late_among_hosts_that_wait_for_processors(self):
+        for late, sleeps in ((2, True), (2, False), (None, False)):
+            rows = self.rows(self.job(late=late, by="host", varies=800_000, is_in_call=True, sleeps=sleeps, seed=7))
+            last = max(rows, key=lambda row: row["last"])
+            self.assertEqual([r["rank"] for r in rows if r["verdict"] == "late"], ["rank 2"] if sleeps else [], (late, sleeps))
+            if sleeps:  # not in more than half of them
+                self.assertTrue(last["rank"] == "rank 2" and last["last"] * 2 <= last["skew"], last)
 
     def test_hosts_of_one_boot_have_one_clock(self):
         rows = self.rows(self.job(late=1, hosts=2))
