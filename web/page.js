@@ -168,15 +168,16 @@ class Page {
 
 	counters() {
 		const trace = this.trace;
-		return this.tables.counters = new DataTable({ id: "counters-table", caption: "Counters", sort: "total", rows: trace.values, sums: [], onChange: () => this.changed(),
+		return this.tables.counters = new DataTable({ id: "counters-table", caption: "Counters", sort: "total", rows: trace.tables.counters, sums: [], onChange: () => this.changed(),
 			empty: "No counters were recorded. rtl trace --pmc counts.", columns: [
-				{ key: "counter", title: "Counter", kind: "text", value: v => trace.names[v[1]] },
-				{ key: "count", title: "Dispatches", kind: "count", value: v => v[2] },
-				{ key: "total", title: "Sum", kind: "number", value: v => v[3] },
-				{ key: "mean", title: "Mean", kind: "number", value: v => v[3] / v[2] },
-				{ key: "min", title: "Smallest", kind: "number", value: v => v[4] },
-				{ key: "max", title: "Largest", kind: "number", value: v => v[5] },
-				{ key: "name", title: "Kernel", kind: "name", value: v => trace.names[v[0]] },
+				{ key: "counter", title: "Counter", kind: "text", value: v => v.counter },
+				{ key: "count", title: "Dispatches", kind: "count", value: v => v.dispatches },
+				{ key: "total", title: "Sum", kind: "number", value: v => v.total },
+				{ key: "mean", title: "Mean", kind: "number", value: v => v.mean },
+				{ key: "min", title: "Smallest", kind: "number", value: v => v.min },
+				{ key: "max", title: "Largest", kind: "number", value: v => v.max },
+				{ key: "unit", title: "Unit", kind: "text", value: v => v.unit },
+				{ key: "name", title: "Kernel", kind: "name", value: v => trace.names[v.kernel] },
 			] });
 	}
 

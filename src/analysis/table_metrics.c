@@ -14,6 +14,7 @@
 #include "analysis/tables_internal.h"
 #include "base/alloc.h"
 #include "counter/view.h"
+#include "query/kinds.h"
 
 #define MAX_METRICS 256u
 #define NAME_SIZE 128u
@@ -46,15 +47,18 @@ enum {
 	R_UNIT
 };
 
+/* NULL: not measured. */
+#define NS "CASE WHEN K.flags & " KINDS_UNTIMED " THEN NULL ELSE O.\"end\" - O.start END"
+
 /* The kernel that took the longest first. Values of percents are weighted by time. */
 static const char rows[] =
 	"SELECT Y.demangled, coalesce(G.name, ''), coalesce(G.nr_cu, 0), coalesce(G.clock_mhz, 0), "
-	"coalesce(G.max_waves_per_cu, 0), N.string, count(*), avg(C.value), sum(C.value * (O.\"end\" - O.start)) / "
-	"max(sum(O.\"end\" - O.start), 1), avg(O.\"end\" - O.start), coalesce(U.unit, '') FROM rtl_op_kernel K JOIN "
+	"coalesce(G.max_waves_per_cu, 0), N.string, count(*), avg(C.value), sum(C.value * (" NS
+	")) / max(sum(" NS "), 1), avg(" NS "), coalesce(U.unit, '') FROM rtl_op_kernel K JOIN "
 	"rocpd_op O ON O.id = K.op_id JOIN rocpd_counter C ON C.op_id = O.id JOIN rocpd_string N ON N.id = C.name_id "
 	"LEFT JOIN rtl_counter_name U ON U.id = C.name_id JOIN rtl_shape S ON S.id = K.shape_id JOIN "
 	"rtl_kernel_symbol Y ON Y.id = S.kernel_id JOIN rtl_queue Q ON Q.id = S.queue_id JOIN rtl_agent G ON G.id = "
-	"Q.agent_id GROUP BY 1, 2, 3, 4, 5, N.string ORDER BY sum(sum(O.\"end\" - O.start)) OVER (PARTITION BY "
+	"Q.agent_id GROUP BY 1, 2, 3, 4, 5, N.string ORDER BY sum(sum(" NS ")) OVER (PARTITION BY "
 	"Y.demangled) DESC, 1, 2, 3, 4, 5, min(C.id)";
 
 struct value {

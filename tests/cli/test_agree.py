@@ -9,7 +9,7 @@ import sqlite3
 from support import spool
 from support.cli import *
 from support.terminal import Terminal
-from test_report import Report
+from test_report import Report, add_counters
 
 US, MS = 1000, 1_000_000
 BLIT, FILL = "__amd_rocclr_copyBuffer.kd", "__amd_rocclr_fillBufferAligned.kd"
@@ -208,6 +208,23 @@ class Agree(Case):
             for table, by in (("kernels", "kernel"), ("calls", "api"), ("copies", "copy"), ("ranges", "marker")):
                 rows = [{**r, "name": page.names[r["name"]]} for r in page.main["tables"][table]]
                 self.assertEqual(rows, [{**r, "name": r["name"] or "unnamed"} for r in self.json(db, "--by", by)], (db, table))
+
+    def test_report_has_the_counters_and_the_roofline_of_the_summary(self):
+        db = self.database("counted", program())
+        add_counters(self.path(db))
+        with contextlib.closing(sqlite3.connect(self.path(db))) as c, c:
+            # the dispatch without times was counted, too: its values are in the means, its time is not
+            c.execute("insert into rocpd_counter(value, op_id, name_id) select 1000, D.op_id, N.id from rtl_dispatch D, rocpd_string N "
+                      "where D.flags & 2 and N.string = 'FETCH_SIZE'")
+            self.assertEqual(c.execute("select changes()").fetchone(), (1,))
+            fetched, written = (c.execute("select avg(C.value) from rocpd_counter C join rocpd_string N on N.id = C.name_id join rtl_dispatch D using (op_id) "
+                                          "where N.string = ? and D.kernel = 'work(float*)'", (name,)).fetchone()[0] for name in ("FETCH_SIZE", "WRITE_SIZE"))
+        page, want = self.report(db), {"counters": self.json(db, "--by", "counter"), "roofline": self.json(db, "--by", "kernel", "--metrics", "roofline")}
+        for table, rows in want.items():
+            self.assertTrue(rows)
+            self.assertEqual([{**r, "kernel": page.names[r["kernel"]]} for r in page.main["tables"][table]], rows)
+        [dram] = [r["value"] for r in want["roofline"] if (r["kernel"], r["metric"]) == ("work(float*)", "dram")]
+        self.assertAlmostEqual(dram, 1024 * (fetched + written) / (70 * US))
 
     def test_processes_and_ranks_add_up_to_the_whole(self):
         for db in self.traces() + self.golden():

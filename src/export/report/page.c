@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "counter/view.h"
 #include "export/output.h"
 #include "export/report/page_internal.h"
 #include "rtl_version.h"
@@ -128,35 +127,6 @@ static void write_findings(const struct page *page, struct json *j)
 	json_array_end(j);
 }
 
-/* What kinds of GPUs can do at most: those of the trace, as far as they are known. */
-static int write_peaks(struct query *q, struct json *j)
-{
-	sqlite3_stmt *row = NULL;
-	int ret = q->ours ?
-			  query_prepare(q, &row,
-					"SELECT DISTINCT name FROM rtl_agent WHERE type = 'GPU'") :
-			  0;
-
-	json_key(j, "peaks");
-	json_array(j);
-	while (row && ret == 0 && (ret = query_step(q, row)) == 1) {
-		const struct counter_peaks *peaks = view_peaks(query_text(row, 0));
-
-		ret = 0;
-		if (!peaks)
-			continue;
-		json_object(j);
-		json_member_text(j, "gpu", query_text(row, 0));
-		json_key(j, "dram_gbs");
-		json_double(j, peaks->dram_gbs);
-		json_member_text(j, "dram_of", peaks->dram_of);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	sqlite3_finalize(row);
-	return ret;
-}
-
 /* How long each GPU was busy; `bins`: in each part of the time. */
 static void write_gpus(const struct page *page, struct json *j)
 {
@@ -196,8 +166,6 @@ static int write_main(struct page *page)
 		json_init(j, page_pack_write, pack);
 		json_object(j);
 		ret = write_trace(page, j);
-		if (ret == 0)
-			ret = write_peaks(page->q, j);
 		write_findings(page, j);
 		write_gpus(page, j);
 		if (ret == 0)
@@ -255,8 +223,6 @@ static void free_page(struct page *page)
 	digest_fini(&page->digest);
 	for (int i = 0; i < PAGE_TABLES; i++)
 		sheet_fini(&page->tables[i]);
-	alloc_free(page->values);
-	map_fini(&page->by_value);
 }
 
 static int page_write(struct query *q, const char *out)

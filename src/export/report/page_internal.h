@@ -143,18 +143,10 @@ void page_lane_free(struct page *page);
 
 /* ---- tables ---- */
 
-enum { PAGE_TABLES = 4 }; /* kernels, calls, copies, ranges */
+enum { PAGE_TABLES = 6 }; /* kernels, calls, copies, ranges, counters, roofline */
 
 /* What has no name. */
 #define PAGE_UNNAMED "unnamed"
-
-/* Values of one counter over the dispatches of one kernel. */
-struct page_value {
-	int64_t kernel, counter;
-	uint64_t count;
-	double total, min, max;
-	int64_t ns; /* duration of those dispatches */
-};
 
 #define PAGE_BINS 240
 
@@ -172,9 +164,6 @@ struct page {
 		span;  /* first event; ns from it to the last one, from the database's own sums */
 	int64_t until; /* the largest end that was seen, since t0 */
 	bool args, args_left_out;
-	struct page_value *values;
-	size_t nr_values, max_values;
-	struct map by_value;
 	struct digest digest;
 	struct findings findings;
 };
@@ -184,7 +173,7 @@ struct page {
 	"SELECT coalesce(nullif(product, ''), name) || ' (' || name || ')' FROM rtl_agent WHERE "  \
 	"gpu_id = ?1"
 
-/* The tables, before anything is written; as JSON, and the values of counters behind them. */
+/* The tables, before anything is written; as JSON. */
 int page_tables_read(struct page *page);
 int page_tables_write(struct page *page, struct json *j);
 

@@ -202,30 +202,6 @@ static const char counters_sql[] =
 	"rocpd_string N ON N.id = C.name_id LEFT JOIN rtl_op_kernel K ON K.op_id = O.id "
 	"ORDER BY 1, 2, 3";
 
-static int count_value(struct page *page, int64_t kernel, int64_t counter, double value, int64_t ns)
-{
-	uint64_t key = (uint64_t)kernel << 32 | (uint64_t)counter, at;
-	struct page_value *v;
-
-	if (!map_get(&page->by_value, key, &at)) {
-		v = alloc_grow(page->values, page->nr_values, &page->max_values, 64, sizeof(*v));
-		if (!v)
-			return -ENOMEM;
-		page->values = v;
-		at = page->nr_values++;
-		v[at] = (struct page_value){ kernel, counter, 0, 0, value, value, 0 };
-		if (map_put(&page->by_value, key, at))
-			return -ENOMEM;
-	}
-	v = &page->values[at];
-	v->count++;
-	v->total += value;
-	v->min = value < v->min ? value : v->min;
-	v->max = value > v->max ? value : v->max;
-	v->ns += ns;
-	return 0;
-}
-
 static int take_value(struct op_writer *w, sqlite3_stmt *row)
 {
 	struct page *page = w->page;
@@ -253,8 +229,6 @@ static int take_value(struct op_writer *w, sqlite3_stmt *row)
 	}
 	if (ret == 0 && !w->lanes[0])
 		ret = -ENOMEM;
-	if (ret == 0)
-		ret = count_value(page, slice.name, counter, slice.value, slice.duration);
 	return ret == 0 ? page_lane_add(w->lanes[0], &slice, NULL) : ret;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page_tables.c - the page's tables: those of rtl summary, row by row, and the values of
- * counters */
+/* page_tables.c - the page's tables: those of rtl summary, row by row */
 #include <errno.h>
 #include <string.h>
 
@@ -8,15 +7,16 @@
 #include "export/json_cell.h"
 #include "export/report/page_internal.h"
 
-static const struct tables_want wanted[PAGE_TABLES] = { { .kind = TABLES_KERNEL },
-							{ .kind = TABLES_API },
-							{ .kind = TABLES_COPY },
-							{ .kind = TABLES_MARKER } };
-static const char *const keys[PAGE_TABLES] = { "kernels", "calls", "copies", "ranges" };
+static const struct tables_want wanted[PAGE_TABLES] = {
+	{ .kind = TABLES_KERNEL }, { .kind = TABLES_API },     { .kind = TABLES_COPY },
+	{ .kind = TABLES_MARKER }, { .kind = TABLES_COUNTER }, { .kind = TABLES_METRICS }
+};
+static const char *const keys[PAGE_TABLES] = { "kernels", "calls",    "copies",
+					       "ranges",  "counters", "roofline" };
 
 int page_tables_read(struct page *page)
 {
-	struct tables t = { .q = page->q };
+	struct tables t = { .q = page->q, .metrics = "roofline" };
 	int ret = tables_read(&t, wanted, PAGE_TABLES, page->tables);
 
 	tables_fini(&t);
@@ -32,7 +32,7 @@ static int write_row(struct page *page, struct json *j, const struct sheet *tabl
 		const struct sheet_cell *cell = sheet_cell(table, row, i);
 		int64_t name;
 
-		if (strcmp(c->key, "name") != 0) {
+		if (strcmp(c->key, "name") != 0 && strcmp(c->key, "kernel") != 0) {
 			json_cell(j, c, cell);
 			continue;
 		}
@@ -45,24 +45,13 @@ static int write_row(struct page *page, struct json *j, const struct sheet *tabl
 	return 0;
 }
 
-static void write_values(const struct page *page, struct json *j)
+/* Where the table's peaks come from. */
+static void write_notes(struct json *j, const struct sheet *roofline)
 {
-	/* each: kernel, counter, dispatches, sum, smallest, largest, ns */
-	json_key(j, "values");
+	json_key(j, "roofline_notes");
 	json_array(j);
-	for (size_t i = 0; i < page->nr_values; i++) {
-		const struct page_value *v = &page->values[i];
-
-		json_array(j);
-		json_int(j, v->kernel);
-		json_int(j, v->counter);
-		json_uint(j, v->count);
-		json_double(j, v->total);
-		json_double(j, v->min);
-		json_double(j, v->max);
-		json_int(j, v->ns);
-		json_array_end(j);
-	}
+	for (size_t i = 0; i < roofline->nr_notes; i++)
+		json_text(j, roofline->notes[i]);
 	json_array_end(j);
 }
 
@@ -80,6 +69,6 @@ int page_tables_write(struct page *page, struct json *j)
 		json_array_end(j);
 	}
 	json_object_end(j);
-	write_values(page, j);
+	write_notes(j, &page->tables[PAGE_TABLES - 1]);
 	return ret;
 }
