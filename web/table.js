@@ -159,7 +159,8 @@ class DataTable {
 				return h("th", { scope: "row" }, rows.length === this.rows.length ? "All" : "Filtered");
 			if (!this.sums.includes(column.key))
 				return h("td");
-			return this.cell(column, rows.reduce((sum, row) => sum + (column.value(row) || 0), 0), null);
+			const known = rows.map(row => column.value(row)).filter(value => value !== undefined && value !== null);
+			return this.cell(column, known.length || !rows.length ? known.reduce((sum, value) => sum + (value || 0), 0) : null, null);
 		}));
 	}
 }

@@ -24,7 +24,8 @@
 struct digest_sum {
 	char *name;
 	int64_t id, gpu; /* of the name */
-	uint64_t calls, ns, bytes, errors;
+	uint64_t calls, ns, errors;
+	uint64_t bytes; /* of copies; 0: not known */
 	uint64_t untimed;
 	uint64_t
 		/* of a function: the time in which it ran and no GPU worked; what threads did at

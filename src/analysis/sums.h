@@ -35,7 +35,8 @@ struct sums_group {
 	char *name;
 	uint32_t part;	/* of the trace: what a second key of a table divides it into */
 	uint64_t calls; /* all, also those without a time */
-	uint64_t bytes, errors;
+	uint64_t bytes; /* 0: not known */
+	uint64_t errors;
 	uint64_t extra_ns; /* the caller's */
 	uint64_t gpus;	   /* bit n: seen on GPU n; beyond 63 in bit 63 */
 	uint64_t key;	   /* private: of sums_group_of(), while there is no name */

@@ -438,10 +438,9 @@ static void fill_cells(struct names *n, struct sums_group *g, struct sheet_cell 
 	cells[C_DELAY_MEAN] = distance_of(n, g, SUMS_DELAY, true);
 	cells[C_JOINED].num = g->values[SUMS_LAUNCH].nr;
 	cells[C_GPU_TIME] = (struct sheet_cell){ .num = g->extra_ns, .none = !g->extra_ns };
-	cells[C_BYTES].num = g->bytes;
-	cells[C_RATE] = (struct sheet_cell){
-		.real = v->total ? (double)g->bytes * 1e9 / (double)v->total : 0, .none = !v->total
-	};
+	cells[C_BYTES] = (struct sheet_cell){ .num = g->bytes, .none = !g->bytes };
+	cells[C_RATE].none = !v->total || !g->bytes;
+	cells[C_RATE].real = v->total ? (double)g->bytes * 1e9 / (double)v->total : 0;
 	cells[C_GPUS] =
 		(struct sheet_cell){ .text = sums_gpus(gpus, 256, g->gpus), .none = !g->gpus };
 	cells[C_NAME].text = g->name;

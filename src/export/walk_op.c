@@ -164,7 +164,8 @@ static int annotate(struct walk *walk, const struct rows_op *row, struct walk_no
 	if (is_copy) {
 		double rate = tracks_rate(row);
 
-		walk_add_int(to, WALK_BYTES, row->bytes);
+		if (row->bytes)
+			walk_add_int(to, WALK_BYTES, row->bytes);
 		if (rate > 0)
 			walk_add(to, (struct walk_note){
 					     .key = WALK_RATE, .type = WALK_REAL, .real = rate });

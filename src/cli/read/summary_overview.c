@@ -529,7 +529,10 @@ static void put_sums_json(struct json *j, const char *key, const struct digest_s
 		json_key(j, "total_ns");
 		json_uint(j, sum->ns);
 		json_key(j, calls ? "idle_ns" : "bytes");
-		json_uint(j, calls ? sum->idle_ns : sum->bytes);
+		if (calls || sum->bytes)
+			json_uint(j, calls ? sum->idle_ns : sum->bytes);
+		else
+			json_null(j);
 		if (calls) {
 			json_key(j, "errors");
 			json_uint(j, sum->errors);

@@ -175,7 +175,7 @@ static void put_shape(struct tui_reader *r, struct text *t, int64_t id)
 	sqlite3_finalize(stmt);
 	stmt = db_query(&r->q, "SELECT bytes FROM rtl_op_copy WHERE op_id = ?1");
 	sqlite3_bind_int64(stmt, 1, id);
-	if (db_step(&r->q, stmt)) {
+	if (db_step(&r->q, stmt) && sqlite3_column_int64(stmt, 0)) {
 		char bytes[UI_NUMBER_SIZE];
 
 		fprintf(t->file, "   %s", ui_bytes(bytes, (uint64_t)sqlite3_column_int64(stmt, 0)));
