@@ -172,6 +172,18 @@ class Directory(Case):
             self.trace("-q", "--force", "-o", "u.db", "sh", "-c", f"cp {self.inner('1-1.rtl')} $RTL_SESSION", status=None, timeout=20)
             os.unlink(mem)
 
+    def test_traces_without_a_record_are_no_failure_and_damaged_ones_are(self):
+        with open(self.inner("1-1.rtl"), "w"):
+            pass
+        p = self.rtl("recover", "t.db.spool")
+        self.assertIn("1-1.rtl: is empty", p.stderr)
+        self.assertIn("nothing was recorded; no database is written", p.stderr)
+        os.remove(self.inner("1-1.rtl"))
+        with open(self.inner("2-2.rtl"), "w") as f:
+            f.write("not a trace" * 1000)
+        self.assertIn("no raw trace can be read", self.rtl("recover", "t.db.spool", status=1).stderr)
+        self.assertFalse(os.path.exists(self.path("t.db")))
+
     def test_memory_half_that_is_a_link_is_passed_over(self):
         mem = self.killed()
         os.rename(mem, self.path("elsewhere"))

@@ -23,6 +23,11 @@ def selftest(*args, status=0, gpus=1, env=None, only=None, rtl_bin=RTL_BIN):
     with open(path, encoding="utf-8") as f:
         got = json.load(f)
     equal("stdout and the file", json.loads(r.out)["checks"], got["checks"])
+    counts = [sum(c["verdict"] == v for c in got["checks"]) for v in ("PASS", "FAIL", "SKIP")]
+    equal("numbers of verdicts", [got[key] for key in ("passed", "failed", "skipped")], counts)
+    # the date first; the machine's GPU last, or its compiler where HSA was not asked
+    equal("the first facts", [f["key"] for f in got["machine"]][:4], ["date", "rtl", "run", "kernel"])
+    equal("the last fact", got["machine"][-1]["key"] in ("compiler", "gpu", "firmware"), True)
     return {c["name"]: c["verdict"] for c in got["checks"]}, {c["name"]: c["text"] for c in got["checks"]}, got
 
 
