@@ -582,6 +582,7 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 		   const char *const *failed)
 {
 	const struct rtl_core *core;
+	bool taken;
 
 	registration_attach();
 	core = state_core();
@@ -591,8 +592,11 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)failed;
 	if (!core)
 		return true;
+	state_tables_begin();
 	on_runtime();
-	return core->on_load(table);
+	taken = core->on_load(table);
+	state_tables_end();
+	return taken;
 }
 
 EXPORT void OnUnload(void)
@@ -607,14 +611,9 @@ static void take_rccl(const void *table, uint64_t version, uint64_t instance)
 	calls_update();
 }
 
-/* For rocprofiler-register: the tables of HIP and HSA, from ROCm 6 on. */
-EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
-				     void **tables, uint64_t nr_tables)
+static int set_tables(const struct rtl_core *core, const char *name, uint64_t version,
+		      uint64_t instance, void **tables, uint64_t nr_tables)
 {
-	const struct rtl_core *core;
-
-	registration_attach();
-	core = state_core();
 	if (name && strcmp(name, "hsa") == 0) {
 		intercept_note_hsa(version, instance);
 		if (on_runtime())
@@ -629,4 +628,20 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 	/* first, since librtl's symbols of HIP call what is in the table when it gets it */
 	intercept_tables(name, version, instance, tables, nr_tables);
 	return core ? core->set_api_table(name, version, instance, tables, nr_tables) : 0;
+}
+
+/* For rocprofiler-register: the tables of HIP and HSA, from ROCm 6 on. */
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **tables, uint64_t nr_tables)
+{
+	bool is_hsa = name && strcmp(name, "hsa") == 0;
+	int status;
+
+	registration_attach();
+	if (is_hsa)
+		state_tables_begin();
+	status = set_tables(state_core(), name, version, instance, tables, nr_tables);
+	if (is_hsa)
+		state_tables_end();
+	return status;
 }

@@ -52,10 +52,12 @@ EXPORT void OnUnload(void);
 static bool load(void *table, uint64_t runtime_version)
 {
 	boot();
+	hsa_past_begin();
 	if (forked_is())
 		forked_load(table, runtime_version);
 	else
 		table_take(table);
+	hsa_past_end();
 	return true;
 }
 

@@ -102,6 +102,18 @@ static hsa_status_t init_with_tool(init_fn next)
 	return status;
 }
 
+static hsa_status_t init(init_fn next)
+{
+	hsa_status_t status;
+
+	/* acquire, release: what is lent */
+	if (!is_half_set_up() || atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+		return next();
+	status = init_with_tool(next);
+	atomic_flag_clear_explicit(&busy, memory_order_release);
+	return status;
+}
+
 hsa_status_t hsa_init_front(void)
 {
 	init_fn next = find_next();
@@ -109,11 +121,9 @@ hsa_status_t hsa_init_front(void)
 
 	if (!next)
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
-	/* acquire, release: what is lent */
-	if (!is_half_set_up() || atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
-		return next();
-	status = init_with_tool(next);
-	atomic_flag_clear_explicit(&busy, memory_order_release);
+	hsa_past_begin();
+	status = init(next);
+	hsa_past_end();
 	return status;
 }
 

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -46,18 +47,33 @@ void *hsa_past_find(const char *name)
 	return fn;
 }
 
+/* calls, of several threads, in which the tables come: hsa_init() in front, OnLoad() */
+static _Atomic int nr_coming;
+
+void hsa_past_begin(void)
+{
+	atomic_fetch_add(&nr_coming, 1);
+}
+
+void hsa_past_end(void)
+{
+	atomic_fetch_sub(&nr_coming, 1);
+}
+
 bool hsa_past_is(void)
 {
 	hsa_status_t (*get_info)(hsa_system_info_t attribute, void *value);
-	uint64_t ticks;
+	uint16_t version;
 
 	if (!lookup_next)
 		early_find();
-	if (real_ready() || !lookup_next)
+	if (!lookup_next || atomic_load(&nr_coming) || real_ready())
 		return false;
 	get_info = (hsa_status_t(*)(hsa_system_info_t, void *))hsa_past_find("hsa_system_get_info");
-	/* fails where the runtime was not initialised */
-	return get_info && get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks) == HSA_STATUS_SUCCESS;
+	/* Fails where the runtime was not initialised. A constant: another thread may be within
+	 * hsa_init(), where the runtime answers already but divides by a clock period of 0 if it is
+	 * asked for the time. */
+	return get_info && get_info(HSA_SYSTEM_INFO_VERSION_MAJOR, &version) == HSA_STATUS_SUCCESS;
 }
 
 /* A trace without calls of HIP: else the reader counts them. */

@@ -9,8 +9,13 @@
 
 /* At the end of a trace: counts the loss. */
 extern const struct source hsa_past_source;
-/* Whether the runtime was initialised, and librtl has no tables of it. Any thread. */
+/* Whether the runtime was initialised, and librtl has no tables of it; false while they may still
+ * come, on whichever thread. Any thread. */
 bool hsa_past_is(void);
+/* Around a call in which the runtime may pass its tables on: hsa_init(), OnLoad(). They nest. Any
+ * thread. */
+void hsa_past_begin(void);
+void hsa_past_end(void);
 /* At the process's end: says to rtl trace if the process has no trace because its runtime was
  * initialised without librtl. */
 void hsa_past_conclude(void);

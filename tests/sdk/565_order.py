@@ -62,6 +62,14 @@ def tool_that_comes_after_the_runtime_says_what_it_does_not_see():
 
 
 @case
+def context_started_by_another_thread_while_the_tables_come_is_not_too_late():
+    for abi in (0, 1):
+        library = os.path.join(LIB, f"librocprofiler-sdk.so.{abi}")
+        env = {"HSA_TOOLS_LIB": library, "ROCP_TOOL_LIBRARIES": tool(abi), "ORDER_THREAD": "1", "ORDER_BLIND": "1"}
+        seen(f"ABI {abi}", "sdk_order_alone", env=env, expected="hip 0 configured 0 hsa some dispatches 2 copies 2 objects some")
+
+
+@case
 def named_tool_is_finalized_before_its_objects_end():
     for abi in (0, 1):
         env = {**RUNTIME, "ROCP_TOOL_LIBRARIES": built(f"libsdk_fini_tool_{abi}.so")}

@@ -3,6 +3,7 @@
 #ifndef RTL_TESTS_SDK_ORDER_TOOL_H
 #define RTL_TESTS_SDK_ORDER_TOOL_H
 
+#include <pthread.h>
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 #include <stdio.h>
@@ -39,6 +40,12 @@ static void order_callback(rocprofiler_callback_tracing_record_t r, rocprofiler_
 		__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }
 
+static void *order_start(void *arg)
+{
+	order_status = rocprofiler_start_context(order_context);
+	return arg;
+}
+
 static int order_init(rocprofiler_client_finalize_t finish, void *arg)
 {
 	static const rocprofiler_callback_tracing_kind_t kinds[] = {
@@ -50,6 +57,7 @@ static int order_init(rocprofiler_client_finalize_t finish, void *arg)
 		ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT,
 	};
 	int failed = rocprofiler_create_context(&order_context);
+	pthread_t thread;
 
 	(void)finish;
 	(void)arg;
@@ -58,7 +66,11 @@ static int order_init(rocprofiler_client_finalize_t finish, void *arg)
 		failed |= rocprofiler_configure_callback_tracing_service(order_context, kinds[i],
 									 NULL, 0, order_callback,
 									 NULL);
-	order_status = rocprofiler_start_context(order_context);
+	/* this one may be within hsa_init() */
+	if (!getenv("ORDER_THREAD") || pthread_create(&thread, NULL, order_start, NULL))
+		order_start(NULL);
+	else
+		pthread_join(thread, NULL);
 	return failed | order_status;
 }
 
