@@ -9,6 +9,7 @@
 
 #include "base/callout.h"
 #include "context.h"
+#include "correlate.h"
 #include "operations.h"
 #include "retire.h"
 #include "state.h"
@@ -70,6 +71,9 @@ static struct op *make(const struct event_copy *c)
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_COPY;
 	op->tid = c->tid;
 	op->correlation.internal = c->correlation & EVENT_ID;
+#if ROCPROFILER_SDK_ABI > 0
+	correlate_here(&op->correlation);
+#endif
 	fill(op, c);
 	return op;
 }

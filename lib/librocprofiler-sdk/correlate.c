@@ -5,6 +5,8 @@
  */
 #include "correlate.h"
 
+#include "state.h"
+
 int correlate_index = -1;
 
 #if ROCPROFILER_SDK_ABI > 0
@@ -14,5 +16,13 @@ void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *
 
 	id->internal = shown ? shown->correlation : call->correlation;
 	id->ancestor = shown ? correlate_ancestor(shown) : 0;
+}
+
+void correlate_here(rocprofiler_correlation_id_t *id)
+{
+	const struct live_call *call = correlate_index < 0 ? NULL : state_core()->live_innermost();
+
+	if (call && (call->own[correlate_index] || correlate_around(call)))
+		correlate_call(call, id);
 }
 #endif

@@ -29,6 +29,8 @@ static inline uint64_t correlate_ancestor(const struct live_call *call)
 /* The ids of what a call does: those of the innermost call that is shown, itself or one around it;
  * its own if none is. */
 void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *id);
+/* Those of what is done on this thread now; `id` stays as it is where no call is shown. */
+void correlate_here(rocprofiler_correlation_id_t *id);
 #endif
 
 #endif

@@ -37,6 +37,11 @@ static uint64_t corr_call_id(void)
 	return thread_get()->corr_current & EVENT_ID;
 }
 
+static const struct live_call *innermost(void)
+{
+	return live_innermost(thread_get());
+}
+
 EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 {
 	static const struct rtl_core core = {
@@ -89,6 +94,7 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.bus_attach = bus_attach,
 		.bus_loss = bus_loss,
 		.live_subscribe = live_subscribe,
+		.live_innermost = innermost,
 		.live_want = live_want,
 		.live_pause = live_pause,
 		.hsa_wrap = boot_wrap_hsa,

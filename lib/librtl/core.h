@@ -138,6 +138,8 @@ struct rtl_core {
 	int (*live_subscribe)(const struct live_subscriber *s);
 	void (*live_want)(int index, enum api_domain domain, uint32_t operation, unsigned int what);
 	void (*live_pause)(int index, bool paused);
+	/* of this thread; NULL: none. Valid until the call returns */
+	const struct live_call *(*live_innermost)(void);
 	/* Records HSA's calls from now on, or from the next hsa_init() on. false: too many layers.
 	 * May be called again */
 	bool (*hsa_wrap)(void);

@@ -284,6 +284,16 @@ static inline const struct live_call *live_outer(const struct live_call *call)
 	return f ? &f->call : NULL;
 }
 
+/* HOT: the innermost call of the thread that some subscriber sees as it runs; NULL: none. */
+static inline const struct live_call *live_innermost(const struct thread *t)
+{
+	const struct live_frame *f = t->live_top;
+
+	while (f && f->is_alone)
+		f = f->outer;
+	return f ? &f->call : NULL;
+}
+
 extern RTL_HIDDEN _Atomic bool live_words_wanted;
 
 /* Whether the wrapper's words are needed. */
