@@ -15,6 +15,7 @@ import time
 from support import parquet, spool
 from support.cli import *
 from support.job import HOSTS, RANKS, REDUCE, SECOND, STEPS, Job, write
+from support.npm import npm_folder
 from test_collective import Rank
 
 QUESTIONS = ("overview", "ranks", "kernels", "ranges", "slow-ranks", "slow-hosts", "slow-gpus", "slow-ranges", "imbalance", "collectives", "outliers", "busy",
@@ -64,19 +65,9 @@ class Fleet(Case):
         return list(csv.DictReader(io.StringIO(p.stdout)))
 
     def library(self):
-        """The environment in which DuckDB's library is found: of npm, in NPM_FOLDER or fetched."""
-        folder = os.environ.get("NPM_FOLDER") or self.path("node")
-        os.makedirs(folder, exist_ok=True)
-        found = os.path.join(folder, "node_modules/@duckdb/node-bindings-linux-x64")
-        if not os.path.exists(os.path.join(found, "libduckdb.so")):
-            if not shutil.which("npm"):
-                self.skipTest("npm is not there")
-            p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", "--fetch-retries=0", "@duckdb/node-api@1.5.6-r.1"],
-                               cwd=folder, capture_output=True, timeout=200, check=False)
-            if p.returncode:
-                self.skipTest("npm can't fetch @duckdb/node-api")
-        return {"LD_LIBRARY_PATH": found, "PATH": "/usr/bin:/bin"}
-
+        """The environment in which DuckDB's library is found: npm's."""
+        folder = npm_folder(self, "@duckdb/node-api@1.5.6-r.1")
+        return {"LD_LIBRARY_PATH": os.path.join(folder, "node_modules/@duckdb/node-bindings-linux-x64"), "PATH": "/usr/bin:/bin"}
 
     def chdb(self, program):
         """A script for Node beside npm's chdb."""

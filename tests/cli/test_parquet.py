@@ -10,6 +10,7 @@ import stat
 
 from support import parquet, spool
 from support.cli import *
+from support.npm import npm_folder
 
 TABLES = ("agents", "calls", "clocks", "copies", "counters", "dispatches", "losses", "processes", "ranges")
 # What a data set has, from the views of a database of rtl; each as the columns, the rows of a process P, and how they are ordered
@@ -323,14 +324,7 @@ class Sets(Case):
 
     def node(self, package, script, *args):
         """What a script prints, which uses a package of npm: one that is in NPM_FOLDER, or that npm fetches."""
-        folder = os.environ.get("NPM_FOLDER") or self.path("node")
-        os.makedirs(folder, exist_ok=True)
-        if not shutil.which("npm"):
-            self.skipTest("npm is not there")
-        if not os.path.exists(os.path.join(folder, "node_modules", package.rsplit("@", 1)[0])):
-            p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", "--fetch-retries=0", package], cwd=folder, capture_output=True, timeout=200, check=False)
-            if p.returncode:
-                self.skipTest(f"npm can't fetch {package}")
+        folder = npm_folder(self, package)
         name = os.path.join(folder, f"script-{os.getpid()}.mjs")
         with open(name, "w", encoding="utf-8") as f:
             f.write(script)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 8): load (traces), drain (a trace's halves while it grows), opts
+# run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 4): load (traces), drain (a trace's halves while it grows), opts
 # (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process),
 # counter (expressions and names of counters), metrics (users' files of metrics), fleet (files of a data set), and what commands read, each run in a process of its
 # own: database (of rtl and of RPD), spool (a directory of raw traces), input (files that say what to count), reply (answers of a
@@ -13,7 +13,7 @@
 # run. To debug a crash: ./fuzz_load crash-...
 set -eu
 
-seconds=${1:-${FUZZ_SECONDS:-8}}
+seconds=${1:-${FUZZ_SECONDS:-4}}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- load drain opts pm4 code control counter metrics fleet database spool input reply
 here=$(cd "$(dirname "$0")" && pwd)
