@@ -2,7 +2,7 @@
 // page.js - starts the page: tabs, tables, theme, keys of the whole page
 
 const STATUS_MS = 100; // between two texts of how much is loaded
-const TABS = ["overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"];
+const TABS = ["overview", "timeline", "kernels", "calls", "copies", "ranges", "imbalance", "counters", "roofline"];
 
 class Page {
 	constructor(trace) {
@@ -53,6 +53,12 @@ class Page {
 		byId("canvas").focus();
 	}
 
+	showSpan(begin, end) {
+		this.open("timeline");
+		this.timeline.fit(begin, end);
+		byId("canvas").focus();
+	}
+
 	async showLongest(table, sum) {
 		await this.loaded;
 		this.show(sliceOf(this.trace, table, sum.name));
@@ -91,6 +97,8 @@ class Page {
 			new Roofline(this.trace, element);
 		else if (name === "counters")
 			element.append(this.counters().element);
+		else if (name === "imbalance")
+			element.append(...this.imbalance());
 		else if (name !== "timeline")
 			this.buildTable(name, element);
 	}
@@ -179,6 +187,29 @@ class Page {
 				{ key: "unit", title: "Unit", kind: "text", value: v => v.unit },
 				{ key: "name", title: "Kernel", kind: "name", value: v => trace.names[v.kernel] },
 			] });
+	}
+
+	// Kernels and ranges whose time differs between ranks and GPUs.
+	imbalance() {
+		const trace = this.trace, { imbalance } = trace.tables;
+		const when = r => r.from_ns === null ? "" : h("button", { type: "button", class: "link", title: `${formatTime(r.from_ns)} to ${formatTime(r.to_ns)}; shows it in the timeline`,
+			onclick: () => this.showSpan(r.from_ns, r.to_ns) }, formatTime(r.from_ns));
+		const table = this.tables.imbalance = new DataTable({ id: "imbalance-table", caption: "Imbalance", rows: imbalance, sums: [], onChange: () => this.changed(),
+			empty: "No kernel or range is on several ranks or GPUs.", columns: [
+				{ key: "lost", title: "Lost", hint: "calls times how much longer their median is than the others'", kind: "time", value: r => r.rank === null ? null : r.lost_ns },
+				{ key: "rank", title: "Rank", hint: "that is slow, or its GPU", kind: "text", value: r => r.rank || "" },
+				{ key: "ratio", title: "Of others", hint: "its median divided by the others'", kind: "number", value: r => r.of_others, draw: r => r.of_others === null ? "" : r.of_others.toFixed(2) },
+				{ key: "from", title: "From", hint: "begin of the part in which it is slow", kind: "time", value: r => r.from_ns, draw: when },
+				{ key: "to", title: "To", kind: "time", value: r => r.to_ns },
+				{ key: "count", title: "Calls", hint: "of the slow rank in that part; of all where none is slow", kind: "count", value: r => r.calls },
+				{ key: "total", title: "Total", hint: "of all ranks and GPUs", kind: "time", value: r => r.total_ns },
+				{ key: "max", title: "Max/mean", hint: "total of the slowest one divided by the mean", kind: "number", value: r => r.max_of_mean,
+					draw: r => r.max_of_mean === null ? "" : r.max_of_mean.toFixed(2) },
+				{ key: "slowest", title: "Slowest", hint: "rank or GPU with the largest total", kind: "text", value: r => r.slowest },
+				{ key: "name", title: "Name", kind: "name", value: r => trace.names[r.name] },
+				{ key: "verdict", title: "Verdict", kind: "text", value: r => r.verdict },
+			] });
+		return [...trace.imbalance_notes.map(note => h("p", { class: "hint" }, visible(note))), table.element];
 	}
 
 	// ---- keys, buttons ----

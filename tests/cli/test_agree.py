@@ -213,7 +213,7 @@ class Agree(Case):
     def test_report_has_the_tables_of_the_summary(self):
         for db in self.traces() + self.golden():
             page = self.report(db)
-            for table, by in (("kernels", "kernel"), ("calls", "api"), ("copies", "copy"), ("ranges", "marker")):
+            for table, by in (("kernels", "kernel"), ("calls", "api"), ("copies", "copy"), ("ranges", "marker"), ("imbalance", "imbalance")):
                 rows = [{**r, "name": page.names[r["name"]]} for r in page.main["tables"][table]]
                 self.assertEqual(rows, [{**r, "name": r["name"] or "unnamed"} for r in self.json(db, "--by", by)], (db, table))
 

@@ -7,7 +7,7 @@ import json
 import random
 import re
 
-from support import spool
+from support import browser, spool
 from support.cli import *
 
 STEPS = 1280
@@ -119,6 +119,24 @@ class Imbalance(Case):
         self.assertEqual(shown, self.rtl("summary", "job.db", "--by", "imbalance", "-f", "csv", "-n", "1").stdout)
         shown = re.search(r"```text\n\$ rtl summary job.db --by imbalance -f json -n 1\n(.*?)```", page, re.S).group(1)
         self.assertEqual(shown, self.rtl("summary", "job.db", "--by", "imbalance", "-f", "json", "-n", "1").stdout)
+
+    @unittest.skipUnless(browser.find(), "Chromium is not there")
+    def test_report_has_the_table_and_leads_to_the_time(self):
+        rows = self.rows(self.job(slow=2, kernel=1.3))
+        self.rtl("report", "-q", "job.db", "-o", "page.html")
+        with browser.Browser(self.dir) as chromium:
+            page = chromium.open(self.path("page.html"))
+            page.wait("document.body && document.body.dataset.loaded")
+            page.click_on("#tab-imbalance")
+            self.assertEqual(page.evaluate("rtlReport.trace.tables.imbalance.map(r => ({ ...r, name: rtlReport.trace.names[r.name] }))"), rows)
+            self.assertEqual(page.evaluate("[...document.querySelectorAll('#imbalance-table tbody tr')].map(tr => tr.querySelector('th').textContent)"),
+                             [r["name"] for r in rows])
+            self.assertIn("rank 2 is slow from ", page.evaluate("document.querySelector('#imbalance .hint').textContent"))
+            page.click_on("#imbalance-table tbody button")
+            begin, end = page.evaluate("[rtlReport.page.timeline.begin, rtlReport.page.timeline.end]")
+            self.assertEqual(page.evaluate("rtlReport.page.current"), "timeline")
+            self.assertLess(abs((begin + end) / 2 - (rows[0]["from_ns"] + rows[0]["to_ns"]) / 2), 2)
+            self.assertEqual((page.errors, begin < rows[0]["from_ns"], rows[0]["to_ns"] < end), ([], True, True))
 
     def test_files_of_ranks_are_read_in_one_command(self):
         rows = self.rows(self.job(slow=2, kernel=1.3))

@@ -668,7 +668,7 @@ class Page(Case):
 
     def test_narrow_page_shows_names(self):
         page = self.open("training", width=390, height=844)
-        for tab in ("overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"):
+        for tab in ("overview", "timeline", "kernels", "calls", "copies", "ranges", "imbalance", "counters", "roofline"):
             page.click_on("#tab-" + tab)
             self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390, tab)
             wide = page.evaluate(f"""[...document.querySelectorAll('#{tab} *')].filter(e => e.getBoundingClientRect().right > 391 && !e.closest('.scroll, svg, .unseen')).map(e => e.outerHTML.slice(0, 80))""")
@@ -780,7 +780,7 @@ class Page(Case):
         for dark, width in ((False, 1280), (True, 1280), (False, 390)):
             page = self.open(dark=dark, width=width)
             page.evaluate(script)
-            for tab in ("overview", "timeline", "kernels", "calls", "copies", "ranges", "counters", "roofline"):
+            for tab in ("overview", "timeline", "kernels", "calls", "copies", "ranges", "imbalance", "counters", "roofline"):
                 page.click_on("#tab-" + tab)
                 if tab == "kernels":
                     page.click_on("#kernels-table tbody th button")

@@ -143,7 +143,16 @@ void page_lane_free(struct page *page);
 
 /* ---- tables ---- */
 
-enum { PAGE_TABLES = 6 }; /* kernels, calls, copies, ranges, counters, roofline */
+enum page_table {
+	PAGE_TABLE_KERNELS,
+	PAGE_TABLE_CALLS,
+	PAGE_TABLE_COPIES,
+	PAGE_TABLE_RANGES,
+	PAGE_TABLE_COUNTERS,
+	PAGE_TABLE_ROOFLINE,
+	PAGE_TABLE_IMBALANCE,
+	PAGE_TABLES
+};
 
 /* What has no name. */
 #define PAGE_UNNAMED "unnamed"

@@ -8,16 +8,28 @@
 #include "export/report/page_internal.h"
 
 static const struct tables_want wanted[PAGE_TABLES] = {
-	{ .kind = TABLES_KERNEL }, { .kind = TABLES_API },     { .kind = TABLES_COPY },
-	{ .kind = TABLES_MARKER }, { .kind = TABLES_COUNTER }, { .kind = TABLES_METRICS }
+	[PAGE_TABLE_KERNELS] = { .kind = TABLES_KERNEL },
+	[PAGE_TABLE_CALLS] = { .kind = TABLES_API },
+	[PAGE_TABLE_COPIES] = { .kind = TABLES_COPY },
+	[PAGE_TABLE_RANGES] = { .kind = TABLES_MARKER },
+	[PAGE_TABLE_COUNTERS] = { .kind = TABLES_COUNTER },
+	[PAGE_TABLE_ROOFLINE] = { .kind = TABLES_METRICS },
+	[PAGE_TABLE_IMBALANCE] = { .kind = TABLES_IMBALANCE }
 };
-static const char *const keys[PAGE_TABLES] = { "kernels", "calls",    "copies",
-					       "ranges",  "counters", "roofline" };
+static const char *const keys[PAGE_TABLES] = {
+	[PAGE_TABLE_KERNELS] = "kernels",    [PAGE_TABLE_CALLS] = "calls",
+	[PAGE_TABLE_COPIES] = "copies",	     [PAGE_TABLE_RANGES] = "ranges",
+	[PAGE_TABLE_COUNTERS] = "counters",  [PAGE_TABLE_ROOFLINE] = "roofline",
+	[PAGE_TABLE_IMBALANCE] = "imbalance"
+};
 
 int page_tables_read(struct page *page)
 {
 	struct tables t = { .q = page->q, .metrics = "roofline" };
-	int ret = tables_read(&t, wanted, PAGE_TABLES, page->tables);
+	/* it reads all kernels and ranges once more */
+	bool has_several = page->q->nr_processes > 1 || page->digest.nr_lanes > 1;
+	size_t nr = has_several ? PAGE_TABLES : PAGE_TABLE_IMBALANCE;
+	int ret = tables_read(&t, wanted, nr, page->tables);
 
 	tables_fini(&t);
 	return ret;
@@ -45,13 +57,12 @@ static int write_row(struct page *page, struct json *j, const struct sheet *tabl
 	return 0;
 }
 
-/* Where the table's peaks come from. */
-static void write_notes(struct json *j, const struct sheet *roofline)
+static void write_notes(struct json *j, const char *key, const struct sheet *table)
 {
-	json_key(j, "roofline_notes");
+	json_key(j, key);
 	json_array(j);
-	for (size_t i = 0; i < roofline->nr_notes; i++)
-		json_text(j, roofline->notes[i]);
+	for (size_t i = 0; i < table->nr_notes; i++)
+		json_text(j, table->notes[i]);
 	json_array_end(j);
 }
 
@@ -69,6 +80,8 @@ int page_tables_write(struct page *page, struct json *j)
 		json_array_end(j);
 	}
 	json_object_end(j);
-	write_notes(j, &page->tables[PAGE_TABLES - 1]);
+	/* where the peaks come from; who is slow, in words */
+	write_notes(j, "roofline_notes", &page->tables[PAGE_TABLE_ROOFLINE]);
+	write_notes(j, "imbalance_notes", &page->tables[PAGE_TABLE_IMBALANCE]);
 	return ret;
 }
