@@ -1,8 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* rocblas.cpp - matrix products of five types, and a triangular solve, against the CPU */
+/* rocblas.cpp - matrix products of six types, and a triangular solve, against the CPU */
 #include "common.hpp"
 
 #include <rocblas/rocblas.h>
+
+#include <cstring>
+
+/* the upper half of a float, to nearest even; no NaN here */
+struct Bfloat {
+	uint16_t bits = 0;
+
+	Bfloat() = default;
+	explicit Bfloat(double d)
+	{
+		float f = (float)d;
+		uint32_t u;
+
+		std::memcpy(&u, &f, sizeof(u));
+		bits = (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+	}
+	explicit operator double() const
+	{
+		uint32_t u = (uint32_t)bits << 16;
+		float f;
+
+		std::memcpy(&f, &u, sizeof(f));
+		return f;
+	}
+};
 
 static const int M = 48, N = 40, K = 56;
 
@@ -61,24 +86,23 @@ static void complex_product(rocblas_handle h)
 	result("cgemm", worst, 1e-4);
 }
 
-/* half in and out, sums in single precision */
-static void half_product(rocblas_handle h)
+/* 16 bits in and out, sums in single precision */
+template <typename T>
+static void half_product(const char *what, rocblas_handle h, rocblas_datatype type, double bound)
 {
-	std::vector<_Float16> a = numbers<_Float16>((size_t)M * K, 4),
-			      b = numbers<_Float16>((size_t)K * N, 5);
-	std::vector<double> want = product<_Float16, double>(a, b);
-	Device<_Float16> da(a), db(b), dc((size_t)M * N);
+	std::vector<T> a = numbers<T>((size_t)M * K, 4), b = numbers<T>((size_t)K * N, 5);
+	std::vector<double> want = product<T, double>(a, b);
+	Device<T> da(a), db(b), dc((size_t)M * N);
 	float one = 1, zero = 0;
 	double worst = 0;
 
 	OK(rocblas_gemm_ex(h, rocblas_operation_none, rocblas_operation_none, M, N, K, &one, da.p,
-			   rocblas_datatype_f16_r, M, db.p, rocblas_datatype_f16_r, K, &zero, dc.p,
-			   rocblas_datatype_f16_r, M, dc.p, rocblas_datatype_f16_r, M,
+			   type, M, db.p, type, K, &zero, dc.p, type, M, dc.p, type, M,
 			   rocblas_datatype_f32_r, rocblas_gemm_algo_standard, 0, 0));
-	std::vector<_Float16> c = dc.host();
+	std::vector<T> c = dc.host();
 	for (size_t i = 0; i < c.size(); i++)
 		worst = std::fmax(worst, std::fabs((double)c[i] - want[i]));
-	result("hgemm", worst, 0.02);
+	result(what, worst, bound);
 }
 
 static void integer_product(rocblas_handle h)
@@ -138,7 +162,8 @@ int main()
 	OK(rocblas_create_handle(&h));
 	real<float>("sgemm", h, rocblas_sgemm, 1e-4);
 	real<double>("dgemm", h, rocblas_dgemm, 1e-12);
-	half_product(h);
+	half_product<_Float16>("hgemm", h, rocblas_datatype_f16_r, 0.02);
+	half_product<Bfloat>("bf16 gemm", h, rocblas_datatype_bf16_r, 0.08);
 	complex_product(h);
 	integer_product(h);
 	triangle(h);

@@ -199,6 +199,65 @@ KERNELS = [
      {"salu": 2, "valu": 1}),
 ]
 
+# Arguments in registers: architecture, user registers, dwords, index of the first, the words that v0 = s2 + 2 s3 + 4 s4 has,
+# status. s[0:1] is the pointer; the first 256 bytes are for another firmware. The arguments are 11, 12, 13 ...
+PRELOADS = [
+    ("gfx942", 5, 3, 0, 11 + 2 * 12 + 4 * 13, 1),
+    ("gfx90a", 5, 3, 1, 12 + 2 * 13 + 4 * 14, 1),
+    # the workgroup's number is behind the user registers, however many dwords the descriptor asks for
+    ("gfx942", 4, 16, 0, 11 + 2 * 12 + 4 * 0, 1),
+    ("gfx942", 4, 1, 0, 11 + 2 * 0 + 4 * 0, 1),
+    # nothing is asked for: the code of the other firmware runs
+    ("gfx942", 5, 0, 0, 77, 1),
+    # gfx900 has no such fields
+    ("gfx900", 5, 3, 0, 77, 1),
+    # arguments that are not there are a fault, as of a load
+    ("gfx942", 5, 3, 511, None, 2),
+]
+PRELOADED = """
+    s_add_u32 s3, s3, s3
+    s_lshl_b32 s4, s4, 2
+    s_add_u32 s2, s2, s3
+    s_add_u32 s2, s2, s4
+    """
+
+
+def preload(lib, area, start):
+    """Runs PRELOADS; returns how many were wrong."""
+    load = """s_load_dwordx2 s[6:7], s[0:1], 0x40
+        s_waitcnt lgkmcnt(0)
+        v_mov_b32 v1, s2
+        v_mov_b32 v2, s6
+        v_mov_b32 v3, s7
+        flat_store_dword v[2:3], v1
+        s_endpgm"""
+    other, usual = (b"".join(w.to_bytes(4, "little") for w in inst_test.assemble([text + load])[0])
+                    for text in ("s_movk_i32 s2, 77\n", PRELOADED))
+    failed = 0
+    for arch, users, nr, first, want, status in PRELOADS:
+        lib.inst_arch(arch.encode())
+        lib.inst_keep_code(False)
+        header = bytearray(64)
+        header[16:24] = (64).to_bytes(8, "little")
+        header[48] = 3
+        header[52] = users << 1 | 1 << 7
+        header[56] = 8
+        header[58:60] = (nr | first << 7).to_bytes(2, "little")
+        area[0:64 + 256] = bytes(header) + other.ljust(256, b"\0")
+        area[320:320 + len(usual)] = usual
+        at = (1 << 17) - 128  # the last argument that is there is dword 31
+        area[at:at + 64] = b"".join((11 + n).to_bytes(4, "little") for n in range(16))
+        area[at + 64:at + 72] = (start + 16384).to_bytes(8, "little")
+        area[16384:16388] = bytes(4)
+        out = (ctypes.c_uint64 * len(NAMES))()
+        ended = lib.inst_kernel(1, 1, start, 1 << 17, start + at, out)
+        have = int.from_bytes(area[16384:16388], "little")
+        if ended != status or (want is not None and have != want):
+            failed += 1
+            print(f"{nr} arguments from {first} on, {users} user registers, {arch}: status {ended}, {have}; {status}, {want}")
+    lib.inst_arch(b"gfx900")
+    return failed
+
 
 def main():
     lib = ctypes.CDLL(sys.argv[sys.argv.index("--lib") + 1])
@@ -225,7 +284,8 @@ def main():
         if status != 1 or wrong:
             failed += 1
             print(f"{name}{', code kept' * keep}: status {status}; (have, want): {wrong}")
-    print(f"{len(KERNELS)} kernels, twice, {failed} wrong")
+    failed += preload(lib, area, start)
+    print(f"{len(KERNELS)} kernels, twice, {len(PRELOADS)} with arguments in registers, {failed} wrong")
     return failed != 0
 
 

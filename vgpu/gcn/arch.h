@@ -32,6 +32,7 @@ struct gcn_arch {
 	bool d16_clears;
 	bool packed_ids; /* a work-item's three ids lie in one register, 10 bits each */
 	bool images;
+	bool preloads; /* kernel arguments into user registers, as the descriptor says */
 	/* FLAT_SCRATCH has the wave's own memory at its start, and the kernel gets no offset of it;
 	 * SCRATCH instructions add a vector and a scalar register */
 	bool own_scratch;

@@ -29,8 +29,13 @@ enum {
 	OBJECT_RSRC1 = 48,
 	OBJECT_RSRC2 = 52,
 	OBJECT_PROPERTIES = 56,
+	OBJECT_PRELOAD = 58, /* dwords of arguments in bits 6:0, the first one's index in 15:7 */
 	OBJECT_SIZE = 64,
 };
+
+/* Code for a firmware that does not preload arguments: it loads them itself, or traps. The others
+ * begin behind it. */
+#define PRELOAD_PROLOGUE 256
 
 enum {
 	PROP_SCRATCH_SRD = 1,
@@ -100,6 +105,28 @@ static const hsa_kernel_dispatch_packet_t *packet_of(const struct gcn_run *r)
 	return (const void *)r->lead->packet;
 }
 
+/* Takes the arguments that waves have in registers, once for the dispatch as the firmware does: it
+ * writes them behind the other user data. `spec`: the descriptor's field (LLVM's AMDGPUUsage,
+ * "Preloaded Kernel Arguments"). */
+static enum gcn_status read_preload(struct gcn_run *r, uint32_t spec)
+{
+	uint64_t from = (uintptr_t)packet_of(r)->kernarg_address + (uint64_t)(spec >> 7 & 511) * 4;
+	const unsigned char *p;
+
+	r->nr_preload = r->arch->preloads ? spec & 127 : 0;
+	if (r->nr_preload)
+		r->start += PRELOAD_PROLOGUE;
+	r->nr_preload = r->nr_preload < GCN_USER_SGPRS ? r->nr_preload : GCN_USER_SGPRS;
+	p = r->nr_preload ? memory_host(r, from, r->nr_preload * 4) : NULL;
+	if (!p && r->nr_preload) {
+		r->stop.addr = from;
+		return GCN_MEMORY_FAULT;
+	}
+	for (uint32_t n = 0; n < r->nr_preload; n++)
+		r->preload[n] = memory_get32(p + (size_t)n * 4);
+	return memory_host(r, r->start, 4) ? GCN_RUNNING : GCN_BAD_CODE;
+}
+
 static enum gcn_status read_object(struct gcn_run *r)
 {
 	uint64_t object = packet_of(r)->kernel_object;
@@ -113,7 +140,7 @@ static enum gcn_status read_object(struct gcn_run *r)
 	rsrc1 = memory_get32(p + OBJECT_RSRC1);
 	r->rsrc2 = memory_get32(p + OBJECT_RSRC2);
 	r->props = memory_get32(p + OBJECT_PROPERTIES) & 0xffff;
-	r->entry = object + offset;
+	r->entry = r->start = object + offset;
 	r->nr_vgprs = ((rsrc1 & 63) + 1) * r->arch->vgpr_granule;
 	r->nr_agprs = 0;
 	if (r->arch->agprs) {
@@ -126,7 +153,7 @@ static enum gcn_status read_object(struct gcn_run *r)
 	r->nr_vgprs = r->nr_vgprs < 256 ? r->nr_vgprs : 256;
 	r->mode = (rsrc1 >> 12 & 255) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9 |
 		  (rsrc1 >> 26 & 1) << 23;
-	return memory_host(r, r->entry, 4) ? GCN_RUNNING : GCN_BAD_CODE;
+	return read_preload(r, memory_get32(p + OBJECT_PROPERTIES) >> 16);
 }
 
 static enum gcn_status read_packet(struct gcn_run *r)
@@ -243,6 +270,8 @@ static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 		if (r->props & PROP_GRID_GROUPS << n)
 			w->sgpr[at++] = r->nr_groups[n];
 	}
+	for (uint32_t n = 0; n < r->nr_preload && at < nr_user; n++)
+		w->sgpr[at++] = r->preload[n];
 	at = nr_user;
 	for (unsigned int n = 0; n < 3; n++) {
 		if (r->rsrc2 >> (7 + n) & 1)
@@ -300,7 +329,7 @@ static void start_group(struct gcn_run *r)
 		clear(w->vgpr[GCN_AGPR_ROW], r->nr_agprs);
 		set_ids(r, w, n, nr_ids > 3 ? 3 : nr_ids);
 		gcn_set64(w, GCN_REG_EXEC, r->ids_exec[n]);
-		w->pc = r->entry;
+		w->pc = r->start;
 		w->scc = 0;
 		w->gws_waits = false;
 		w->idx_mode = 0;

@@ -65,6 +65,9 @@ struct gcn_tally {
 
 #define GCN_RANGES 4
 
+/* COMPUTE_USER_DATA_0 to _15: as many scalar registers can a wave have at its start */
+#define GCN_USER_SGPRS 16
+
 /* threads to which workgroups are dealt */
 #define GCN_DEALS_MAX 64
 
@@ -77,7 +80,10 @@ struct gcn_run {
 	unsigned char packet[64] __attribute__((aligned(64))); /* device code reads it */
 	const struct gcn_host *host;
 	const struct gcn_arch *arch;
-	uint64_t entry;
+	uint64_t entry, start; /* of the kernel, and where its waves begin */
+	/* kernel arguments that a wave has in registers at its start, behind the other user
+	 * registers */
+	uint32_t preload[GCN_USER_SGPRS], nr_preload;
 	uint32_t mode, rsrc2, props;
 	uint32_t nr_vgprs, nr_agprs;
 	uint32_t size[3], group[3], nr_groups[3];
