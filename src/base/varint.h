@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* varint.h - numbers in as few bytes as they need: 7 bits each, the lowest ones first, as LEB128 */
+/* varint.h - numbers in as few bytes as they need: 7 bits each, the lowest ones first, as LEB128,
+ * Parquet and Protocol Buffers have them */
 #ifndef RTL_BASE_VARINT_H
 #define RTL_BASE_VARINT_H
 
@@ -28,10 +29,16 @@ static inline uint64_t varint_take(const unsigned char **from)
 	return value;
 }
 
+/* 0, -1, 1, -2, 2 ... as 0, 1, 2, 3, 4 ... */
+static inline uint64_t varint_zigzag(int64_t value)
+{
+	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
 /* a - b, in two's complement, as a number that is small where both are near each other. */
 static inline uint64_t varint_difference(uint64_t a, uint64_t b)
 {
-	return (a - b) << 1 ^ (0 - ((a - b) >> 63));
+	return varint_zigzag((int64_t)(a - b));
 }
 
 /* a, by b and the difference. */

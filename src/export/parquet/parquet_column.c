@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/varint.h"
 #include "export/parquet/parquet_internal.h"
 
 /* of Parquet's own definitions */
@@ -411,10 +412,10 @@ static void put_encodings(struct parquet_thrift *t, const struct parquet_chunk *
 	static const int encodings[3] = { ENCODING_PLAIN, ENCODING_DELTA, ENCODING_DICTIONARY };
 
 	parquet_list(t, 2, PARQUET_I32S, 1u + has[0] + has[1] + has[2]);
-	parquet_add_varint(t->to, parquet_zigzag(ENCODING_RLE));
+	parquet_add_varint(t->to, varint_zigzag(ENCODING_RLE));
 	for (size_t i = 0; i < 3; i++)
 		if (has[i])
-			parquet_add_varint(t->to, parquet_zigzag(encodings[i]));
+			parquet_add_varint(t->to, varint_zigzag(encodings[i]));
 }
 
 static void put_column(struct parquet_thrift *t, const struct parquet_chunk *c, uint64_t offset,

@@ -6,8 +6,9 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/varint.h"
 
-enum { VARINT_MAX = 10, PACK = 8 };
+enum { PACK = 8 };
 
 /* ---- bytes ---- */
 
@@ -54,22 +55,12 @@ void parquet_add_number(struct parquet_bytes *b, uint64_t value, size_t size)
 	b->used += at ? size : 0;
 }
 
-static unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-	while (value >= 0x80) {
-		*at++ = (unsigned char)(value | 0x80);
-		value >>= 7;
-	}
-	*at++ = (unsigned char)value;
-	return at;
-}
-
 void parquet_add_varint(struct parquet_bytes *b, uint64_t value)
 {
-	unsigned char *at = parquet_reserve(b, VARINT_MAX);
+	unsigned char *at = parquet_reserve(b, VARINT_BYTES);
 
 	if (at)
-		b->used = (size_t)(put_varint(at, value) - b->data);
+		b->used = (size_t)(varint_put(at, value) - b->data);
 }
 
 void parquet_fini(struct parquet_bytes *b)
@@ -114,11 +105,6 @@ void parquet_pack(struct parquet_bytes *b, size_t from)
 
 enum thrift { THRIFT_I16 = 4, THRIFT_I32 = 5, THRIFT_I64 = 6, THRIFT_LIST = 9, THRIFT_STRUCT = 12 };
 
-uint64_t parquet_zigzag(int64_t value)
-{
-	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-}
-
 /* Fields of a structure have increasing numbers, by at most 15. */
 static void put_field(struct parquet_thrift *t, int field, int type)
 {
@@ -144,7 +130,7 @@ void parquet_end(struct parquet_thrift *t)
 static void put_number(struct parquet_thrift *t, int field, int type, int64_t value)
 {
 	put_field(t, field, type);
-	parquet_add_varint(t->to, parquet_zigzag(value));
+	parquet_add_varint(t->to, varint_zigzag(value));
 }
 
 void parquet_i16(struct parquet_thrift *t, int field, int64_t value)
@@ -288,7 +274,7 @@ enum { BLOCK = 128, MINIBLOCKS = 4, MINIBLOCK = BLOCK / MINIBLOCKS };
  * it. */
 static void add_block(struct parquet_bytes *b, int64_t deltas[BLOCK], size_t nr)
 {
-	unsigned char *at = parquet_reserve(b, VARINT_MAX + MINIBLOCKS + BLOCK * sizeof(*deltas));
+	unsigned char *at = parquet_reserve(b, VARINT_BYTES + MINIBLOCKS + BLOCK * sizeof(*deltas));
 	unsigned char *widths;
 	int64_t least = deltas[0];
 	uint64_t values[BLOCK];
@@ -297,7 +283,7 @@ static void add_block(struct parquet_bytes *b, int64_t deltas[BLOCK], size_t nr)
 		return;
 	for (size_t i = 1; i < nr; i++)
 		least = deltas[i] < least ? deltas[i] : least;
-	widths = put_varint(at, parquet_zigzag(least));
+	widths = varint_put(at, varint_zigzag(least));
 	at = widths + MINIBLOCKS;
 	for (size_t m = 0; m < MINIBLOCKS; m++) {
 		uint64_t *of = values + m * MINIBLOCK, bits = 0;
@@ -323,7 +309,7 @@ void parquet_add_deltas(struct parquet_bytes *b, const int64_t *values, size_t n
 	parquet_add_varint(b, BLOCK);
 	parquet_add_varint(b, MINIBLOCKS);
 	parquet_add_varint(b, nr);
-	parquet_add_varint(b, parquet_zigzag(values[0]));
+	parquet_add_varint(b, varint_zigzag(values[0]));
 	for (size_t at = 1; at < nr; at += BLOCK) {
 		size_t n = nr - at < BLOCK ? nr - at : BLOCK;
 

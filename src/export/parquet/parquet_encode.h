@@ -47,12 +47,11 @@ void parquet_i32(struct parquet_thrift *t, int field, int64_t value);
 void parquet_i64(struct parquet_thrift *t, int field, int64_t value);
 void parquet_binary(struct parquet_thrift *t, int field, const void *bytes, size_t size);
 void parquet_struct(struct parquet_thrift *t, int field);
-/* A list, whose `nr` items follow: parquet_add_varint() of zigzag numbers, bytes, or parquet_item()
- * to parquet_end(). */
+/* A list, whose `nr` items follow: parquet_add_varint() of varint_zigzag(), bytes, or
+ * parquet_item() to parquet_end(). */
 enum parquet_items { PARQUET_I32S = 5, PARQUET_BINARIES = 8, PARQUET_STRUCTS = 12 };
 void parquet_list(struct parquet_thrift *t, int field, enum parquet_items of, size_t nr);
 void parquet_item(struct parquet_thrift *t);
-uint64_t parquet_zigzag(int64_t value);
 
 /* ---- values ---- */
 

@@ -6,10 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/varint.h"
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
-
-#define VARINT_MAX 10u
 
 void proto_fini(struct proto *p)
 {
@@ -46,12 +45,7 @@ static inline char *reserve(struct proto *p, size_t size)
 
 static inline char *put_varint(char *at, uint64_t value)
 {
-	while (value >= 0x80) {
-		*at++ = (char)(value | 0x80);
-		value >>= 7;
-	}
-	*at++ = (char)value;
-	return at;
+	return (char *)varint_put((unsigned char *)at, value);
 }
 
 static inline char *put_tag(char *at, uint32_t field, enum wire wire)
@@ -61,7 +55,7 @@ static inline char *put_tag(char *at, uint32_t field, enum wire wire)
 
 void proto_uint(struct proto *p, uint32_t field, uint64_t value)
 {
-	char *at = reserve(p, 2 * VARINT_MAX);
+	char *at = reserve(p, 2 * VARINT_BYTES);
 
 	if (at)
 		p->used = (size_t)(put_varint(put_tag(at, field, WIRE_VARINT), value) - p->buf);
@@ -70,7 +64,7 @@ void proto_uint(struct proto *p, uint32_t field, uint64_t value)
 void proto_uints(struct proto *p, uint32_t field, uint32_t first, uint64_t a, uint32_t second,
 		 uint64_t b)
 {
-	char *start = reserve(p, 5 * VARINT_MAX), *at, *size;
+	char *start = reserve(p, 5 * VARINT_BYTES), *at, *size;
 
 	if (!start)
 		return;
@@ -84,7 +78,7 @@ void proto_uints(struct proto *p, uint32_t field, uint32_t first, uint64_t a, ui
 
 void proto_fixed64(struct proto *p, uint32_t field, uint64_t value)
 {
-	char *at = reserve(p, VARINT_MAX + sizeof(value));
+	char *at = reserve(p, VARINT_BYTES + sizeof(value));
 
 	if (!at)
 		return;
@@ -103,7 +97,7 @@ void proto_double(struct proto *p, uint32_t field, double value)
 
 void proto_bytes(struct proto *p, uint32_t field, const void *bytes, size_t size)
 {
-	char *at = reserve(p, 2 * VARINT_MAX + size);
+	char *at = reserve(p, 2 * VARINT_BYTES + size);
 
 	if (!at)
 		return;
@@ -151,7 +145,7 @@ void proto_raw(struct proto *p, const void *bytes, size_t size)
 
 size_t proto_begin(struct proto *p, uint32_t field)
 {
-	char *at = reserve(p, VARINT_MAX + 1);
+	char *at = reserve(p, VARINT_BYTES + 1);
 
 	if (!at)
 		return 0;
@@ -162,10 +156,10 @@ size_t proto_begin(struct proto *p, uint32_t field)
 
 void proto_end(struct proto *p, size_t at)
 {
-	char size[VARINT_MAX];
+	char size[VARINT_BYTES];
 	size_t n, more;
 
-	if (p->failed || !reserve(p, VARINT_MAX))
+	if (p->failed || !reserve(p, VARINT_BYTES))
 		return;
 	n = p->used - at;
 	more = (size_t)(put_varint(size, n) - size) - 1;

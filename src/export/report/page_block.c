@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/varint.h"
 #include "export/report/page_internal.h"
 
 #define LEVEL 4 /* of zlib: half the time of the default, and 3 % more bytes on columns */
@@ -122,7 +123,7 @@ int page_pack_close(struct page_pack *p)
 
 int page_bytes_put(struct page_bytes *b, uint64_t value)
 {
-	if (b->max - b->nr < 10) {
+	if (b->max - b->nr < VARINT_BYTES) {
 		size_t max = b->max ? 2 * b->max : 1024;
 		unsigned char *grown = alloc_resize(b->bytes, max, 1);
 
@@ -131,8 +132,6 @@ int page_bytes_put(struct page_bytes *b, uint64_t value)
 		b->bytes = grown;
 		b->max = max;
 	}
-	for (; value >= 128; value >>= 7)
-		b->bytes[b->nr++] = (unsigned char)(value | 128);
-	b->bytes[b->nr++] = (unsigned char)value;
+	b->nr = (size_t)(varint_put(b->bytes + b->nr, value) - b->bytes);
 	return 0;
 }

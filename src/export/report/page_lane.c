@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/varint.h"
 #include "export/report/page_internal.h"
 
 #define BLOCK_SLICES 16384u /* inflated and decoded in some milliseconds */
@@ -141,18 +142,13 @@ static int write_block(struct page *page, struct row *row)
 	return ret;
 }
 
-static uint64_t zigzag(int64_t value)
-{
-	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-}
-
 static int put_columns(struct row *row, const struct page_slice *slice)
 {
 	int error = 0;
 
 #define PUT_DELTA(name)                                                                            \
 	page_bytes_put(&row->columns[COLUMN_##name],                                               \
-		       zigzag((int64_t)((uint64_t)slice->name - (uint64_t)row->last.name)))
+		       varint_difference((uint64_t)slice->name, (uint64_t)row->last.name))
 #define PUT_PLAIN(name) page_bytes_put(&row->columns[COLUMN_##name], (uint64_t)slice->name)
 #define PUT(name, how) error |= PUT_##how(name);
 	PAGE_COLUMNS(PUT)
