@@ -395,8 +395,14 @@ def program_keeps_its_descriptors():
     p, r = start_flood("threads=1", "count=1")
     links = [os.readlink(path) for path in glob.glob(f"/proc/{r.pid}/fd/*")]
     equal("sockets among them", [l for l in links if l.startswith("socket:")], [])
-    names = [open(path).read().strip() for path in glob.glob(f"/proc/{r.pid}/task/*/comm")]
-    equal("threads of librtl", sorted(n for n in names if n.startswith("rtl-")), ["rtl-control", "rtl-harvest"])
+
+    def own_threads():
+        names = [open(path).read().strip() for path in glob.glob(f"/proc/{r.pid}/task/*/comm")]
+        return sorted(n for n in names if n.startswith("rtl-"))
+
+    # a thread takes its name when it first runs, which may be after the socket is there
+    wait_until("the harvester", lambda: "rtl-harvest" in own_threads())
+    equal("threads of librtl", own_threads(), ["rtl-control", "rtl-harvest"])
     blocked = [re.search(r"SigBlk:\s*(\w+)", open(f"{os.path.dirname(path)}/status").read()).group(1)
                for path in glob.glob(f"/proc/{r.pid}/task/*/comm") if open(path).read() == "rtl-control\n"]
     equal("signals that are not blocked", [~int(b, 16) & 0x7FFBFEFF for b in blocked], [0])
