@@ -126,7 +126,7 @@ def same_counter(what, seen, expected, limit=6):
 def ended(r, status):
     if r.status != status:
         fail(
-            f"exit status of {r.name}:\n    seen     {r.status}\n    expected {status}\n"
+            f"exit status of {r.name} (trace: {r.traced}):\n    seen     {r.status}\n    expected {status}\n"
             f"    stdout (end) {r.out[-1500:]!r}\n    stderr (end) {r.err[-3000:]!r}"
         )
 
@@ -209,6 +209,7 @@ class Run:
 
     def __init__(self, name, path):
         self.name, self.dir = name, path
+        self.traced = PLAIN
         self.out = self.err = ""
         self.leaked = 0  # signals, by the runtime's count
         self.status = None
@@ -316,6 +317,7 @@ def command_line(name, args, trace, gpus, rtl_args, env, folder):
 def start(name, *args, trace=PLAIN, gpus=1, env=None, rtl_args=("-q",), cwd=None, **popen):
     """Starts a run that the caller ends: returns Popen and Run; stdout and stderr are files."""
     r = Run(os.path.basename(name), new_dir(os.path.basename(name)))
+    r.traced = trace
     argv, full = command_line(name, args, trace, gpus, rtl_args, env, r.dir)
     out = open(os.path.join(r.dir, "stdout"), "wb")
     err = open(os.path.join(r.dir, "stderr"), "wb")
