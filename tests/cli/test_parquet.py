@@ -172,11 +172,11 @@ class Sets(Case):
         self.assertEqual(seen["stream"], {parquet.PLAIN})
 
     def test_arguments_that_differ(self):
-        """Their dictionary gets too large; they are packed."""
+        """First more than are looked up by their ids repeat; then their dictionary gets too large; they are packed."""
         s = spool.sample(0)
         malloc = s.op(3, "hipMalloc", "ptr:p,size:z")
         for i in range(50000):
-            s.api(malloc, s.start + 100 * i, s.start + 100 * i + 50, (0x7000 + 16 * i, 1 << 20))
+            s.api(malloc, s.start + 100 * i, s.start + 100 * i + 50, (0x7000 + 16 * (i % 5000 if i < 10000 else i), 1 << 20))
         db = self.database(s)
         self.convert(db)
         file = parquet.read(self.path("set/job=0/rank=-1/calls.parquet"))

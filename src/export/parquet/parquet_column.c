@@ -322,6 +322,27 @@ void parquet_chunk_string(struct parquet_chunk *c, const char *text)
 	parquet_chunk_text(c, text, size, map_hash(text, size));
 }
 
+bool parquet_chunk_known(struct parquet_chunk *c, int64_t id)
+{
+	const struct parquet_recent *recent = &c->recent_ids[(uint64_t)id % PARQUET_RECENT_IDS];
+
+	if (c->how != PARQUET_DICTIONARY || !recent->slot_plus_1 || recent->key != (uint64_t)id)
+		return false;
+	parquet_chunk_int(c, (int64_t)recent->slot_plus_1 - 1);
+	return true;
+}
+
+void parquet_chunk_string_of(struct parquet_chunk *c, int64_t id, const char *text)
+{
+	size_t at = c->nr;
+
+	parquet_chunk_string(c, text);
+	/* behind the end of a page the value is still there */
+	if (c->how == PARQUET_DICTIONARY)
+		c->recent_ids[(uint64_t)id % PARQUET_RECENT_IDS] =
+			(struct parquet_recent){ (uint64_t)id, (size_t)c->values[at] + 1 };
+}
+
 /* ---- the row group ---- */
 
 void parquet_chunk_begin(struct parquet_chunk *c, const struct parquet_column *column)
@@ -335,6 +356,7 @@ void parquet_chunk_begin(struct parquet_chunk *c, const struct parquet_column *c
 	c->has_range = c->too_long = false;
 	map_clear(&c->index);
 	memset(c->recent, 0, sizeof(c->recent));
+	memset(c->recent_ids, 0, sizeof(c->recent_ids));
 }
 
 void parquet_chunk_fini(struct parquet_chunk *c)

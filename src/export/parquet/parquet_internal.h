@@ -32,6 +32,8 @@ struct parquet_column {
 	bool optional;	/* it may be NULL */
 	bool is_packed; /* with gzip: long texts that mostly differ, and are alike */
 	bool is_id;	/* the value counts from the first id of its process; 0 is none */
+	/* the value is the id of a text: of rocpd_string, or as query_texts_begin() has them */
+	bool is_string, is_args;
 	const char *ours,
 		*rpd; /* SQL; NULL: the value is NULL, or the table has rows of another source */
 	const char *note; /* unit and meaning */
@@ -62,6 +64,7 @@ extern const struct parquet_table parquet_tables[];
 
 #define PARQUET_PAGE 8192u /* values of a page, at most */
 #define PARQUET_RECENT_BITS 9
+#define PARQUET_RECENT_IDS 4096u
 #define PARQUET_SHAPES 1024u
 
 struct parquet_chunk {
@@ -88,6 +91,8 @@ struct parquet_chunk {
 		uint64_t key;
 		size_t slot_plus_1;
 	} recent[1 << PARQUET_RECENT_BITS];
+	/* as long as there is a dictionary: those that were asked for last by the ids of texts */
+	struct parquet_recent recent_ids[PARQUET_RECENT_IDS];
 	/* statistics of numbers, and of texts that are not in the dictionary */
 	bool has_range, too_long;
 	int64_t least, most;
@@ -131,6 +136,10 @@ static inline void parquet_chunk_null(struct parquet_chunk *c)
 void parquet_chunk_text(struct parquet_chunk *c, const char *text, size_t size, uint64_t hash);
 /* A text of which the hash is not known. */
 void parquet_chunk_string(struct parquet_chunk *c, const char *text);
+/* The text of an id, if it is one of those that the dictionary had last; else false, and there is
+ * no value. parquet_chunk_string_of() gives the text of an id, which is the same each time. */
+bool parquet_chunk_known(struct parquet_chunk *c, int64_t id);
+void parquet_chunk_string_of(struct parquet_chunk *c, int64_t id, const char *text);
 /* Bytes that it will be in the file, nearly. */
 size_t parquet_chunk_size(const struct parquet_chunk *c);
 /* The dictionary's page and the pages as they are in the file, and the ColumnChunk of the footer,
@@ -182,6 +191,7 @@ struct parquet_rows {
 	int64_t cause_op; /* the operation of the row of `cause`; INT64_MAX: there are no more */
 	/* of parquet_rows.c */
 	sqlite3_stmt *process;
+	struct query_texts args;
 	const struct parquet_table *table; /* that is read */
 	struct parquet_file *file;
 };

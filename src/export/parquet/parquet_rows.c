@@ -11,7 +11,21 @@
 
 /* ---- tables as SQL ---- */
 
-static void put_value(const struct parquet_rows *r, struct parquet_chunk *c, sqlite3_value *value)
+/* A text that is not there is empty, or NULL. */
+static void put_text_of(struct parquet_rows *r, struct parquet_chunk *c, int64_t id)
+{
+	sqlite3_stmt *row;
+
+	if (parquet_chunk_known(c, id))
+		return;
+	row = c->column->is_string ? query_row(r->text, id) : query_next_row(&r->args, id);
+	if (row || !c->column->optional)
+		parquet_chunk_string_of(c, id, query_text(row, c->column->is_args));
+	else
+		parquet_chunk_null(c);
+}
+
+static void put_value(struct parquet_rows *r, struct parquet_chunk *c, sqlite3_value *value)
 {
 	const struct parquet_column *column = c->column;
 	bool is_null = sqlite3_value_type(value) == SQLITE_NULL;
@@ -33,6 +47,10 @@ static void put_value(const struct parquet_rows *r, struct parquet_chunk *c, sql
 		parquet_chunk_real(c, sqlite3_value_double(value));
 		break;
 	case PARQUET_TEXT:
+		if (column->is_string || column->is_args) {
+			put_text_of(r, c, number);
+			break;
+		}
 		text = (const char *)sqlite3_value_text(value);
 		parquet_chunk_string(c, text ? text : "");
 		break;
@@ -46,7 +64,7 @@ static const char *sql_of(const struct parquet_rows *r, const struct parquet_col
 
 static int take_row(void *arg, sqlite3_value **values)
 {
-	const struct parquet_rows *r = arg;
+	struct parquet_rows *r = arg;
 	struct parquet_chunk *c = parquet_file_columns(r->file);
 
 	for (size_t i = 0; i < r->table->nr; i++)
@@ -57,13 +75,10 @@ static int take_row(void *arg, sqlite3_value **values)
 	return parquet_file_row(r->file);
 }
 
-/* RPD's texts are in one of two tables: $ in `from`. */
-static int scan_table(struct parquet_rows *r, const char *from)
+static int scan_table(struct parquet_rows *r, const char *rows)
 {
-	const char *texts = r->q->has_ustring ? "rocpd_ustring" : "rocpd_string";
-	const char *mark = strchr(from, '$');
-	sqlite3_str *columns = sqlite3_str_new(NULL), *rows = sqlite3_str_new(NULL);
-	char *columns_sql, *rows_sql;
+	sqlite3_str *columns = sqlite3_str_new(NULL);
+	char *sql;
 	int ret;
 
 	for (size_t i = 0; i < r->table->nr; i++)
@@ -71,16 +86,9 @@ static int scan_table(struct parquet_rows *r, const char *from)
 			sqlite3_str_appendf(columns, "%s%s",
 					    sqlite3_str_length(columns) ? ", " : "",
 					    sql_of(r, &r->table->columns[i]));
-	if (mark)
-		sqlite3_str_appendf(rows, "%.*s%s%s", (int)(mark - from), from, texts, mark + 1);
-	else
-		sqlite3_str_appendall(rows, from);
-	columns_sql = sqlite3_str_finish(columns);
-	rows_sql = sqlite3_str_finish(rows);
-	ret = columns_sql && rows_sql ? query_scan(r->q, columns_sql, rows_sql, take_row, r) :
-					query_fail_memory(r->q);
-	sqlite3_free(columns_sql);
-	sqlite3_free(rows_sql);
+	sql = sqlite3_str_finish(columns);
+	ret = sql ? query_scan(r->q, sql, rows, take_row, r) : query_fail_memory(r->q);
+	sqlite3_free(sql);
 	return ret;
 }
 
@@ -115,6 +123,8 @@ int parquet_rows_begin(struct parquet_rows **out, struct query *q)
 			      0);
 	if (q->ours)
 		ret = query_prepare(q, &r->process, "SELECT os_pid FROM rtl_process WHERE id = ?1");
+	if (ret == 0)
+		ret = query_texts_begin(q, &r->args);
 	return ret ? ret : parquet_ops_begin(r);
 }
 
@@ -138,6 +148,7 @@ void parquet_rows_end(struct parquet_rows *r)
 	if (!r)
 		return;
 	parquet_ops_end(r);
+	query_texts_end(&r->args);
 	sqlite3_finalize(r->process);
 	alloc_free(r);
 }

@@ -22,6 +22,8 @@
 #define NULLABLE .optional = true
 #define IDENT .is_id = true
 #define PACKED .is_packed = true
+#define STRING .is_string = true
+#define ARGS .is_args = true
 #define TABLE(table, text, cols, ...) \
 	{ .name = table, .note = text, .columns = cols, .nr = sizeof(cols) / sizeof(cols[0]), __VA_ARGS__ }
 
@@ -39,13 +41,13 @@ static const struct parquet_column calls[] = {
 	C("id", INT, DELTA, "of the call in its process", IDENT, BOTH("A.id")),
 	C("pid", INT, DICTIONARY, PARQUET_PID_NOTE, SQL("P.os_pid", "A.pid")),
 	C("tid", INT, DICTIONARY, "thread", BOTH("A.tid")),
-	C("domain", TEXT, DICTIONARY, "hip, hsa, rccl, mpi", OURS("D.string")),
-	C("name", TEXT, DICTIONARY, "function", BOTH("N.string")),
+	C("domain", TEXT, DICTIONARY, "hip, hsa, rccl, mpi", STRING, OURS("A.domain_id")),
+	C("name", TEXT, DICTIONARY, "function", STRING, BOTH("A.apiName_id")),
 	HOST_TIMES("A.start", "A.\"end\""),
 	C("status", INT, DICTIONARY, "what it returned, 0: success", OURS("X.status")),
 	C("correlation_id", INT, DELTA, "that operations have", IDENT, NULLABLE, SQL("X.correlation_id", "A.id")),
 	C("parent_id", INT, DELTA, "correlation id of the call around it", IDENT, OURS("X.parent_id")),
-	C("args", TEXT, DICTIONARY, "name=value, ...", NULLABLE, PACKED, BOTH("U.string")),
+	C("args", TEXT, DICTIONARY, "name=value, ...", NULLABLE, PACKED, ARGS, BOTH("A.args_id")),
 };
 
 static const struct parquet_column ranges[] = {
@@ -54,7 +56,7 @@ static const struct parquet_column ranges[] = {
 	C("tid", INT, DICTIONARY, "thread that began it", BOTH("A.tid")),
 	C("kind", TEXT, DICTIONARY, "push, start, mark; with -unclosed: it had no end, and ends with the process",
 	  OURS("CASE M.kind WHEN 0 THEN 'mark' WHEN 1 THEN 'push' WHEN 2 THEN 'start' ELSE 'unknown' END || CASE WHEN M.unclosed THEN '-unclosed' ELSE '' END")),
-	C("message", TEXT, DICTIONARY, "text of the program", BOTH("U.string")),
+	C("message", TEXT, DICTIONARY, "text of the program", ARGS, BOTH("A.args_id")),
 	HOST_TIMES("A.start", "A.\"end\""),
 	C("level", INT, DICTIONARY, "ranges of the thread around it", OURS("M.level")),
 	C("parent_id", INT, DELTA, "the range around it", IDENT, OURS("M.parent_id")),
@@ -129,19 +131,18 @@ static const struct parquet_column clocks[] = {
 };
 
 #define OF_PROCESS "JOIN rtl_process P ON P.id_first = ?1 AND P.id_last = ?2 "
-#define CALLS "rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id "
+#define IDS_OF(names) "(SELECT id FROM rocpd_string WHERE string IN (" names "))"
 
 const struct parquet_table parquet_tables[] = {
 	[PARQUET_DISPATCHES] = TABLE("dispatches", "a kernel's dispatch each; those with which HIP copies or fills are copies", dispatches),
 	[PARQUET_COPIES] = TABLE("copies", "a copy or fill each", copies),
 	TABLE("calls", "a call of HIP, HSA, RCCL or MPI each", calls,
-	      .ours = CALLS "LEFT JOIN rocpd_string D ON D.id = A.domain_id LEFT JOIN rocpd_ustring U ON U.id = A.args_id LEFT JOIN rtl_api_data X ON "
-	      "X.api_id = A.id " OF_PROCESS "WHERE A.id BETWEEN ?1 AND ?2 AND D.string NOT IN ('rtl', 'roctx')",
-	      .rpd = CALLS "LEFT JOIN $ U ON U.id = A.args_id WHERE A.id BETWEEN ?1 AND ?2 AND N.string <> 'UserMarker'"),
+	      .ours = "rocpd_api A LEFT JOIN rtl_api_data X ON X.api_id = A.id " OF_PROCESS
+	      "WHERE A.id BETWEEN ?1 AND ?2 AND A.domain_id NOT IN " IDS_OF("'rtl', 'roctx'"),
+	      .rpd = "rocpd_api A WHERE A.id BETWEEN ?1 AND ?2 AND A.apiName_id NOT IN " IDS_OF("'UserMarker'")),
 	TABLE("ranges", "a range or mark of roctx each", ranges,
-	      .ours = "rtl_marker_data M JOIN rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id = A.args_id " OF_PROCESS
-	      "WHERE M.api_id BETWEEN ?1 AND ?2",
-	      .rpd = CALLS "JOIN $ U ON U.id = A.args_id WHERE A.id BETWEEN ?1 AND ?2 AND N.string = 'UserMarker'"),
+	      .ours = "rtl_marker_data M JOIN rocpd_api A ON A.id = M.api_id " OF_PROCESS "WHERE M.api_id BETWEEN ?1 AND ?2",
+	      .rpd = "rocpd_api A WHERE A.id BETWEEN ?1 AND ?2 AND A.apiName_id IN " IDS_OF("'UserMarker'")),
 	TABLE("processes", "a process each, also one without events", processes,
 	      .ours = "rtl_process P WHERE P.id_first = ?1 AND P.id_last = ?2",
 	      .rpd = "(SELECT DISTINCT pid AS os_pid FROM rocpd_api) P WHERE ?1 <= ?2"),
