@@ -9,11 +9,15 @@ LDS at barriers, and adds to counters by atomics. What it computes is fixed by t
 no shift beyond the width, no contraction, no conversion out of range. The work-items of a workgroup run in lockstep on
 the host, phase by phase. In no unsigned division or 64-bit product does the first operand look
 sign-extended: clang 15 takes such ones for signed ones of 24 bits, and its code gives wrong results, here as on a GPU.
+
+The program takes the kernels from a code object, if one is given: that of this source by HIP's compiler at run time, for a GPU
+that the compiler of the program does not know.
 """
 import argparse
 import random
 
 HEAD = '''/* made by stress_gen.py */
+#ifndef __HIPCC_RTC__
 #include <hip/hip_runtime.h>
 
 #include <cmath>
@@ -21,7 +25,30 @@ HEAD = '''/* made by stress_gen.py */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
+
+static hipModule_t module; /* 0: the kernels are in the program */
+
+static void launch(const char *name, uint32_t *out, int below, int groups, int block)
+{
+	void *args[] = { &out, &below };
+	hipFunction_t kernel;
+
+	if (hipModuleGetFunction(&kernel, module, name) != hipSuccess ||
+	    hipModuleLaunchKernel(kernel, groups, 1, 1, block, 1, 1, 0, 0, args, 0) != hipSuccess)
+		exit(2);
+}
+#else /* hipRTC 6.4.3 has some of these names, 7.2.4 has none */
+using __hip_internal::int16_t;
+using __hip_internal::int32_t;
+using __hip_internal::int64_t;
+using __hip_internal::int8_t;
+using __hip_internal::uint16_t;
+using __hip_internal::uint32_t;
+using __hip_internal::uint64_t;
+using __hip_internal::uint8_t;
+#endif
 
 #define BOTH __host__ __device__
 #pragma clang fp contract(off)
@@ -98,9 +125,12 @@ BOTH static inline uint32_t digest(const Vars &v)
 '''
 
 TAIL = '''
-int main()
+int main(int argc, char **argv)
 {
 	int failed = 0;
+
+	if (argc > 1 && hipModuleLoad(&module, argv[1]) != hipSuccess)
+		return 2;
 
 	for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++) {
 		const Entry &e = kernels[k];
@@ -219,7 +249,7 @@ class Kernel:
         def halo(t):
             return " + ".join(f"({t} - below + {j} >= 0 && {t} - below + {j} < {block} ? shared[{t} - below + {j}] * {j + 3}u : {j}u)"
                               for j in range(6))
-        out.append(f"__global__ void kernel{self.nr}(uint32_t *out, int below)\n{{\n\t__shared__ uint32_t shared[{block}];")
+        out.append(f"extern \"C\" __global__ void kernel{self.nr}(uint32_t *out, int below)\n{{\n\t__shared__ uint32_t shared[{block}];")
         out.append(f"\tuint32_t t = threadIdx.x, at = blockIdx.x * {block}u + t;\n\tVars v;\n\n\tstart(v, at);")
         for p in range(phases):
             out.append(f"\tphase{self.nr}_{p}(v);\n\tshared[t] = digest(v);\n\t__syncthreads();")
@@ -227,7 +257,7 @@ class Kernel:
             out.append(f"\tv.u[{(p + 1) % 4}] += {halo('(int)t')};\n\t__syncthreads();")
         out.append("\tout[at + 8] = digest(v);\n\tatomicAdd(&out[digest(v) & 3u], digest(v));")
         out.append("\tatomicMax(&out[4 + (digest(v) & 1u)], digest(v));\n\tatomicXor(&out[6], digest(v));\n}\n")
-        out.append(f"static void host{self.nr}(uint32_t *out, int groups, int block)\n{{")
+        out.append(f"#ifndef __HIPCC_RTC__\nstatic void host{self.nr}(uint32_t *out, int groups, int block)\n{{")
         out.append(f"\tconst int below = {below};\n\tstd::vector<Vars> v(block);\n\tstd::vector<uint32_t> shared(block);\n")
         out.append("\tfor (int g = 0; g < groups; g++) {\n\t\tfor (int t = 0; t < block; t++)")
         out.append("\t\t\tstart(v[t], (uint32_t)(g * block + t));")
@@ -241,7 +271,8 @@ class Kernel:
         out.append("\t\t\tout[4 + (r & 1)] = r > out[4 + (r & 1)] ? r : out[4 + (r & 1)];\n\t\t\tout[6] ^= r;")
         out.append("\t\t}\n\t}\n}\n")
         out.append(f"static void launch{self.nr}(uint32_t *out, int groups, int block)\n{{")
-        out.append(f"\tkernel{self.nr}<<<groups, block>>>(out, {below});\n}}\n")
+        out.append(f"\tif (module)\n\t\tlaunch(\"kernel{self.nr}\", out, {below}, groups, block);\n\telse")
+        out.append(f"\t\tkernel{self.nr}<<<groups, block>>>(out, {below});\n}}\n#endif\n")
         self.entry = f"\t{{ launch{self.nr}, host{self.nr}, {groups}, {block} }},"
         return "\n".join(out)
 
@@ -261,11 +292,11 @@ def write(args, out):
     kernels = [Kernel(random.Random(f"{args.seed} {n}"), n) for n in range(args.kernels)]
     for k in kernels:
         print(k.source(), file=out)
-    print("struct Entry {\n\tvoid (*launch)(uint32_t *, int, int);\n\tvoid (*host)(uint32_t *, int, int);", file=out)
+    print("#ifndef __HIPCC_RTC__\nstruct Entry {\n\tvoid (*launch)(uint32_t *, int, int);\n\tvoid (*host)(uint32_t *, int, int);", file=out)
     print("\tint groups, block;\n};\n\nstatic const Entry kernels[] = {", file=out)
     print("\n".join(k.entry for k in kernels), file=out)
     print("};", file=out)
-    print(TAIL, file=out)
+    print(TAIL + "#endif", file=out)
 
 
 if __name__ == "__main__":
