@@ -39,8 +39,8 @@ static int write_v3_otf2(struct query *q, const char *out)
 	return rocprofv3_viewer_write(q, out, &viewer);
 }
 
-/* X(name, suffix, write, shape, by_time, document, use, about): `use` is the format's clause in the
- * option's help, `about` its paragraph in the command's help, with an empty line before it. */
+/* X(name, suffix, write, shape, reads_rows, document, use, about): `use` is the format's clause in
+ * the option's help, `about` its paragraph in the command's help, with an empty line before it. */
 #define FORMATS(X)                                                                                                     \
 	X("perfetto", ".json", chrome_trace_write, EXPORT_STREAM, true, NULL,                                          \
 	  "perfetto and chrome are one format: it is read by ui.perfetto.dev, chrome://tracing "                       \
@@ -57,13 +57,13 @@ static int write_v3_otf2(struct query *q, const char *out)
 	  " pftrace is Perfetto's own format, smaller and faster to load.",                                            \
 	  "\n\npftrace has the same tracks, and counters as tracks of their own; calls and the operations that they "  \
 	  "caused have one flow.")                                                                                     \
-	X("speedscope", ".speedscope.json", speedscope_write, EXPORT_STREAM, false, NULL,                              \
+	X("speedscope", ".speedscope.json", speedscope_write, EXPORT_STREAM, true, NULL,                               \
 	  " speedscope is that viewer's own format, folded is text for flame graphs.",                                 \
 	  "\n\nspeedscope has a profile for each thread and each queue, in nanoseconds since the earliest event, "     \
 	  "whose frames are ranges, calls and kernels by their short names. folded has one line for each different "   \
 	  "stack of process, thread, ranges, call and kernel, with the nanoseconds that the GPU spent in it; "         \
 	  "flamegraph.pl and speedscope read it.")                                                                     \
-	X("folded", ".folded", folded_write, EXPORT_STREAM, false, NULL, "", "")                                       \
+	X("folded", ".folded", folded_write, EXPORT_STREAM, true, NULL, "", "")                                        \
 	X("kineto", ".pt.trace.json", kineto_write, EXPORT_STREAM, false, NULL,                                        \
 	  " kineto is the format of PyTorch's profiler, for HTA, TraceLens and TensorBoard.",                          \
 	  "\n\nA kineto file has one process. For a trace of several, rtl writes a file for each: "                    \
@@ -112,11 +112,11 @@ static int write_v3_otf2(struct query *q, const char *out)
 	X("rpd", ".db", NULL, EXPORT_DATABASE, false, rpd_tables_document,                                             \
 	  " rpd is the database itself, for a raw trace.", "")
 
-#define ROW(name, suffix, write, shape, by_time, document, use, about)                             \
-	{ name, suffix, write, shape, by_time, document },
-#define NAME(name, suffix, write, shape, by_time, document, use, about) "|" name
-#define USE(name, suffix, write, shape, by_time, document, use, about) use
-#define ABOUT(name, suffix, write, shape, by_time, document, use, about) about
+#define ROW(name, suffix, write, shape, reads_rows, document, use, about)                          \
+	{ name, suffix, write, shape, reads_rows, document },
+#define NAME(name, suffix, write, shape, reads_rows, document, use, about) "|" name
+#define USE(name, suffix, write, shape, reads_rows, document, use, about) use
+#define ABOUT(name, suffix, write, shape, reads_rows, document, use, about) about
 
 const struct export_format export_formats[] = { FORMATS(ROW){ NULL, NULL, NULL, EXPORT_STREAM,
 							      false, NULL } };
@@ -170,7 +170,7 @@ static int open_inputs(struct query **q, const char *const *inputs, size_t nr,
 	if (ret == 0 && opt->has_basenames)
 		ret = rocprofv3_names_shorten(*q);
 	if (ret == 0) {
-		(*q)->by_time = format->by_time;
+		(*q)->reads_rows = format->reads_rows;
 		(*q)->no_origin = format->shape == EXPORT_SET;
 		ret = rows_prepare(*q);
 	}

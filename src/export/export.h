@@ -28,7 +28,7 @@ struct export_format {
 	const char *suffix;    /* of the default output: ".db" */
 	export_write_fn write; /* NULL: the database itself */
 	enum export_shape shape;
-	bool by_time; /* it reads operations by rows_by_time() alone, of all processes at once */
+	bool reads_rows; /* as query.reads_rows */
 	/* Documents its tables and columns as lines of Markdown; may be NULL. */
 	void (*document)(void (*put)(const char *line));
 };

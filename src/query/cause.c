@@ -2,8 +2,8 @@
 /* cause.c - finds the call that caused each operation, and its stream
  *
  * Threads:  a cause_reader is used by two: one reads causes and appends streams to its list, the
- *           other takes streams off. A stream is passed by a row that names it, with the order that
- *           the passing of rows has.
+ *           other writes these down. A row that names a stream is passed on after the stream was
+ *           appended.
  */
 #include "query/cause.h"
 
@@ -65,8 +65,6 @@ static const char calls_sql[] =
 #define STREAM_OF_LAUNCH                                                                           \
 	"(SELECT nullif(W.stream, '') FROM rocpd_api V CROSS JOIN rtl_launch W ON W.id = "         \
 	"V.rtl_launch_id WHERE V.id = L.api_id), "
-#define STREAM_OF_ROW                                                                              \
-	"(SELECT nullif(W.stream, '') FROM rtl_launch W WHERE W.id = A.rtl_launch_id), "
 
 static const char *const stream_tables[] = { "rocpd_kernelapi", "rocpd_copyapi",
 					     "rocpd_graphLaunchapi" };
@@ -87,9 +85,9 @@ static const char *call_column(sqlite3 *db, const char *table)
 	"(SELECT query_stream_of(U.string, N.string) FROM rocpd_api A JOIN rocpd_string N ON "     \
 	"N.id = A.apiName_id LEFT JOIN " strings " U ON U.id = A.args_id WHERE A.id = L.api_id)"
 
-/* The SQL of a stream's handle, by a row L of rocpd_api_ops and, if `has_call`, A, that of its
- * call. */
-static void stream_sql(const struct query *q, bool has_call, char *stream, size_t size)
+/* The SQL of a stream's handle, by a row L of rocpd_api_ops. `launches`: in that of a launch,
+ * too. */
+static void stream_sql(const struct query *q, bool launches, char *stream, size_t size)
 {
 	char tables[1024] = "";
 	size_t used = 0;
@@ -99,7 +97,7 @@ static void stream_sql(const struct query *q, bool has_call, char *stream, size_
 
 		if (i == 0 && q->is_compact)
 			used += (size_t)snprintf(tables, sizeof(tables), "%s",
-						 has_call ? STREAM_OF_ROW : STREAM_OF_LAUNCH);
+						 launches ? STREAM_OF_LAUNCH : "");
 		else if (column)
 			used += (size_t)snprintf(tables + used, sizeof(tables) - used, STREAM_IN,
 						 stream_tables[i], column);
@@ -114,7 +112,7 @@ static int fill_causes(struct query *q, bool streams)
 	char stream[3072] = "NULL", sql[4096];
 
 	if (streams)
-		stream_sql(q, false, stream, sizeof(stream));
+		stream_sql(q, true, stream, sizeof(stream));
 	snprintf(
 		sql, sizeof(sql),
 		"INSERT OR IGNORE INTO query_cause SELECT op_id, api_id, %s FROM rocpd_api_ops L %s",
@@ -163,23 +161,32 @@ int cause_make(struct query *q, bool streams)
 
 /* ---- causes beside operations ---- */
 
+/* Launches whose streams are known at once: a trace has some thousands, mostly. */
+enum { LAUNCHES_MAX = 1 << 17 };
+
 /* In a list, in the order in which they were found. */
 struct stream {
-	struct stream *next;
+	struct stream *next; /* __atomic: see find_stream() */
 	int64_t block, number;
 	char name[];
 };
 
 struct cause_reader {
 	struct query *q;
-	struct map others;  /* domains of rows that are no calls */
-	struct map streams; /* addresses, by the hash of their names */
 	char sql[4096];
-	sqlite3_stmt *row, *insert;
-	int64_t op; /* of the row; INT64_MAX: there is none */
-	bool begun;
+	sqlite3_stmt *row, *launch;
+	/* of a file with a table of causes: they are read in step with the operations */
+	struct map others; /* domains of rows that are no calls */
+	int64_t op;	   /* of the row; INT64_MAX: there is none */
+	/* of a compact file: what was found for launches, and for the last call without one */
+	struct map launches;
+	int64_t call, number;
+	struct map streams;	    /* addresses, by the hash of their names */
+	struct map numbers;	    /* by block: how many streams it has */
 	struct stream first, *last; /* of the thread that reads; `first` is none */
-	struct stream *named;	    /* of the other: it and those before it are in query_stream */
+	/* of the other: it and those before it are in query_stream */
+	struct stream *named;
+	sqlite3_stmt *insert;
 };
 
 /* The first and the last operation. */
@@ -198,12 +205,17 @@ static int check_order(void *arg, sqlite3_value **columns)
 int cause_prepare(struct query *q)
 {
 	int64_t ops[2] = { -1, -1 };
-	int rc, ret;
+	int rc, ret = 0;
 
-	if (!q->ours || q->nr_processes > 1 || !query_has(q->db, "rocpd_api_ops") ||
+	if (!q->ours || !query_has(q->db, "rocpd_api_ops") ||
 	    !query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data LIMIT 1)", 1))
 		return cause_make(q, true);
-	ret = query_scan(q, "L.op_id", "rocpd_api_ops L WHERE ?1 <= ?2", check_order, ops);
+	/* a compact file has them in the rows of operations */
+	if (!q->is_compact)
+		ret = q->nr_processes > 1 ?
+			      -ERANGE :
+			      query_scan(q, "L.op_id", "rocpd_api_ops L WHERE ?1 <= ?2",
+					 check_order, ops);
 	if (ret == -ERANGE)
 		return cause_make(q, true);
 	if (ret)
@@ -218,19 +230,24 @@ int cause_open(struct query *q, struct cause_reader **out)
 {
 	struct cause_reader *r = alloc_zero(1, sizeof(*r));
 	char stream[3072];
-	int ret;
+	int ret = 0;
 
 	*out = r;
 	if (!r)
 		return query_fail_memory(q);
 	r->q = q;
 	r->last = r->named = &r->first;
-	stream_sql(q, true, stream, sizeof(stream));
-	snprintf(r->sql, sizeof(r->sql),
-		 "SELECT L.op_id, L.api_id, %s, A.domain_id, A.pid, A.tid, A.start, A.\"end\" FROM "
-		 "rocpd_api_ops L LEFT JOIN rocpd_api A ON A.id = L.api_id ORDER BY L.id",
-		 stream);
-	ret = query_ids(q, &r->others, "rtl");
+	stream_sql(q, false, stream, sizeof(stream));
+	if (q->is_compact) {
+		snprintf(r->sql, sizeof(r->sql), "SELECT %s FROM (SELECT ?1 AS api_id) L", stream);
+	} else {
+		snprintf(
+			r->sql, sizeof(r->sql),
+			"SELECT L.op_id, L.api_id, %s, A.domain_id, A.pid, A.tid, A.start, A.\"end\" FROM "
+			"rocpd_api_ops L LEFT JOIN rocpd_api A ON A.id = L.api_id ORDER BY L.id",
+			stream);
+		ret = query_ids(q, &r->others, "rtl");
+	}
 	if (ret == 0)
 		ret = query_prepare(q, &r->insert,
 				    "INSERT OR IGNORE INTO temp.query_stream VALUES (?1, ?2, ?3)");
@@ -242,15 +259,119 @@ void cause_close(struct cause_reader *r)
 	if (!r)
 		return;
 	sqlite3_finalize(r->row);
+	sqlite3_finalize(r->launch);
 	sqlite3_finalize(r->insert);
 	for (struct stream *s = r->first.next, *next; s; s = next) {
 		next = s->next;
 		alloc_free(s);
 	}
 	map_fini(&r->others);
+	map_fini(&r->launches);
 	map_fini(&r->streams);
+	map_fini(&r->numbers);
 	alloc_free(r);
 }
+
+/* NULL: out of memory. */
+static struct stream *add_stream(struct cause_reader *r, int64_t block, const char *name,
+				 size_t size, uint64_t hash)
+{
+	struct stream *s = alloc_zero(1, sizeof(*s) + size + 1);
+	uint64_t nr = 0;
+
+	map_get(&r->numbers, (uint64_t)block, &nr);
+	if (!s || map_put(&r->numbers, (uint64_t)block, nr + 1) ||
+	    map_put(&r->streams, hash, (uint64_t)(uintptr_t)s)) {
+		alloc_free(s);
+		return NULL;
+	}
+	s->block = block;
+	s->number = (int64_t)nr + 1;
+	memcpy(s->name, name, size);
+	/* pairs with the acquire of cause_name_streams() */
+	__atomic_store_n(&r->last->next, s, __ATOMIC_RELEASE);
+	return r->last = s;
+}
+
+/* The number of the stream whose handle a column is, from 1; 0: it is NULL. -1: out of memory. */
+static int64_t find_stream(struct cause_reader *r, int64_t block, sqlite3_stmt *row, int column)
+{
+	const struct stream *s;
+	uint64_t hash, found;
+	const char *name;
+	size_t size;
+
+	if (sqlite3_column_type(row, column) == SQLITE_NULL)
+		return 0;
+	name = query_text(row, column);
+	size = strlen(name);
+	hash = map_hash(name, size) ^ (uint64_t)block;
+	for (; map_get(&r->streams, hash, &found); hash++) {
+		s = (const struct stream *)(uintptr_t)found;
+		if (s->block == block && strcmp(s->name, name) == 0)
+			return s->number;
+	}
+	s = add_stream(r, block, name, size, hash);
+	return s ? s->number : -1;
+}
+
+/* ---- in rows of operations ---- */
+
+/* Sets *number by a statement for one id. */
+static int find_by(struct cause_reader *r, sqlite3_stmt *stmt, int64_t id, int64_t block,
+		   int64_t *number)
+{
+	int rc;
+
+	sqlite3_reset(stmt);
+	sqlite3_bind_int64(stmt, 1, id);
+	rc = sqlite3_step(stmt);
+	*number = rc == SQLITE_ROW ? find_stream(r, block, stmt, 0) : 0;
+	if (*number < 0)
+		return SQLITE_NOMEM;
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Of a call that is no launch, or one whose stream is not known. Operations of a graph have one
+ * call. */
+static int find_by_call(struct cause_reader *r, const struct rows_op *op, int64_t *number)
+{
+	int rc = SQLITE_OK;
+
+	if (r->call != op->call) {
+		rc = find_by(r, r->row, op->call, op->id >> 32, &r->number);
+		r->call = op->call;
+	}
+	*number = r->number;
+	return rc;
+}
+
+/* `stream` is the row of the launch, 0: the call is none. */
+static int read_compact(struct cause_reader *r, struct rows_op *op)
+{
+	int64_t launch = op->stream, block = op->id >> 32, number = 0;
+	uint64_t key = (uint64_t)launch ^ (uint64_t)block << 40, known;
+	int rc = SQLITE_OK;
+
+	op->stream = 0;
+	if (!op->call)
+		return SQLITE_OK;
+	if (launch && map_get(&r->launches, key, &known)) {
+		number = (int64_t)known;
+	} else if (launch) {
+		rc = find_by(r, r->launch, launch, block, &number);
+		if (r->launches.nr == LAUNCHES_MAX)
+			map_clear(&r->launches);
+		if (rc == SQLITE_OK && map_put(&r->launches, key, (uint64_t)number))
+			rc = SQLITE_NOMEM;
+	}
+	if (rc == SQLITE_OK && !number)
+		rc = find_by_call(r, op, &number);
+	op->stream = number;
+	return rc;
+}
+
+/* ---- in a table ---- */
 
 static int next_cause(struct cause_reader *r)
 {
@@ -265,70 +386,64 @@ static int next_cause(struct cause_reader *r)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static const struct stream *find_stream(struct cause_reader *r, int64_t block, const char *name,
-					size_t size)
-{
-	uint64_t hash = map_hash(name, size), found;
-	struct stream *s;
-
-	for (; map_get(&r->streams, hash, &found); hash++) {
-		s = (struct stream *)(uintptr_t)found;
-		if (strcmp(s->name, name) == 0)
-			return s;
-	}
-	s = alloc_zero(1, sizeof(*s) + size + 1);
-	if (!s || map_put(&r->streams, hash, (uint64_t)(uintptr_t)s)) {
-		alloc_free(s);
-		return NULL;
-	}
-	s->block = block;
-	s->number = r->last->number + 1;
-	memcpy(s->name, name, size);
-	r->last->next = s;
-	return r->last = s;
-}
-
-int cause_read(struct cause_reader *r, sqlite3 *db, struct rows_op *op)
+static int read_table(struct cause_reader *r, struct rows_op *op)
 {
 	int rc = SQLITE_OK;
 
-	if (!r->begun) {
-		rc = add_function(db);
-		if (rc == SQLITE_OK)
-			rc = sqlite3_prepare_v2(db, r->sql, -1, &r->row, NULL);
-		r->begun = true;
-		r->op = INT64_MIN;
-	}
+	memset(&op->call, 0, sizeof(*op) - offsetof(struct rows_op, call));
 	while (rc == SQLITE_OK && r->op < op->id)
 		rc = next_cause(r);
 	if (rc != SQLITE_OK || r->op != op->id)
 		return rc;
 	op->call = sqlite3_column_int64(r->row, 1);
-	if (sqlite3_column_type(r->row, 2) != SQLITE_NULL) {
-		const struct stream *s = find_stream(r, op->id >> 32, query_text(r->row, 2),
-						     (size_t)sqlite3_column_bytes(r->row, 2));
-
-		if (!s)
-			return SQLITE_NOMEM;
-		op->stream = s->number;
-	}
+	op->stream = find_stream(r, op->id >> 32, r->row, 2);
 	op->call_pid = sqlite3_column_int64(r->row, 4);
 	op->call_tid = sqlite3_column_int64(r->row, 5);
 	op->call_start = sqlite3_column_int64(r->row, 6);
 	op->call_end = sqlite3_column_int64(r->row, 7);
-	return SQLITE_OK;
+	return op->stream < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-int cause_name_stream(struct cause_reader *r, const struct rows_op *op)
+/* ---- both ---- */
+
+/* The first time: on the thread, and the connection, that reads. */
+static int begin(struct cause_reader *r, sqlite3 *db)
 {
-	while (r->named->number < op->stream) {
-		r->named = r->named->next;
+	int rc = add_function(db);
+
+	r->op = INT64_MIN;
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db, r->sql, -1, &r->row, NULL);
+	if (rc == SQLITE_OK && r->q->is_compact)
+		rc = sqlite3_prepare_v2(db,
+					"SELECT nullif(stream, '') FROM rtl_launch WHERE id = ?1",
+					-1, &r->launch, NULL);
+	return rc;
+}
+
+int cause_read(struct cause_reader *r, sqlite3 *db, struct rows_op *op)
+{
+	int rc = r->row ? SQLITE_OK : begin(r, db);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	return r->q->is_compact ? read_compact(r, op) : read_table(r, op);
+}
+
+int cause_name_streams(struct cause_reader *r)
+{
+	struct stream *next;
+
+	while ((next = __atomic_load_n(&r->named->next, __ATOMIC_ACQUIRE))) {
+		r->named = next;
 		sqlite3_reset(r->insert);
-		sqlite3_bind_int64(r->insert, 1, r->named->block);
-		sqlite3_bind_text(r->insert, 2, r->named->name, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(r->insert, 3, r->named->number);
+		sqlite3_bind_int64(r->insert, 1, next->block);
+		sqlite3_bind_text(r->insert, 2, next->name, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(r->insert, 3, next->number);
 		if (sqlite3_step(r->insert) != SQLITE_DONE)
 			return query_fail_sql(r->q);
+		if (next->number > r->q->streams)
+			r->q->streams = next->number;
 	}
 	return 0;
 }

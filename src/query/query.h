@@ -92,10 +92,12 @@ struct query {
 	uint32_t left_out;  /* enum query_kind: writers of viewers' formats leave these rows out */
 	const struct query_process *only; /* read the rows of this process; NULL: of all */
 	uint64_t done, total;		  /* rows, for the progress bar */
-	bool by_time; /* before rows_prepare(): operations are read by rows_by_time() alone */
+	/* before rows_prepare(): causes are those of rows_by_time() and rows_ops(), and no
+	 * statement reads temp.query_cause */
+	bool reads_rows;
 	/* before rows_prepare(): first_ns is not needed; finding it reads all operations */
 	bool no_origin;
-	bool causes_ordered;	 /* cause_read() reads them; temp.query_cause is empty */
+	bool causes_ordered;	 /* cause_read() finds them; temp.query_cause is empty */
 	struct query_scan *scan; /* of query_scan() */
 	bool has_scan;		 /* SQLite knows its function */
 	/* of blocks.h: which one reads by db and by second, and whether SQLite knows its function,

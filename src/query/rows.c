@@ -61,7 +61,7 @@ int rows_prepare(struct query *q)
 	q->first_ns = q->no_origin ? 0 : find_first_ns(q);
 	ret = query_read_processes(q);
 	if (ret == 0)
-		ret = q->by_time ? cause_prepare(q) : cause_make(q, true);
+		ret = q->reads_rows ? cause_prepare(q) : cause_make(q, true);
 	if (ret == 0)
 		ret = transfer_prepare(q);
 	if (ret)
@@ -129,14 +129,20 @@ static int fail_sorting(struct query *q, int error)
 }
 
 /* Columns, and what is behind FROM; of files of RPD, of our own, and of those with the columns of
- * `is_compact`. */
+ * `is_compact`; the latter with causes in the same row. */
 struct rows_sql {
 	const char *columns, *from;
 };
+enum { LAYOUT_RPD, LAYOUT_OURS, LAYOUT_COMPACT, LAYOUT_CAUSES, LAYOUTS };
 
 static size_t layout_of(const struct query *q)
 {
-	return q->is_compact ? 2 : q->ours;
+	return q->is_compact ? LAYOUT_COMPACT : q->ours ? LAYOUT_OURS : LAYOUT_RPD;
+}
+
+static size_t layout_of_ops(const struct query *q)
+{
+	return q->is_compact && q->causes_ordered ? LAYOUT_CAUSES : layout_of(q);
 }
 
 #define RANGE(id) " " id " BETWEEN ?1 AND ?2"
@@ -154,7 +160,10 @@ static size_t layout_of(const struct query *q)
 	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id LEFT JOIN rtl_op_copy C ON "       \
 	"C.op_id = O.id "
 #define COMPACT(cause) OURS_OF("O.rtl_", cause)
-#define COMPACT_FROM "rocpd_op O LEFT JOIN rtl_op_copy C ON C.op_id = O.id "
+/* what has a shape is no copy, and is not looked for among them */
+#define COMPACT_FROM                                                                               \
+	"rocpd_op O LEFT JOIN rtl_op_copy C ON C.op_id = CASE WHEN O.rtl_shape_id IS NULL THEN "   \
+	"O.id END "
 
 /* RPD has no sizes of operations; its type names identify copies */
 #define RPD(cause) "0, 0, 0, 0, " KINDS_IS_COPY("T.string") ", 0, 0, 0, " cause
@@ -179,10 +188,21 @@ static size_t layout_of(const struct query *q)
 		COLUMNS("S.number", rest), from KNOWN_STREAM                                       \
 	}
 
-static const struct rows_sql by_queue_or_stream[3][2] = {
-	{ BY_QUEUE(RPD(CAUSE), RPD_FROM), BY_STREAM(RPD(CAUSE), RPD_FROM) },
-	{ BY_QUEUE(OURS(CAUSE), OURS_FROM), BY_STREAM(OURS(CAUSE), OURS_FROM) },
-	{ BY_QUEUE(COMPACT(CAUSE), COMPACT_FROM), BY_STREAM(COMPACT(CAUSE), COMPACT_FROM) },
+/* with causes of cause_read() the stream is known later */
+#define BESIDE(rest, from)                                                                         \
+	{                                                                                          \
+		COLUMNS("O.queueId", rest), from "WHERE" RANGE("O.id")                             \
+	}
+
+static const struct rows_sql by_queue_or_stream[LAYOUTS][2] = {
+	[LAYOUT_RPD] = { BY_QUEUE(RPD(CAUSE), RPD_FROM), BY_STREAM(RPD(CAUSE), RPD_FROM) },
+	[LAYOUT_OURS] = { BY_QUEUE(OURS(CAUSE), OURS_FROM), BY_STREAM(OURS(CAUSE), OURS_FROM) },
+	[LAYOUT_COMPACT] = { BY_QUEUE(COMPACT(CAUSE), COMPACT_FROM),
+			     BY_STREAM(COMPACT(CAUSE), COMPACT_FROM) },
+};
+static const struct rows_sql beside[LAYOUTS] = {
+	[LAYOUT_OURS] = BESIDE(OURS("0, 0"), OURS_FROM),
+	[LAYOUT_CAUSES] = BESIDE(COMPACT(CAUSE_COLUMNS), COMPACT_FROM CAUSE_JOIN),
 };
 
 /* these are few: SQLite sorts them */
@@ -203,6 +223,8 @@ enum { OPS_COLUMNS = ROW_BEFORE(struct rows_op, call_pid) };
 struct ops {
 	struct query *q;
 	struct sorter *sorter;
+	struct cause_reader *causes; /* NULL: they are columns, or there are none */
+	bool by_stream;		     /* with `causes` */
 	rows_op_fn each;
 	void *arg;
 	bool failed; /* `each` */
@@ -244,7 +266,16 @@ static int add_op(void *arg, sqlite3_value **values)
 	struct rows_op op;
 	int ret;
 
-	row_take(&op, values, OPS_COLUMNS);
+	row_take(&op, values, o->q->is_compact && o->causes ? ROW_COLUMNS(op) : OPS_COLUMNS);
+	if (o->causes) {
+		if (cause_read(o->causes, o->q->db, &op) != SQLITE_OK)
+			return query_fail_sql(o->q);
+		ret = cause_name_streams(o->causes);
+		if (ret || (o->by_stream && !op.stream))
+			return ret;
+		if (o->by_stream)
+			op.queue = op.stream;
+	}
 	ret = sorter_add(o->sorter, &op);
 	return ret ? fail_sorting(o->q, ret) : 0;
 }
@@ -256,13 +287,20 @@ static int pass_sorted_op(void *arg, const void *row)
 	return pass_op(o, row, !o->q->as_dispatched);
 }
 
-static int read_sorted(struct ops *o, const struct rows_sql *sql)
+static int read_sorted(struct ops *o, enum rows_order order)
 {
-	int ret;
+	size_t layout = layout_of_ops(o->q);
+	const struct rows_sql *sql = o->q->causes_ordered ? &beside[layout] :
+							    &by_queue_or_stream[layout][order];
+	int ret = o->q->causes_ordered ? cause_open(o->q, &o->causes) : 0;
 
-	o->sorter = sorter_new(ROW_SIZE(OPS_COLUMNS), compare_ops, 0);
-	ret = o->sorter ? query_scan(o->q, sql->columns, sql->from, add_op, o) :
-			  query_fail_memory(o->q);
+	o->by_stream = order == ROWS_BY_STREAM;
+	if (ret == 0) {
+		o->sorter = sorter_new(ROW_SIZE(OPS_COLUMNS), compare_ops, 0);
+		ret = o->sorter ? query_scan(o->q, sql->columns, sql->from, add_op, o) :
+				  query_fail_memory(o->q);
+	}
+	cause_close(o->causes);
 	if (ret == 0) {
 		ret = sorter_read(o->sorter, pass_sorted_op, o);
 		if (ret && !o->failed)
@@ -293,7 +331,7 @@ int rows_ops(struct query *q, enum rows_order order, rows_op_fn each, void *arg)
 	struct ops o = { .q = q, .each = each, .arg = arg };
 
 	if (order == ROWS_BY_QUEUE || order == ROWS_BY_STREAM)
-		return read_sorted(&o, &by_queue_or_stream[layout_of(q)][order]);
+		return read_sorted(&o, order);
 	if (!q->ours)
 		return 0;
 	return read_few(&o, order == ROWS_RUNTIME ? runtime_sql : barriers_sql);
@@ -351,8 +389,8 @@ static int complete_row(void *arg, void *row)
 	struct rows_op *op = row;
 	int ret = b->cause ? find_cause(b, op) : 0;
 
-	if (ret == 0 && op->stream && b->reader)
-		ret = cause_name_stream(b->reader, op);
+	if (ret == 0 && b->reader)
+		ret = cause_name_streams(b->reader);
 	if (ret == 0 && !b->q->as_dispatched)
 		transfer_apply(b->q, op);
 	return ret;
@@ -372,8 +410,10 @@ static int extend_row(void *arg, sqlite3 *db, void *row)
 	const struct by_time *b = arg;
 	struct rows_op *op = row;
 
+	if (b->reader)
+		return cause_read(b->reader, db, op);
 	memset(&op->call, 0, sizeof(*op) - offsetof(struct rows_op, call));
-	return b->reader ? cause_read(b->reader, db, op) : SQLITE_OK;
+	return SQLITE_OK;
 }
 
 int rows_by_time(struct query *q, rows_op_fn each, void *arg)
@@ -383,10 +423,11 @@ int rows_by_time(struct query *q, rows_op_fn each, void *arg)
 		COLUMNS("O.queueId", rest), from "WHERE" RANGE("O.id"), sizeof(struct rows_op),    \
 			complete_row, extend_row, NULL, NULL                                       \
 	}
-	static const struct timeline_rows rows[3] = {
-		BY_TIME(RPD("0"), RPD_FROM),
-		BY_TIME(OURS("0"), OURS_FROM),
-		BY_TIME(COMPACT("0"), COMPACT_FROM),
+	static const struct timeline_rows rows[LAYOUTS] = {
+		[LAYOUT_RPD] = BY_TIME(RPD("0"), RPD_FROM),
+		[LAYOUT_OURS] = BY_TIME(OURS("0"), OURS_FROM),
+		[LAYOUT_COMPACT] = BY_TIME(COMPACT("0"), COMPACT_FROM),
+		[LAYOUT_CAUSES] = BY_TIME(COMPACT(CAUSE_COLUMNS), COMPACT_FROM CAUSE_JOIN),
 	};
 #undef BY_TIME
 	struct by_time b = { q, each, arg, NULL, INT64_MIN, INT64_MIN, NULL };
@@ -398,7 +439,8 @@ int rows_by_time(struct query *q, rows_op_fn each, void *arg)
 	if (b.cause)
 		sqlite3_bind_int64(b.cause, 1, INT64_MIN);
 	if (ret == 0)
-		ret = timeline_read(q, &rows[layout_of(q)], TIMELINE_LOOSE, pass_by_time, NULL, &b);
+		ret = timeline_read(q, &rows[layout_of_ops(q)], TIMELINE_LOOSE, pass_by_time, NULL,
+				    &b);
 	sqlite3_finalize(b.cause);
 	cause_close(b.reader);
 	return ret;
@@ -466,6 +508,10 @@ static int pass_call(void *arg, const void *row)
 
 #define CALL_OURS CALL_COLUMNS "A.domain_id, coalesce(M.kind, -1), M.unclosed, "
 #define CALL_MARKERS CALL_FROM "LEFT JOIN rtl_marker_data M ON M.api_id = A.id "
+/* what has a parent, or 0, is a call, and is not looked for among markers */
+#define CALL_COMPACT                                                                               \
+	CALL_FROM "LEFT JOIN rtl_marker_data M ON M.api_id = CASE WHEN A.rtl_parent_id IS NULL "   \
+		  "THEN A.id END "
 
 static const struct rows_sql calls_sql[3] = {
 	{ CALL_COLUMNS "0, -1, 0, 0, 0, 0", CALL_FROM CALL_RANGE },
@@ -475,7 +521,7 @@ static const struct rows_sql calls_sql[3] = {
 	{ CALL_OURS
 	  "CASE WHEN A.rtl_parent_id IS NOT NULL THEN coalesce(A.rtl_correlation_id, A.id) END, "
 	  "A.rtl_status, A.rtl_parent_id",
-	  CALL_MARKERS CALL_RANGE },
+	  CALL_COMPACT CALL_RANGE },
 };
 
 int rows_calls(struct query *q, rows_call_fn each, void *arg)

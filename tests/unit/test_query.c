@@ -129,24 +129,31 @@ static int add_cause(void *arg, const struct rows_op *op)
 	c->nr_streams += op->stream != 0;
 	c->sum =
 		c->sum * 31 + (uint64_t)op->id + 7 * (uint64_t)op->call + 11 * (uint64_t)op->stream;
-	if (c->q->causes_ordered && op->call)
-		CHECK(op->call_end >= op->call_start && op->call_pid == 500);
+	if (c->q->causes_ordered && op->call_end)
+		CHECK(op->call_end >= op->call_start && op->call_pid == 500 + (op->id >> 32));
 	return 0;
 }
 
-static struct causes read_causes(const char *db, bool by_time, bool ordered)
+/* Of all orders; each process has two streams. */
+static struct causes read_causes(const char *db, bool reads_rows, bool ordered)
 {
 	const struct job_options with = { .twice = true };
 	struct causes c = { 0 };
 	struct query *q;
 
 	CHECK_OK(query_open(&q, &db, 1, rpd_merge, &with, &res));
-	q->by_time = by_time;
+	q->reads_rows = reads_rows;
 	c.q = q;
 	CHECK_OK(rows_prepare(q));
 	CHECK(q->causes_ordered == ordered);
+	CHECK_OK(rows_ops(q, ROWS_BY_STREAM, add_cause, &c));
+	CHECK_EQ_UINT(c.nr, c.nr_streams);
+	CHECK_OK(rows_ops(q, ROWS_BY_QUEUE, add_cause, &c));
+	c.nr = c.nr_calls = c.nr_streams = 0;
 	CHECK_OK(rows_by_time(q, add_cause, &c));
-	CHECK_EQ_INT(query_number(q->db, "SELECT count(*) FROM temp.query_stream", 0), 2);
+	CHECK_EQ_INT(query_number(q->db, "SELECT count(*) FROM temp.query_stream", 0),
+		     2 * (int64_t)q->nr_processes);
+	CHECK_EQ_INT(q->streams, 2);
 	query_close(q);
 	return c;
 }
@@ -185,6 +192,40 @@ TEST(causes_beside_operations_are_those_of_the_tables)
 	/* in another order, they are in the tables */
 	db_exec(db, "UPDATE rocpd_api_ops SET id = -id");
 	CHECK_EQ_UINT(read_causes(db, true, false).sum, tables.sum);
+}
+
+TEST(causes_in_rows_of_operations_are_those_of_the_tables)
+{
+	const char *spools[2] = { test_tmpfile("a.rtl"), test_tmpfile("b.rtl") };
+	const char *db = test_tmpfile("a.db");
+	const struct job_options none = { .force = true };
+	struct causes tables, beside;
+
+	for (uint32_t i = 0; i < 2; i++)
+		spool_make_sample(spools[i], &(struct spool_make_sample){ .host = "nodeA",
+									  .pid = 500 + i,
+									  .closed = true });
+	CHECK_OK(rpd_merge(spools, 2, db, &none, &res));
+	/* of each process: a launch, whose row both have, and its stream; a launch that has none,
+	 * and a call with arguments; a call without a stream; and a row that stands for a thread */
+	db_exec(db,
+		"INSERT INTO rocpd_string (id, string) VALUES (9001, 'rtl'), (9002, 'hip'), (9003, 'hipCall');"
+		"INSERT INTO rocpd_ustring (id, string) VALUES (9001, ''), (9002, 'n=1, stream=0x70, m=2');"
+		"INSERT INTO rtl_launch VALUES (9001, '0x50', 1, 1, 1, 1, 1, 1, 0, 0, 9003), (9002, '', 1, 1, 1, 1, 1, "
+		"1, 0, 0, 9003);"
+		"INSERT INTO rocpd_api (id, pid, tid, start, end, apiName_id, category_id, domain_id, args_id, "
+		"rtl_status, rtl_parent_id, rtl_launch_id) SELECT 100000 + id, 500 + (id >> 32), 1, start - 1, start, "
+		"9003, 9003, CASE id % 4 WHEN 3 THEN 9001 ELSE 9002 END, CASE WHEN id % 4 = 1 THEN 9002 ELSE 9001 "
+		"END, 0, CASE WHEN id % 4 <> 3 THEN 0 END, CASE id % 8 WHEN 2 THEN 9001 WHEN 1 THEN 9002 END FROM "
+		"rocpd_op;"
+		"UPDATE rocpd_op SET rtl_api_id = 100000 + id");
+	tables = read_causes(db, false, false);
+	beside = read_causes(db, true, true);
+	CHECK(tables.nr_calls > 4 && tables.nr_calls < tables.nr);
+	CHECK(tables.nr_streams > 3 && tables.nr_streams < tables.nr_calls);
+	CHECK_EQ_UINT(beside.nr_calls, tables.nr_calls);
+	CHECK_EQ_UINT(beside.nr_streams, tables.nr_streams);
+	CHECK_EQ_UINT(beside.sum, tables.sum);
 }
 
 struct order {

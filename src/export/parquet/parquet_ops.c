@@ -307,12 +307,13 @@ enum {
 	READ_CORRELATION,
 	READ_SHAPE,
 	READ_FLAGS,
-	READ_THREAD
+	READ_THREAD,
+	READ_CAUSE /* of a compact file */
 };
-static const char read_columns[] =
-	"O.id, O.gpuId, O.queueId, O.start, O.\"end\", O.roctxId, O.correlation_id, K.shape_id, K.flags, K.thread_id";
-static const char read_from[] =
-	"rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id WHERE O.id BETWEEN ?1 AND ?2";
+#define READ_COLUMNS                                                                               \
+	"O.id, O.gpuId, O.queueId, O.start, O.\"end\", O.roctxId, O.correlation_id, K.shape_id, K.flags, K.thread_id"
+#define READ_OPS "rocpd_op O LEFT JOIN rtl_op_kernel K ON K.op_id = O.id "
+#define READ_RANGE "WHERE O.id BETWEEN ?1 AND ?2"
 
 static int step_cause(struct parquet_rows *r)
 {
@@ -327,8 +328,11 @@ static int find_cause(struct parquet_rows *r, struct rows_op *op)
 {
 	int ret = 0;
 
-	if (r->causes)
-		return cause_read(r->causes, r->q->db, op) == SQLITE_OK ? 0 : query_fail_sql(r->q);
+	if (r->causes) {
+		if (cause_read(r->causes, r->q->db, op) != SQLITE_OK)
+			return query_fail_sql(r->q);
+		return 0;
+	}
 	while (ret == 0 && r->cause_op < op->id)
 		ret = step_cause(r);
 	if (ret == 0 && r->cause_op == op->id) {
@@ -363,6 +367,8 @@ static int take_operation(void *arg, sqlite3_value **values)
 			      .flags = sqlite3_value_int64(values[READ_FLAGS]) };
 	int ret;
 
+	if (r->causes && r->q->is_compact)
+		row_take(&op.call, values + READ_CAUSE, CAUSE_NR);
 	if (!op.shape) {
 		find_other(r, &op);
 	} else {
@@ -381,12 +387,15 @@ static int take_operation(void *arg, sqlite3_value **values)
 static int read_ours(struct parquet_rows *r)
 {
 	int ret = r->q->causes_ordered ? cause_open(r->q, &r->causes) : 0;
+	bool has_causes = r->causes && r->q->is_compact;
 
 	if (ret == 0) {
 		sqlite3_reset(r->cause);
 		query_bind_range(r->q, r->cause);
 		r->cause_op = INT64_MIN;
-		ret = query_scan(r->q, read_columns, read_from, take_operation, r);
+		ret = query_scan(r->q, has_causes ? READ_COLUMNS ", " CAUSE_COLUMNS : READ_COLUMNS,
+				 has_causes ? READ_OPS CAUSE_JOIN READ_RANGE : READ_OPS READ_RANGE,
+				 take_operation, r);
 	}
 	cause_close(r->causes);
 	r->causes = NULL;
