@@ -235,12 +235,14 @@ static int read_odd(struct digest *d, struct map *failed, struct map *inner)
 /* SQL: calls, without markers and rows that stand for threads. */
 static const struct timeline_rows calls_ours = {
 	.columns = TIMELINE_CALL,
+	.id = "id",
 	.size = sizeof(struct timeline_call),
 	.from = "rocpd_api WHERE domain_id NOT IN (SELECT id FROM rocpd_string WHERE string IN ('rtl', 'roctx')) AND id "
 		"BETWEEN ?1 AND ?2",
 };
 static const struct timeline_rows calls_rpd = {
 	.columns = TIMELINE_CALL,
+	.id = "id",
 	.size = sizeof(struct timeline_call),
 	.from = "rocpd_api WHERE apiName_id NOT IN (SELECT id FROM rocpd_string WHERE string = 'UserMarker') AND id "
 		"BETWEEN ?1 AND ?2",

@@ -665,16 +665,16 @@ static void find_slow_rank(struct search *f)
 {
 	const struct imbalance_name *in = NULL;
 	const struct imbalance_slow *slow;
-	struct imbalance all = { 0 };
+	struct imbalance *all;
 
 	if (slice_is_set(f->d->filter) || (f->q->nr_processes < 3 && f->d->nr_lanes < 4) ||
 	    f->d->lanes[0].kernels > RANK_ROWS)
 		return;
-	f->error = imbalance_read(f->q, &f->d->kinds, NULL, &all);
-	slow = f->error ? NULL : worst_of(&all, &in);
+	all = f->out->imbalance = alloc_zero(1, sizeof(*all));
+	f->error = all ? imbalance_read(f->q, &f->d->kinds, all) : -ENOMEM;
+	slow = f->error ? NULL : worst_of(all, &in);
 	if (slow && share_of(slow->lost_ns, f->active) >= 0.05)
-		add_slow_rank(f, &all, slow, in);
-	imbalance_fini(&all);
+		add_slow_rank(f, all, slow, in);
 }
 
 /* ---- all ---- */
@@ -782,5 +782,8 @@ void findings_fini(struct findings *f)
 	}
 	alloc_free(f->list);
 	alloc_free(f->missing);
+	if (f->imbalance)
+		imbalance_fini(f->imbalance);
+	alloc_free(f->imbalance);
 	*f = (struct findings){ 0 };
 }

@@ -38,6 +38,7 @@ struct findings {
 	size_t nr, max;
 	/* a sentence: which were not looked for, and what they need; NULL: all were */
 	char *missing;
+	struct imbalance *imbalance; /* what slow-rank was found in; NULL: it was not read */
 };
 
 /* Reads them from a digest. The result is in the caller's zeroed structure. 0 or -errno with

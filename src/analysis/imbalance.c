@@ -42,7 +42,7 @@ struct name {
 	size_t same, next;
 };
 
-struct reader {
+struct imbalance_reader {
 	struct query *q;
 	struct imbalance *out;
 	struct map lane_index, kernel_index, range_index;
@@ -57,7 +57,7 @@ struct reader {
 
 /* ---- reading ---- */
 
-static int lane_of(struct reader *r, uint32_t process, int64_t gpu, size_t *lane)
+static int lane_of(struct imbalance_reader *r, uint32_t process, int64_t gpu, size_t *lane)
 {
 	uint64_t key = (uint64_t)process << 32 | (uint64_t)(gpu + 1), at;
 	struct collective_lane *lanes;
@@ -79,8 +79,8 @@ static int lane_of(struct reader *r, uint32_t process, int64_t gpu, size_t *lane
 	return 0;
 }
 
-static int add_name(struct reader *r, struct map *index, uint64_t key, int64_t id, const char *text,
-		    size_t *name)
+static int add_name(struct imbalance_reader *r, struct map *index, uint64_t key, int64_t id,
+		    const char *text, size_t *name)
 {
 	struct name *names = alloc_grow(r->names, r->nr_names, &r->max_names, 64, sizeof(*names));
 
@@ -110,7 +110,8 @@ static struct part *part_of(struct name *n, size_t lane)
 	return &n->parts[lane];
 }
 
-static int take_call(struct reader *r, size_t name, size_t lane, int64_t begin, int64_t end)
+static int take_call(struct imbalance_reader *r, size_t name, size_t lane, int64_t begin,
+		     int64_t end)
 {
 	const struct imbalance_call call = { ++r->nr_calls, begin, end - begin };
 	struct part *p = part_of(&r->names[name], lane);
@@ -124,7 +125,7 @@ static int take_call(struct reader *r, size_t name, size_t lane, int64_t begin, 
 
 static int take_kernel(void *arg, const struct pass_op *op)
 {
-	struct reader *r = arg;
+	struct imbalance_reader *r = arg;
 	size_t lane, name;
 	uint64_t known;
 	int ret;
@@ -142,7 +143,7 @@ static int take_kernel(void *arg, const struct pass_op *op)
 }
 
 /* Columns: message, id, begin, end. */
-static int take_range(struct reader *r, sqlite3_stmt *row)
+static int take_range(struct imbalance_reader *r, sqlite3_stmt *row)
 {
 	const struct query_process *p = query_process_of(r->q, sqlite3_column_int64(row, 1));
 	int64_t begin = sqlite3_column_int64(row, 2), end = sqlite3_column_int64(row, 3);
@@ -166,14 +167,13 @@ static int take_range(struct reader *r, sqlite3_stmt *row)
 	return ret ? ret : take_call(r, name, lane, begin, end);
 }
 
-static int read_all(struct reader *r, struct kinds *kinds)
+static int read_ranges(struct imbalance_reader *r)
 {
-	const struct pass_reader reader = { .take = take_kernel, .arg = r }, *readers = &reader;
 	sqlite3_stmt *row = NULL;
-	int ret = pass_read(r->q, kinds, &readers, 1);
+	int ret;
 
-	if (ret || !r->q->ours)
-		return ret;
+	if (!r->q->ours)
+		return 0;
 	ret = query_prepare(r->q, &row,
 			    "SELECT message, marker_id, begin_ns, end_ns FROM rtl_marker");
 	while (ret == 0 && (ret = query_step(r->q, row)) == 1)
@@ -193,7 +193,7 @@ static bool is_collective(const char *name, const regex_t *more)
 }
 
 /* Adds a kernel's calls to those of the first name with its text. */
-static int join(struct reader *r, struct map *texts, size_t name)
+static int join(struct imbalance_reader *r, struct map *texts, size_t name)
 {
 	struct name *n = &r->names[name];
 	uint64_t key = map_hash(n->text, strlen(n->text)), known;
@@ -220,7 +220,7 @@ static int join(struct reader *r, struct map *texts, size_t name)
 }
 
 /* Names of kernels. */
-static int name_kernels(struct reader *r)
+static int name_kernels(struct imbalance_reader *r)
 {
 	sqlite3_stmt *stmt = NULL;
 	struct map texts = { 0 };
@@ -238,7 +238,7 @@ static int name_kernels(struct reader *r)
 }
 
 /* How many blocks each name has. */
-static void choose(struct reader *r, const regex_t *more)
+static void choose(struct imbalance_reader *r, const regex_t *more)
 {
 	uint64_t tests = 0;
 
@@ -263,7 +263,8 @@ static void choose(struct reader *r, const regex_t *more)
 /* ---- results ---- */
 
 /* What is shown of a name. */
-static int add_result(struct reader *r, const struct name *n, const struct imbalance_cell *cells)
+static int add_result(struct imbalance_reader *r, const struct name *n,
+		      const struct imbalance_cell *cells)
 {
 	struct imbalance_name *to = &r->out->names[r->out->nr_names];
 
@@ -295,7 +296,7 @@ static uint64_t first_of(const struct part *p, uint64_t block, uint32_t nr_block
 }
 
 /* Ends a block whose durations were added. */
-static int end_cell(struct reader *r, struct imbalance_cell *c)
+static int end_cell(struct imbalance_reader *r, struct imbalance_cell *c)
 {
 	uint64_t outside = imbalance_outside(c->nr, r->chance), middle = (c->nr - 1) / 2;
 	/* without an interval nothing is claimed: low is 0, high the largest */
@@ -337,7 +338,8 @@ static int next_call(struct merged *m, struct imbalance_call *call)
 	return ret < 0 ? ret : 1;
 }
 
-static int begin_merged(const struct reader *r, size_t name, size_t lane, struct merged *m)
+static int begin_merged(const struct imbalance_reader *r, size_t name, size_t lane,
+			struct merged *m)
 {
 	size_t nr = 0;
 	int ret = 0;
@@ -368,8 +370,8 @@ static void end_merged(struct merged *m)
 }
 
 /* The cells of a lane: of each block, `stride` from each other. */
-static int fill_cells(struct reader *r, size_t name, size_t lane, struct imbalance_cell *cells,
-		      size_t stride)
+static int fill_cells(struct imbalance_reader *r, size_t name, size_t lane,
+		      struct imbalance_cell *cells, size_t stride)
 {
 	const struct name *n = &r->names[name];
 	const struct part *p = &n->parts[lane];
@@ -396,7 +398,7 @@ static int fill_cells(struct reader *r, size_t name, size_t lane, struct imbalan
 	return ret < 0 ? ret : 0;
 }
 
-static int judge(struct reader *r, size_t name)
+static int judge(struct imbalance_reader *r, size_t name)
 {
 	const struct name *n = &r->names[name];
 	struct imbalance_cell *cells = NULL;
@@ -415,7 +417,7 @@ static int judge(struct reader *r, size_t name)
 	return ret;
 }
 
-static void free_reader(struct reader *r)
+static void free_reader(struct imbalance_reader *r)
 {
 	for (size_t i = 0; i < r->nr_names; i++) {
 		for (size_t p = 0; p < r->names[i].nr_parts; p++)
@@ -431,33 +433,69 @@ static void free_reader(struct reader *r)
 	map_fini(&r->range_index);
 }
 
-int imbalance_read(struct query *q, struct kinds *kinds, const regex_t *more, struct imbalance *out)
+int imbalance_begin(struct query *q, struct imbalance *out, struct imbalance_reader **reader,
+		    struct pass_reader *ops)
 {
-	struct reader r = { .q = q, .out = out, .durations = { .most = BLOCK_CALLS } };
-	int ret = spill_init(&r.chunks, IMBALANCE_CHUNK, KEPT_BYTES);
+	struct imbalance_reader *r = *reader = alloc_zero(1, sizeof(*r));
+	int ret;
 
 	*out = (struct imbalance){ 0 };
+	if (!r)
+		return query_fail_memory(q);
+	r->q = q;
+	r->out = out;
+	r->durations.most = BLOCK_CALLS;
+	*ops = (struct pass_reader){ .take = take_kernel, .arg = r, .as_filed = true };
+	ret = spill_init(&r->chunks, IMBALANCE_CHUNK, KEPT_BYTES);
 	if (ret == 0)
 		ret = query_read_processes(q);
+	return ret == -ENOMEM ? query_fail_memory(q) : ret;
+}
+
+int imbalance_end(struct imbalance_reader *r, const regex_t *more)
+{
+	struct imbalance *out = r->out;
+	struct query *q = r->q;
+	int ret = read_ranges(r);
+
 	if (ret == 0)
-		ret = read_all(&r, kinds);
+		ret = name_kernels(r);
 	if (ret == 0)
-		ret = name_kernels(&r);
-	if (ret == 0)
-		choose(&r, more);
+		choose(r, more);
 	collective_name_lanes(out->lanes, out->nr_lanes);
 	if (ret == 0) {
-		out->names = alloc_zero(r.nr_names + 1, sizeof(*out->names));
+		out->names = alloc_zero(r->nr_names + 1, sizeof(*out->names));
 		ret = out->names ? 0 : -ENOMEM;
 	}
-	for (size_t i = 0; ret == 0 && i < r.nr_names; i++)
-		if (r.names[i].same == i)
-			ret = judge(&r, i);
-	free_reader(&r);
+	for (size_t i = 0; ret == 0 && i < r->nr_names; i++)
+		if (r->names[i].same == i)
+			ret = judge(r, i);
 	if (ret == -ENOMEM)
 		return query_fail_memory(q);
 	return ret && !q->res->error[0] ? query_fail(q, ret, "%s: %s", q->path, strerror(-ret)) :
 					  ret;
+}
+
+void imbalance_free(struct imbalance_reader *r)
+{
+	if (r)
+		free_reader(r);
+	alloc_free(r);
+}
+
+int imbalance_read(struct query *q, struct kinds *kinds, struct imbalance *out)
+{
+	struct imbalance_reader *r;
+	struct pass_reader ops;
+	const struct pass_reader *readers = &ops;
+	int ret = imbalance_begin(q, out, &r, &ops);
+
+	if (ret == 0)
+		ret = pass_read(q, kinds, &readers, 1);
+	if (ret == 0)
+		ret = imbalance_end(r, NULL);
+	imbalance_free(r);
+	return ret;
 }
 
 void imbalance_fini(struct imbalance *i)

@@ -63,10 +63,17 @@ struct imbalance {
 	size_t nr_names;
 };
 
-/* `more`: names of kernels that are collectives, too; may be NULL. 0 or -errno with
- * q->res->error; imbalance_fini() in both cases. */
-int imbalance_read(struct query *q, struct kinds *kinds, const regex_t *more,
-		   struct imbalance *out);
+/* Reads a trace. 0 or -errno with q->res->error; imbalance_fini() in both cases. */
+int imbalance_read(struct query *q, struct kinds *kinds, struct imbalance *out);
+/* The same in a pass of the caller's: sets `ops`, which takes the operations; imbalance_end() then
+ * makes the result. `more`: names of kernels that are collectives, too; may be NULL. 0 or -errno
+ * with q->res->error; imbalance_free() and imbalance_fini() in all cases. */
+struct imbalance_reader;
+struct pass_reader;
+int imbalance_begin(struct query *q, struct imbalance *out, struct imbalance_reader **r,
+		    struct pass_reader *ops);
+int imbalance_end(struct imbalance_reader *r, const regex_t *more);
+void imbalance_free(struct imbalance_reader *r);
 void imbalance_fini(struct imbalance *i);
 
 /* ---- within the module ---- */

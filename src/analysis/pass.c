@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "query/cause.h"
 #include "query/timeline.h"
 #include "store/map.h"
@@ -173,8 +174,8 @@ static int read_rows(struct pass *p, bool ordered)
 			     reset, p);
 }
 
-int pass_read(struct query *q, struct kinds *kinds, const struct pass_reader *const *readers,
-	      size_t nr)
+static int read_once(struct query *q, struct kinds *kinds, const struct pass_reader *const *readers,
+		     size_t nr)
 {
 	struct pass p = {
 		.q = q, .kinds = kinds, .readers = readers, .nr = nr, .block = INT64_MIN
@@ -189,7 +190,8 @@ int pass_read(struct query *q, struct kinds *kinds, const struct pass_reader *co
 	/* what a trace has none of is not joined: that takes half of the time */
 	p.calls = p.calls && (!q->ours ||
 			      query_number(q->db, "SELECT EXISTS (SELECT 1 FROM rtl_api_data)", 1));
-	if (ret == 0 && p.calls && !q->ours)
+	/* rows_prepare() has made the same, with streams, which other readers want */
+	if (ret == 0 && p.calls && !q->ours && !q->is_prepared)
 		ret = cause_make(q, false);
 	if (ret == 0)
 		ret = query_read_processes(q);
@@ -199,4 +201,32 @@ int pass_read(struct query *q, struct kinds *kinds, const struct pass_reader *co
 		ret = read_rows(&p, ordered);
 	map_fini(&p.odd);
 	return ret == -ENOMEM ? query_fail_memory(q) : ret;
+}
+
+int pass_read(struct query *q, struct kinds *kinds, const struct pass_reader *const *readers,
+	      size_t nr)
+{
+	const struct pass_reader **apart;
+	size_t nr_filed = 0, nr_others = 0;
+	bool ordered = false;
+	int ret;
+
+	for (size_t i = 0; i < nr; i++) {
+		ordered |= readers[i]->ordered;
+		nr_filed += readers[i]->as_filed;
+	}
+	if (!ordered || !nr_filed)
+		return read_once(q, kinds, readers, nr);
+	apart = alloc_zero(nr, sizeof(*apart));
+	if (!apart)
+		return query_fail_memory(q);
+	nr_filed = 0;
+	for (size_t i = 0; i < nr; i++)
+		*(readers[i]->as_filed ? &apart[nr_filed++] : &apart[nr - ++nr_others]) =
+			readers[i];
+	ret = read_once(q, kinds, apart, nr_filed);
+	if (ret == 0)
+		ret = read_once(q, kinds, apart + nr_filed, nr_others);
+	alloc_free(apart);
+	return ret;
 }

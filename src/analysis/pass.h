@@ -32,7 +32,9 @@ struct pass_reader {
 	void (*reset)(void *arg);
 	void *arg;
 	bool ordered; /* operations are wanted in the order of their begin */
-	bool calls;   /* call_begin and call_end are wanted */
+	/* they are wanted in the order of the file: with `ordered` ones it takes two passes */
+	bool as_filed;
+	bool calls; /* call_begin and call_end are wanted */
 };
 
 /* Reads all operations of the part that slice_apply() left. 0 or -errno with q->res->error. */

@@ -177,22 +177,56 @@ static int add_rows(struct tables_job *job, const struct imbalance *all)
 	return 0;
 }
 
+/* The finding slow-rank has read it; it does not know the user's collectives. */
+static const struct imbalance *known_of(const struct tables *t)
+{
+	return t->collectives ? NULL : t->findings.imbalance;
+}
+
+struct state {
+	struct imbalance all;
+	struct imbalance_reader *reader;
+};
+
+int table_imbalance_begin(struct tables_job *job)
+{
+	struct state *s = job->state = alloc_zero(1, sizeof(*s));
+
+	if (!s)
+		return query_fail_memory(job->t->q);
+	return known_of(job->t) ? 0 : imbalance_begin(job->t->q, &s->all, &s->reader, &job->reader);
+}
+
 int table_imbalance_end(struct tables_job *job)
 {
 	struct tables *t = job->t;
+	const struct imbalance *all = known_of(t);
+	struct state *s = job->state;
 	char why[REGULAR_ERROR_SIZE];
-	struct imbalance all;
 	regex_t more;
-	int ret;
+	int ret = 0;
 
 	if (t->collectives && regular_compile(t->collectives, &more, why))
 		return query_fail(t->q, -EINVAL, "%s: %s", t->collectives, why);
-	ret = imbalance_read(t->q, &t->kinds, t->collectives ? &more : NULL, &all);
+	if (!all) {
+		all = &s->all;
+		ret = imbalance_end(s->reader, t->collectives ? &more : NULL);
+	}
 	if (t->collectives)
 		regfree(&more);
 	sheet_columns(job->out, columns, C_NR);
-	if (ret == 0 && add_rows(job, &all))
+	if (ret == 0 && add_rows(job, all))
 		ret = query_fail_memory(t->q);
-	imbalance_fini(&all);
 	return ret;
+}
+
+void table_imbalance_done(struct tables_job *job)
+{
+	struct state *s = job->state;
+
+	if (!s)
+		return;
+	imbalance_free(s->reader);
+	imbalance_fini(&s->all);
+	alloc_free(s);
 }

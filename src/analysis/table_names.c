@@ -24,6 +24,10 @@ struct names {
 	struct sums *sums;
 	uint64_t nr_untimed, nr_joined, nr_errors;
 	sqlite3_stmt *stmt; /* of a name by its number */
+	/* ns of operations by their innermost range; those of the last one are not in it yet */
+	struct map ranges;
+	int64_t range;
+	uint64_t range_ns;
 };
 
 static bool add_times(struct names *n, struct sums_group *g, int64_t begin, int64_t end, bool timed)
@@ -87,11 +91,39 @@ static int take_kernel(void *arg, const struct pass_op *op)
 	return 0;
 }
 
+/* Adds the operations of the last range to the others of that range. */
+static int put_range(struct names *n)
+{
+	uint64_t ns = 0;
+
+	map_get(&n->ranges, (uint64_t)n->range, &ns);
+	return n->range ? map_put(&n->ranges, (uint64_t)n->range, ns + n->range_ns) : 0;
+}
+
+static int take_ranged(void *arg, const struct pass_op *op)
+{
+	struct names *n = arg;
+	int ret = 0;
+
+	if (!op->marker || !op->timed)
+		return 0;
+	/* the next operation is of the same range, mostly */
+	if (op->marker != n->range) {
+		ret = put_range(n);
+		n->range = op->marker;
+		n->range_ns = 0;
+	}
+	n->range_ns += (uint64_t)(op->end - op->begin);
+	return ret;
+}
+
 static void forget(void *arg)
 {
 	struct names *n = arg;
 
 	sums_clear(n->sums);
+	map_clear(&n->ranges);
+	n->range = 0;
 	n->nr_untimed = n->nr_joined = 0;
 }
 
@@ -199,6 +231,9 @@ static int read_calls(struct names *n)
 
 	snprintf(
 		from, sizeof(from),
+		t->q->is_compact ?
+			"rocpd_api A WHERE A.domain_id IN (SELECT id FROM rocpd_string WHERE string "
+			"%s) AND A.id BETWEEN ?1 AND ?2" :
 		t->q->ours ?
 			"rocpd_api A LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.domain_id IN "
 			"(SELECT id FROM rocpd_string WHERE string %s) AND A.id BETWEEN ?1 AND ?2" :
@@ -206,8 +241,9 @@ static int read_calls(struct names *n)
 			"<> 'UserMarker' %s) AND A.id BETWEEN ?1 AND ?2",
 		t->q->ours ? ours[t->domain] : rpd[t->domain]);
 	ret = query_scan(t->q,
-			 t->q->ours ? "A.apiName_id, A.id, A.start, A.\"end\", X.status" :
-				      "A.apiName_id, A.id, A.start, A.\"end\", 0",
+			 t->q->is_compact ? "A.apiName_id, A.id, A.start, A.\"end\", A.rtl_status" :
+			 t->q->ours	  ? "A.apiName_id, A.id, A.start, A.\"end\", X.status" :
+					    "A.apiName_id, A.id, A.start, A.\"end\", 0",
 			 from, take_call, n);
 	return ret ? ret : name_groups(n, QUERY_STRING);
 }
@@ -216,23 +252,14 @@ static int read_calls(struct names *n)
 static int take_marker(void *arg, sqlite3_stmt *row)
 {
 	struct names *n = arg;
-	int64_t begin = sqlite3_column_int64(row, 2), end = sqlite3_column_int64(row, 3);
+	int64_t id = sqlite3_column_int64(row, 1), begin = sqlite3_column_int64(row, 2),
+		end = sqlite3_column_int64(row, 3);
+	struct sums_group *g = sums_group(n->sums, query_text(row, 0), tables_part_of(n->job, id));
+	uint64_t ns;
 
-	add_times(n,
-		  sums_group(n->sums, query_text(row, 0),
-			     tables_part_of(n->job, sqlite3_column_int64(row, 1))),
-		  begin, end, rows_timed(begin, end, 0));
-	return 0;
-}
-
-/* Columns: message, id, ns of operations. */
-static int take_marker_ops(void *arg, sqlite3_stmt *row)
-{
-	struct names *n = arg;
-	uint32_t part = tables_part_of(n->job, sqlite3_column_int64(row, 1));
-
-	sums_group(n->sums, query_text(row, 0), part)->extra_ns +=
-		(uint64_t)sqlite3_column_int64(row, 2);
+	add_times(n, g, begin, end, rows_timed(begin, end, 0));
+	if (map_get(&n->ranges, (uint64_t)id, &ns))
+		g->extra_ns += ns;
 	return 0;
 }
 
@@ -243,24 +270,16 @@ static int take_marker_ops(void *arg, sqlite3_stmt *row)
 static int read_markers(struct names *n)
 {
 	struct tables *t = n->job->t;
-	int ret;
 
 	if (!t->q->ours)
 		return tables_rows(t,
 				   t->q->has_ustring ? RPD_MARKERS("rocpd_ustring") :
 						       RPD_MARKERS("rocpd_string"),
 				   take_marker, n);
-	ret = tables_rows(t, "SELECT message, marker_id, begin_ns, end_ns FROM rtl_marker",
-			  take_marker, n);
-	/* the time of kernels and copies with this marker as their innermost range */
-	if (ret == 0)
-		ret = tables_rows(
-			t,
-			"SELECT U.string, A.id, X.ns FROM (SELECT roctxId AS id, sum(end - start) AS ns "
-			"FROM rocpd_op WHERE roctxId <> 0 GROUP BY roctxId) X JOIN rocpd_api A ON A.id = "
-			"X.id JOIN rocpd_ustring U ON U.id = A.args_id",
-			take_marker_ops, n);
-	return ret;
+	if (put_range(n))
+		return query_fail_memory(t->q);
+	return tables_rows(t, "SELECT message, marker_id, begin_ns, end_ns FROM rtl_marker",
+			   take_marker, n);
 }
 
 /* What the pass has not read. */
@@ -286,6 +305,21 @@ static int read_rest(struct names *n)
 	return ret ? ret : sums_check(n->sums, n->job->t->q);
 }
 
+/* What a table wants of the pass; `take` is NULL if it wants nothing. */
+static struct pass_reader reader_of(struct names *n, bool calls)
+{
+	const struct tables *t = n->job->t;
+
+	if (n->job->kind == TABLES_KERNEL && !t->internal)
+		return (struct pass_reader){
+			.take = take_kernel, .reset = forget, .arg = n, .calls = calls
+		};
+	/* operations of RPD have no range */
+	if (n->job->kind == TABLES_MARKER && t->q->ours)
+		return (struct pass_reader){ .take = take_ranged, .reset = forget, .arg = n };
+	return (struct pass_reader){ 0 };
+}
+
 int table_names_begin(struct tables_job *job)
 {
 	struct names *n = alloc_zero(1, sizeof(*n));
@@ -297,10 +331,7 @@ int table_names_begin(struct tables_job *job)
 	n->sums = sums_create(VALUES / job->nr_jobs);
 	if (!n->sums)
 		return query_fail_memory(job->t->q);
-	if (job->kind == TABLES_KERNEL && !job->t->internal)
-		job->reader = (struct pass_reader){
-			.take = take_kernel, .reset = forget, .arg = n, .calls = true
-		};
+	job->reader = reader_of(n, true);
 	return 0;
 }
 
@@ -308,8 +339,10 @@ void table_names_done(struct tables_job *job)
 {
 	struct names *n = job->state;
 
-	if (n)
-		sums_destroy(n->sums);
+	if (!n)
+		return;
+	sums_destroy(n->sums);
+	map_fini(&n->ranges);
 	alloc_free(n);
 }
 
@@ -321,10 +354,13 @@ int table_names_sums(struct tables *t, enum tables_kind kind, struct sums **out)
 	int ret = n.sums ? 0 : query_fail_memory(t->q);
 
 	*out = n.sums;
-	job.reader = (struct pass_reader){ .take = take_kernel, .reset = forget, .arg = &n };
-	if (ret == 0 && kind == TABLES_KERNEL)
+	job.reader = reader_of(&n, false);
+	if (ret == 0 && job.reader.take)
 		ret = pass_read(t->q, &t->kinds, &reader, 1);
-	return ret ? ret : read_rest(&n);
+	if (ret == 0)
+		ret = read_rest(&n);
+	map_fini(&n.ranges);
+	return ret;
 }
 
 /* ---- the table ---- */

@@ -32,7 +32,8 @@ static const struct maker {
 	[TABLES_PATH] = { NULL, table_path_end, NULL, false },
 	[TABLES_COLLECTIVE] = { NULL, table_collectives_end, NULL, false },
 	[TABLES_CLOCK] = { NULL, table_clocks_end, NULL, false },
-	[TABLES_IMBALANCE] = { NULL, table_imbalance_end, NULL, false },
+	[TABLES_IMBALANCE] = { table_imbalance_begin, table_imbalance_end, table_imbalance_done,
+			       false },
 	[TABLES_MPI_CALLS] = { NULL, table_mpi_end, NULL, true },
 	[TABLES_METRICS] = { NULL, table_metrics_end, NULL, false },
 };
@@ -65,8 +66,12 @@ int tables_digest(struct tables *t, struct digest **out)
 
 	if (!t->digest) {
 		t->digest = alloc_zero(1, sizeof(*t->digest));
-		ret = t->digest ? digest_read(t->digest, t->q, &t->filter) :
-				  query_fail_memory(t->q);
+		if (!t->digest)
+			return query_fail_memory(t->q);
+		t->digest->nr_bins = t->nr_bins;
+		t->digest->bins_begin = t->bins_begin;
+		t->digest->bin_ns = t->bin_ns;
+		ret = digest_read(t->digest, t->q, &t->filter);
 	}
 	*out = t->digest;
 	return ret;

@@ -73,6 +73,9 @@ struct tables {
 	 * them. */
 	uint64_t most;
 	bool is_sorted;
+	/* The digest has busy times in so many parts of `bin_ns` from `bins_begin` on; 0: none. */
+	size_t nr_bins;
+	int64_t bins_begin, bin_ns;
 
 	/* private */
 	struct digest *digest;

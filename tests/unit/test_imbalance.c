@@ -127,7 +127,7 @@ static int read_made(const char *path, struct imbalance *out)
 	int ret;
 
 	CHECK_OK(query_open(&q, &path, 1, NULL, &opt, &res));
-	ret = imbalance_read(q, &kinds, NULL, out);
+	ret = imbalance_read(q, &kinds, out);
 	kinds_fini(&kinds);
 	query_close(q);
 	return ret;
@@ -273,7 +273,7 @@ TEST(failed_allocations_are_errors)
 
 		CHECK_OK(query_open(&q, &path, 1, NULL, &opt, &res));
 		alloc_fail_at(n);
-		ret = imbalance_read(q, &kinds, NULL, &found);
+		ret = imbalance_read(q, &kinds, &found);
 		alloc_fail_at(0);
 		kinds_fini(&kinds);
 		query_close(q);

@@ -91,9 +91,9 @@ static int write_trace(struct page *page, struct json *j)
 	json_member_text(j, "source", q->path);
 	json_member_int(j, "t0", page->t0);
 	json_member_int(j, "span", page->until > page->span ? page->until : page->span);
-	json_member_int(j, "wall_ns", (int64_t)page->digest.wall.ns);
-	json_member_int(j, "startup_ns", (int64_t)page->digest.wall.startup_ns);
-	json_member_text(j, "part", page->digest.wall.part ? page->digest.wall.part : "");
+	json_member_int(j, "wall_ns", (int64_t)page->digest->wall.ns);
+	json_member_int(j, "startup_ns", (int64_t)page->digest->wall.startup_ns);
+	json_member_text(j, "part", page->digest->wall.part ? page->digest->wall.part : "");
 	json_member_int(j, "slices", (int64_t)page->nr_slices);
 	json_key(j, "streams");
 	json_bool(j, q->streams > 0);
@@ -118,10 +118,10 @@ static void write_findings(const struct page *page, struct json *j)
 {
 	json_key(j, "findings");
 	json_array(j);
-	for (size_t i = 0; i < page->findings.nr; i++) {
+	for (size_t i = 0; i < page->findings->nr; i++) {
 		json_object(j);
-		json_member_text(j, "id", page->findings.list[i].id);
-		json_member_text(j, "text", page->findings.list[i].text);
+		json_member_text(j, "id", page->findings->list[i].id);
+		json_member_text(j, "text", page->findings->list[i].text);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -130,7 +130,7 @@ static void write_findings(const struct page *page, struct json *j)
 /* How long each GPU was busy; `bins`: in each part of the time. */
 static void write_gpus(const struct page *page, struct json *j)
 {
-	const struct digest *d = &page->digest;
+	const struct digest *d = page->digest;
 
 	json_member_int(j, "bin_ns", d->bin_ns);
 	json_key(j, "gpus");
@@ -219,28 +219,28 @@ static void free_page(struct page *page)
 {
 	page_names_fini(&page->names);
 	page_lane_free(page);
-	findings_fini(&page->findings);
-	digest_fini(&page->digest);
+	tables_fini(&page->analysis);
 	for (int i = 0; i < PAGE_TABLES; i++)
 		sheet_fini(&page->tables[i]);
 }
 
 static int page_write(struct query *q, const char *out)
 {
-	static const struct slice all;
-	struct page page = { .q = q, .t0 = q->first_ns };
+	struct page page = { .q = q,
+			     .t0 = q->first_ns,
+			     .analysis = { .q = q, .metrics = "roofline" } };
 	int64_t last = find_last_ns(q);
 	int ret;
 
 	page.span = last > page.t0 ? last - page.t0 : 0;
 	page.args = query_number(q->db, "SELECT count(*) FROM rocpd_api", 0) <= ARGS_MAX;
 	page.args_left_out = !page.args;
-	page.digest.nr_bins = PAGE_BINS;
-	page.digest.bins_begin = page.t0;
-	page.digest.bin_ns = page.span / PAGE_BINS + 1;
-	ret = digest_read(&page.digest, q, &all);
+	page.analysis.nr_bins = PAGE_BINS;
+	page.analysis.bins_begin = page.t0;
+	page.analysis.bin_ns = page.span / PAGE_BINS + 1;
+	ret = tables_digest(&page.analysis, &page.digest);
 	if (ret == 0)
-		ret = findings_read(q, &page.digest, &page.findings);
+		ret = tables_findings(&page.analysis, &page.findings);
 	if (ret == 0)
 		ret = page_tables_read(&page);
 	if (ret == 0)
@@ -251,4 +251,5 @@ static int page_write(struct query *q, const char *out)
 
 const struct export_format page_format = { .name = "report",
 					   .suffix = ".html",
-					   .write = page_write };
+					   .write = page_write,
+					   .reads_rows = true };

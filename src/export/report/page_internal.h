@@ -18,8 +18,7 @@
 #ifndef RTL_EXPORT_REPORT_PAGE_INTERNAL_H
 #define RTL_EXPORT_REPORT_PAGE_INTERNAL_H
 
-#include "analysis/findings.h"
-#include "analysis/sheet.h"
+#include "analysis/tables.h"
 #include "export/json.h"
 #include "query/query.h"
 #include "query/rows.h"
@@ -173,8 +172,9 @@ struct page {
 		span;  /* first event; ns from it to the last one, from the database's own sums */
 	int64_t until; /* the largest end that was seen, since t0 */
 	bool args, args_left_out;
-	struct digest digest;
-	struct findings findings;
+	struct tables analysis;
+	struct digest *digest;		 /* its */
+	const struct findings *findings; /* its */
 };
 
 /* SQL for the product and the ISA of a GPU. */

@@ -25,14 +25,11 @@ static const char *const keys[PAGE_TABLES] = {
 
 int page_tables_read(struct page *page)
 {
-	struct tables t = { .q = page->q, .metrics = "roofline" };
-	/* it reads all kernels and ranges once more */
-	bool has_several = page->q->nr_processes > 1 || page->digest.nr_lanes > 1;
+	/* lanes: that of all, and one for each GPU */
+	bool has_several = page->q->nr_processes > 1 || page->digest->nr_lanes > 2;
 	size_t nr = has_several ? PAGE_TABLES : PAGE_TABLE_IMBALANCE;
-	int ret = tables_read(&t, wanted, nr, page->tables);
 
-	tables_fini(&t);
-	return ret;
+	return tables_read(&page->analysis, wanted, nr, page->tables);
 }
 
 /* Slices have their names by the same numbers. */
