@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Each uses only what those before it define, except in functions that run later.
-SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "quantiles.js", "colours.js", "table.js", "layout.js", "strip.js",
+SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "named.js", "colours.js", "table.js", "layout.js", "strip.js",
            "marks.js", "ranges.js", "picture.js", "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "address.js", "page.js")
 DIFF_SCRIPTS = ("format.js", "dom.js", "table.js", "diff.js")
 FLEET_SCRIPTS = ("format.js", "dom.js", "colours.js", "table.js", "heatmap.js", "lanes.js", "fleet.js")

@@ -16,31 +16,29 @@ function histogramOf(sorted) {
 	return { edges, counts, isLinear };
 }
 
-// Panel for one name: numbers, and bars with their bounds and counts as tooltips. onShow(low, high) leads to a slice of such a duration in
+// Panel for one name: its numbers, which are those of its row in the table, and bars of its slices with their bounds and counts as tooltips. onShow(low, high) leads to a slice of such a duration in
 // the timeline; without bounds to the first, onLongest() to the longest. `more`: what else is to be known.
-function histogramPanel(name, sorted, onShow, onLongest, more) {
+function histogramPanel(name, sum, sorted, onShow, onLongest, more) {
 	const title = h("h2", {}, "Durations of ", nameElement(name));
 	if (!sorted.length)
 		return h("section", { class: "histogram" }, title, h("p", {}, "None of them has valid times."), more);
-	const mean = sorted.reduce((sum, v) => sum + v, 0) / sorted.length;
-	const deviation = Math.sqrt(sorted.reduce((sum, v) => sum + (v - mean) ** 2, 0) / Math.max(1, sorted.length - 1));
-	const numbers = [["Count", null, formatCount(sorted.length)], ["Shortest", sorted[0]], ["Median", quantile(sorted, 0.5)], ["Mean", mean],
-		["90 %", quantile(sorted, 0.9)], ["99 %", quantile(sorted, 0.99)], ["Longest", sorted[sorted.length - 1]], ["Std. deviation", deviation]];
+	const numbers = [["Count", null, formatCount(sum.calls - sum.untimed)], ["Shortest", sum.min_ns], ["Median", sum.median_ns], ["Mean", sum.mean_ns],
+		["99 %", sum.p99_ns], ["Longest", sum.max_ns]];
 	return h("section", { class: "histogram", "aria-label": "Histogram of durations" }, title,
 		h("dl", { class: "numbers" }, numbers.map(([what, ns, text]) => h("div", {}, h("dt", {}, what),
-			h("dd", { title: ns === null ? undefined : exactTime(Math.round(ns)) }, text || formatTime(ns))))),
-		histogramPicture(sorted, onShow),
+			h("dd", { title: ns === null ? undefined : exactTime(ns) }, text || formatTime(ns))))),
+		histogramPicture(sorted, sum.median_ns, onShow),
 		h("p", { class: "toolbar" }, h("button", { type: "button", onclick: () => onShow() }, "Show in the timeline"),
 			h("button", { type: "button", class: "longest", onclick: onLongest }, "Show the longest")), more);
 }
 
-function histogramPicture(sorted, onShow) {
+function histogramPicture(sorted, median, onShow) {
 	const { edges, counts, isLinear } = histogramOf(sorted);
 	const width = 640, height = 170, left = 48, bottom = 24, most = Math.max(...counts);
 	const x = i => left + (width - left - 8) * i / BINS, y = count => height - bottom - (height - bottom - 12) * count / most;
 	const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group",
 		"aria-label": `Histogram: ${formatCount(sorted.length)} durations from ${formatTime(sorted[0])} to ${formatTime(sorted[sorted.length - 1])}, ` +
-			`median ${formatTime(quantile(sorted, 0.5))}` });
+			`median ${formatTime(median)}` });
 	for (const count of [0, most])
 		picture.append(svg("line", { x1: left, x2: width - 8, y1: y(count), y2: y(count), class: "grid" }),
 			svg("text", { x: left - 6, y: y(count) + 4, "text-anchor": "end" }, formatCount(count)));

@@ -112,7 +112,7 @@ class Page {
 	// ---- tables ----
 
 	buildTable(table, element) {
-		const trace = this.trace, sums = trace.tables[table];
+		const trace = this.trace, sums = trace.tables[table], work = new Map(trace.tables.work.map(sum => [sum.name, sum]));
 		const link = (text, title, onclick) => h("button", { type: "button", class: "link", title, onclick }, text);
 		const columns = [
 			{ key: "share", title: "Share", hint: "of the total time of this table", kind: "share", value: s => s.share },
@@ -132,8 +132,8 @@ class Page {
 			columns.push({ key: "errors", title: "Failed", hint: "calls that returned an error; leads to the first in the timeline", kind: "count", value: s => s.errors,
 				draw: s => s.errors ? link(formatCount(s.errors), "shows the first in the timeline", () => this.showFailed(s)) : "0" });
 		if (table === "ranges")
-			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of kernels and copies launched in it, and in ranges within it", kind: "time", value: s => s.gpu },
-				{ key: "kernels", title: "Kernels", hint: "launched in it, and in ranges within it", kind: "count", value: s => s.kernels });
+			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of kernels and copies launched in it, and in ranges within it", kind: "time", value: s => work.has(s.name) ? work.get(s.name).gpu_ns : 0 },
+				{ key: "ops", title: "Operations", hint: "kernels and copies launched in it, and in ranges within it", kind: "count", value: s => work.has(s.name) ? work.get(s.name).ops : 0 });
 		if (table === "kernels" || table === "copies")
 			columns.push({ key: "gpus", title: "GPU", kind: "text", value: s => s.gpus || "" });
 		if (sums.some(s => s.untimed))
@@ -143,22 +143,7 @@ class Page {
 			columns.splice(columns.findIndex(c => c.key === "share"), 1);
 		this.tables[table] = new DataTable({ id: table + "-table", caption: table[0].toUpperCase() + table.slice(1), columns, rows: sums, sort: "total",
 			sums: ["share", "total", "count", "bytes", "errors", "untimed"], onPick: sum => this.pick(table, sum), onChange: () => this.changed(), empty: `There are no ${table} in the trace.` });
-		if (table === "ranges")
-			this.fillRanges();
 		element.append(h("div", { class: "picked", id: table + "-picked" }), this.tables[table].element);
-	}
-
-	// What was launched in ranges needs all slices.
-	fillRanges() {
-		if (!this.trace.isLoaded || !this.tables.ranges)
-			return;
-		this.work = workOfRanges(this.trace);
-		for (const sum of this.trace.tables.ranges) {
-			const of = this.work.get(sum.name);
-			sum.gpu = of ? of.ns : 0;
-			sum.kernels = of ? of.kernels : 0;
-		}
-		this.tables.ranges.update();
 	}
 
 	async pick(table, sum) {
@@ -167,9 +152,9 @@ class Page {
 			element.replaceChildren(h("p", {}, "Loading \u2026"));
 		await this.loaded;
 		this.picked[table] = sum;
-		element.replaceChildren(histogramPanel(this.trace.names[sum.name], durationsOf(this.trace, table, sum.name),
+		element.replaceChildren(histogramPanel(this.trace.names[sum.name], sum, durationsOf(this.trace, table, sum.name),
 			(low, high) => this.showName(table, sum, low, high), () => this.showLongest(table, sum),
-			table === "ranges" ? workPanel(this.trace, this.work.get(sum.name)) : null));
+			table === "ranges" ? workPanel(this.trace, workOfRanges(this.trace, sum.name)) : null));
 		element.scrollIntoView({ block: "nearest" });
 		this.changed();
 	}
@@ -311,7 +296,6 @@ async function start() {
 		page.loaded = trace.load();
 		const isShown = page.address.read();
 		await page.loaded;
-		page.fillRanges();
 		page.timeline.countMarks();
 		page.timeline.setSearch(byId("search").value);
 		if (page.timeline.selected)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ranges.js - the operations of ranges: those launched in them, and in the ranges within them, as rtl summary --by range counts them
+// ranges.js - what was launched in ranges of one name, which the user picks, by the name of the operation
+//
+// The sums of all ranges are in a table of the trace.
 
 const START_RANGE = 2; // MARKER_KINDS: it belongs to no thread
 
@@ -28,48 +30,36 @@ function rangeTree(trace) {
 	return tree;
 }
 
-// Map from the name of a range to { ns, kernels, names: Map from the name of an operation to { count, ns } }.
-function workOfRanges(trace) {
-	const tree = rangeTree(trace), work = new Map(), starts = startRanges(trace), begins = starts.length ? callBegins(trace) : null;
-	const kernels = new Set(trace.tables.kernels.map(sum => sum.name));
+// What was launched in the ranges of a name: Map from the name of an operation to { count, ns }.
+function workOfRanges(trace, name) {
+	const tree = rangeTree(trace), work = new Map(), starts = startRanges(trace, name), begins = starts.length ? callBegins(trace) : null;
 	for (const row of trace.rows()) {
 		if (row.lane.kind !== "kernels" && row.lane.kind !== "copies")
 			continue;
 		for (const { data, count } of row.blocks)
 			for (let at = 0; at < count; at++) {
-				const names = new Set();
-				for (let range = tree.get(data.marker[at]); range; range = range.parent)
-					names.add(range.name);
+				let range = tree.get(data.marker[at]);
+				while (range && range.name !== name)
+					range = range.parent;
 				const launched = starts.length ? begins.get(data.call[at]) ?? data.begin[at] : 0;
-				for (const start of starts)
-					if (start.pid === row.lane.pid && start.begin <= launched && launched <= start.end)
-						names.add(start.name);
-				const ns = data.flags[at] & UNTIMED ? 0 : data.duration[at];
-				for (const name of names)
-					addWork(work, name, data.name[at], ns, kernels.has(data.name[at]));
+				if (!range && !starts.some(start => start.pid === row.lane.pid && start.begin <= launched && launched <= start.end))
+					continue;
+				const sum = work.get(data.name[at]) || { count: 0, ns: 0 };
+				sum.count++;
+				sum.ns += data.flags[at] & UNTIMED ? 0 : data.duration[at];
+				work.set(data.name[at], sum);
 			}
 	}
 	return work;
 }
 
-function addWork(work, range, operation, ns, isKernel) {
-	if (!work.has(range))
-		work.set(range, { ns: 0, kernels: 0, names: new Map() });
-	const of = work.get(range), sum = of.names.get(operation) || { count: 0, ns: 0 };
-	of.ns += ns;
-	of.kernels += isKernel ? 1 : 0;
-	sum.count++;
-	sum.ns += ns;
-	of.names.set(operation, sum);
-}
-
-function startRanges(trace) {
+function startRanges(trace, name) {
 	const found = [];
 	for (const row of trace.rows())
 		for (const { data, count } of row.lane.kind === "ranges" ? row.blocks : [])
 			for (let at = 0; at < count; at++)
-				if (data.extra[at] === START_RANGE)
-					found.push({ pid: row.lane.pid, name: data.name[at], begin: data.begin[at], end: data.begin[at] + data.duration[at] });
+				if (data.extra[at] === START_RANGE && data.name[at] === name)
+					found.push({ pid: row.lane.pid, begin: data.begin[at], end: data.begin[at] + data.duration[at] });
 	return found;
 }
 
@@ -85,10 +75,10 @@ function callBegins(trace) {
 // What was launched in the ranges of a name, the longest first.
 const WORK_ROWS = 12;
 
-function workPanel(trace, of) {
-	if (!of)
+function workPanel(trace, work) {
+	if (!work.size)
 		return h("p", {}, "No kernel or copy was launched in them.");
-	const rows = [...of.names].sort((a, b) => b[1].ns - a[1].ns);
+	const rows = [...work].sort((a, b) => b[1].ns - a[1].ns);
 	return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Operations in these ranges" }, h("table", { class: "compact" },
 		h("thead", {}, h("tr", {}, ["Operation", "Count", "GPU time"].map((text, i) => h("th", { scope: "col", class: i ? "count" : "" }, text)))),
 		h("tbody", {}, rows.slice(0, WORK_ROWS).map(([name, sum]) => h("tr", {}, h("th", { scope: "row" }, nameElement(trace.names[name])),

@@ -183,6 +183,26 @@ static int compare_gaps(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
+struct digest_gap *digest_longest(const struct digest_lane *lane, uint64_t least, size_t *nr)
+{
+	struct digest_gap *gaps = alloc_zero(lane->nr_kept + 1, sizeof(*gaps));
+	size_t most = *nr, all = 0;
+
+	*nr = 0;
+	for (size_t i = 0; gaps && i < lane->nr_kept; i++) {
+		const struct digest_gap *g = &lane->gaps[i];
+
+		if (g->before >= 0 && g->after >= 0 && length_of(g) >= least)
+			gaps[all++] = *g;
+	}
+	if (!all)
+		return gaps;
+	qsort(gaps, all, sizeof(*gaps), digest_compare_lengths);
+	*nr = all < most ? all : most;
+	qsort(gaps, *nr, sizeof(*gaps), compare_gaps);
+	return gaps;
+}
+
 /* ---- operations ---- */
 
 static struct digest_lane *lane_of(struct digest *d, int64_t gpu)

@@ -161,6 +161,10 @@ void digest_sort(struct digest_sums *s);
  * 0 or -ENOMEM. */
 int digest_join(const struct digest_sums *s, struct digest_sums *out);
 void digest_free_sums(struct digest_sums *s, bool names);
+/* The gaps between operations of a lane that are at least `least` ns long: the *nr longest of them,
+ * in the order of time; *nr is how many there are. The caller's to free with alloc_free(); NULL:
+ * out of memory. */
+struct digest_gap *digest_longest(const struct digest_lane *lane, uint64_t least, size_t *nr);
 /* What the host did in the listed gaps of a lane: the `nr` longest ones, which become the first
  * ones. 0 or -errno with the job's error. */
 int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr);
@@ -173,5 +177,7 @@ bool digest_lacks_calls(struct query *q);
 int digest_read_calls(struct digest *d);
 int digest_read_copies(struct digest *d);
 int digest_sample(struct digest *d);
+/* Of gaps: the longest first, of equal ones the first. For qsort(). */
+int digest_compare_lengths(const void *a, const void *b);
 
 #endif

@@ -349,7 +349,7 @@ static int keep_longest(struct digest_gap *g, const struct map *host)
 	return 0;
 }
 
-static int compare_lengths(const void *a, const void *b)
+int digest_compare_lengths(const void *a, const void *b)
 {
 	const struct digest_gap *x = a, *y = b;
 	int64_t nx = x->end - x->begin, ny = y->end - y->begin;
@@ -372,7 +372,7 @@ int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
 
 	if (!e.nr)
 		return 0;
-	qsort(lane->gaps, lane->nr_kept, sizeof(*lane->gaps), compare_lengths);
+	qsort(lane->gaps, lane->nr_kept, sizeof(*lane->gaps), digest_compare_lengths);
 	e.gaps = alloc_zero(e.nr, sizeof(*e.gaps));
 	e.host = alloc_zero(e.nr, sizeof(*e.host));
 	if (!e.gaps || !e.host) {

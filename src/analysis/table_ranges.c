@@ -3,7 +3,9 @@
 #include "analysis/ranges.h"
 #include "analysis/tables_internal.h"
 #include "base/alloc.h"
+#include "store/map.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum {
@@ -150,6 +152,79 @@ int table_ranges_end(struct tables_job *job)
 		ret = job->split == TABLES_WHOLE ? add_row(job, r, n, &n->all, NULL) :
 						   add_parts(job, r, n);
 	}
+	return ret;
+}
+
+/* ---- by name ---- */
+
+enum { N_GPU, N_OPS, N_NAME, N_NR };
+
+static const struct sheet_column name_columns[N_NR] = {
+	[N_GPU] = { "gpu_ns", "GPU TIME", SHEET_TIME },
+	[N_OPS] = { "ops", "OPS", SHEET_COUNT },
+	[N_NAME] = { "name", "RANGE", SHEET_NAME, .is_last = true },
+};
+
+struct by_name {
+	const char *name; /* of a node */
+	uint64_t ns, ops;
+};
+
+/* A range in one of its own name is in that one's sums. */
+static bool is_outermost(const struct ranges *r, const struct ranges_node *n)
+{
+	for (size_t i = n->parent; i != SIZE_MAX; i = r->nodes[i].parent)
+		if (strcmp(r->nodes[i].name, n->name) == 0)
+			return false;
+	return true;
+}
+
+static int add_to_name(struct by_name *all, size_t *nr, struct map *index,
+		       const struct ranges_node *n)
+{
+	uint64_t hash = map_hash(n->name, strlen(n->name)), at;
+
+	for (; map_get(index, hash, &at) && strcmp(all[at].name, n->name) != 0; hash++)
+		;
+	if (!map_get(index, hash, &at)) {
+		at = (*nr)++;
+		all[at] = (struct by_name){ .name = n->name };
+		if (map_put(index, hash, at))
+			return -ENOMEM;
+	}
+	all[at].ns += n->all.ns;
+	all[at].ops += n->all.ops;
+	return 0;
+}
+
+int table_ranges_names_end(struct tables_job *job)
+{
+	struct ranges *r = job->state;
+	struct by_name *all = alloc_zero(r->nr + 1, sizeof(*all));
+	struct map index = { 0 };
+	size_t nr = 0;
+	int ret = all ? ranges_end(r) : query_fail_memory(job->t->q);
+
+	/* the longest first, mostly */
+	for (size_t i = 0; ret == 0 && i < r->nr; i++) {
+		const struct ranges_node *n = &r->nodes[r->order[i]];
+
+		if (is_outermost(r, n) && add_to_name(all, &nr, &index, n))
+			ret = query_fail_memory(job->t->q);
+		job->out->all_ns += n->all.own_ns;
+	}
+	sheet_columns(job->out, name_columns, N_NR);
+	for (size_t i = 0; ret == 0 && i < nr; i++) {
+		const struct sheet_cell cells[N_NR] = { [N_GPU] = { .num = all[i].ns },
+							[N_OPS] = { .num = all[i].ops },
+							[N_NAME] = { .text = all[i].name } };
+
+		sheet_row(job->out, cells);
+	}
+	if (ret == 0)
+		sheet_sort(job->out, "gpu_ns");
+	map_fini(&index);
+	alloc_free(all);
 	return ret;
 }
 

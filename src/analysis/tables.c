@@ -24,6 +24,8 @@ static const struct maker {
 	[TABLES_GPU] = { table_lanes_begin, table_lanes_end, table_lanes_done, false },
 	[TABLES_COUNTER] = { NULL, table_counters_end, NULL, false },
 	[TABLES_RANGE] = { table_ranges_begin, table_ranges_end, table_ranges_done, true },
+	[TABLES_RANGE_NAME] = { table_ranges_begin, table_ranges_names_end, table_ranges_done,
+				false },
 	[TABLES_PROCESS] = { NULL, table_processes_end, NULL, false },
 	[TABLES_RANK] = { NULL, table_processes_end, NULL, false },
 	[TABLES_GRAPH] = { NULL, table_more_graphs, NULL, false },

@@ -35,6 +35,7 @@ enum tables_kind {
 	TABLES_GPU,
 	TABLES_COUNTER,
 	TABLES_RANGE,
+	TABLES_RANGE_NAME, /* its time and operations by name, wherever that is in the tree */
 	TABLES_PROCESS,
 	TABLES_RANK,
 	TABLES_GRAPH,

@@ -36,6 +36,7 @@ int table_lanes_end(struct tables_job *job);
 void table_lanes_done(struct tables_job *job);
 int table_ranges_begin(struct tables_job *job);
 int table_ranges_end(struct tables_job *job);
+int table_ranges_names_end(struct tables_job *job);
 void table_ranges_done(struct tables_job *job);
 int table_processes_end(struct tables_job *job);
 int table_counters_end(struct tables_job *job);

@@ -595,21 +595,22 @@ class Page(Case):
             self.assertEqual([(page.evaluate("rtlReport.page.timeline.selected.id"),)], failed, tab)
             self.assertIn("failed: error 2", page.evaluate("document.getElementById('details').textContent"))
 
-    def test_ranges_have_the_gpu_time_and_kernels_of_the_summary(self):
+    def test_ranges_have_the_gpu_time_and_operations_of_the_summary(self):
         for name in ("training", "a"):
             page = self.open(name, tab="ranges")
             p = subprocess.run([RTL_BIN, "summary", os.path.join(self.shared, name + ".db"), "-f", "json", "--by", "range", "-n", "0"], env=environment(),
                                check=True, capture_output=True, timeout=60)
             want = {}
             for row in json.loads(p.stdout):
-                want[row["name"]] = want.get(row["name"], 0) + row["gpu_ns"]
-            shown = page.evaluate("""[...document.querySelectorAll('#ranges-table tbody tr')].map(tr => [tr.querySelector('th').textContent, ...['gpu', 'kernels'].map(key =>
+                ns, ops = want.get(row["name"], (0, 0))
+                want[row["name"]] = (ns + row["gpu_ns"], ops + row["ops"])
+            shown = page.evaluate("""[...document.querySelectorAll('#ranges-table tbody tr')].map(tr => [tr.querySelector('th').textContent, ...['gpu', 'ops'].map(key =>
                 Number(tr.children[[...document.querySelectorAll('#ranges-table thead th')].findIndex(th => th.dataset.key === key)].dataset.value))])""")
-            self.assertEqual({text: ns for text, ns, _ in shown if text in want}, {text: ns for text, ns in want.items() if text in dict(s[:2] for s in shown)})
+            self.assertEqual({text: (ns, ops) for text, ns, ops in shown if text in want}, {text: sums for text, sums in want.items() if text in [s[0] for s in shown]})
             self.assertGreater(len([text for text, *_ in shown if text in want]), 1)
         page = self.open("training", tab="ranges")
-        kernels = {name: nr for name, nr in page.evaluate("rtlReport.trace.tables.ranges.map(s => [rtlReport.trace.names[s.name], s.kernels])")}
-        self.assertEqual((kernels["step 3"], kernels["attention"]), (30, 240))
+        ops = {name: nr for name, nr in page.evaluate("rtlReport.trace.tables.work.map(s => [rtlReport.trace.names[s.name], s.ops])")}
+        self.assertEqual((ops["step 3"], ops["attention"]), (31, 240))
         page.evaluate("[...document.querySelectorAll('#ranges-table tbody th button')].find(b => b.textContent === 'attention').click()")
         page.wait("document.querySelector('#ranges-picked tbody')")
         self.assertEqual(page.evaluate("[...document.querySelectorAll('#ranges-picked tbody tr')].map(tr => Number(tr.children[1].textContent))"), [48] * 5)
@@ -709,6 +710,11 @@ class Page(Case):
         page.wait("document.querySelector('#kernels-picked svg')")
         counts = page.evaluate("[...document.querySelectorAll('#kernels-picked .bin title')].map(t => Number(t.textContent.split(': ')[1].replaceAll(',', '')))")
         self.assertEqual(sum(counts), self.db(f"select count(*) from rtl_dispatch where kernel like 'vadd%' and not flags & (32 | {UNTIMED})")[0][0])
+        # the bars are drawn of the slices; the numbers are those of the table
+        shown = page.evaluate("[...document.querySelectorAll('#kernels-picked .numbers dd')].map(dd => Number((dd.title || dd.textContent).replace(/[^0-9]/g, '')))")
+        row = page.evaluate("(s => [s.calls - s.untimed, s.min_ns, s.median_ns, s.mean_ns, s.p99_ns, s.max_ns])(rtlReport.page.picked.kernels)")
+        self.assertEqual(shown, row)
+        self.assertEqual(row[0], sum(counts))
 
     def test_picture_of_many_slices_shows_them(self):
         """Bars are on the canvas at every zoom, also where groups stand for slices."""

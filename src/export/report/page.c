@@ -15,6 +15,9 @@
 /* Calls beyond this number come without their arguments, which would be most of the file. */
 #define ARGS_MAX 200000
 
+/* Marked idle times of a GPU: its longest, from this part of the time on. */
+enum { GAPS_MAX = 500, GAP_SHARE = 100000 };
+
 /* ---- what the trace is ---- */
 
 /* The end of the last event, since any clock's begin. */
@@ -127,19 +130,46 @@ static void write_findings(const struct page *page, struct json *j)
 	json_array_end(j);
 }
 
+/* Times in which the GPU has nothing to do, as begin and end: the timeline marks them. */
+static int write_gaps(const struct page *page, struct json *j, const struct digest_lane *l)
+{
+	uint64_t least = (uint64_t)(page->span / GAP_SHARE);
+	size_t nr = GAPS_MAX;
+	struct digest_gap *gaps = digest_longest(l, least ? least : 1, &nr);
+
+	if (!gaps)
+		return -ENOMEM;
+	json_key(j, "gaps");
+	json_array(j);
+	for (size_t i = 0; i < nr; i++) {
+		json_array(j);
+		json_int(j, gaps[i].begin - page->t0);
+		json_int(j, gaps[i].end - page->t0);
+		json_array_end(j);
+	}
+	json_array_end(j);
+	alloc_free(gaps);
+	return 0;
+}
+
 /* How long each GPU was busy; `bins`: in each part of the time. */
-static void write_gpus(const struct page *page, struct json *j)
+static int write_gpus(const struct page *page, struct json *j)
 {
 	const struct digest *d = page->digest;
+	sqlite3_stmt *agent = NULL;
+	char group[PAGE_GROUP_SIZE];
+	int ret = page->q->ours ? query_prepare(page->q, &agent, PAGE_AGENT_NAME) : 0;
 
 	json_member_int(j, "bin_ns", d->bin_ns);
 	json_key(j, "gpus");
 	json_array(j);
-	for (size_t i = 1; i < d->nr_lanes; i++) {
+	for (size_t i = 1; ret == 0 && i < d->nr_lanes; i++) {
 		const struct digest_lane *l = &d->lanes[i];
 
 		json_object(j);
 		json_member_int(j, "gpu", l->gpu);
+		page_gpu_name(agent, l->gpu, group);
+		json_member_text(j, "group", group);
 		json_member_int(j, "busy_ns", (int64_t)l->busy_ns);
 		json_member_int(j, "kernel_ns", (int64_t)l->kernel_ns);
 		json_member_int(j, "copy_ns", (int64_t)l->copy_ns);
@@ -151,9 +181,12 @@ static void write_gpus(const struct page *page, struct json *j)
 		for (size_t k = 0; k < d->nr_bins; k++)
 			json_uint(j, l->bins[k]);
 		json_array_end(j);
+		ret = write_gaps(page, j, l);
 		json_object_end(j);
 	}
 	json_array_end(j);
+	sqlite3_finalize(agent);
+	return ret;
 }
 
 static int write_main(struct page *page)
@@ -167,7 +200,8 @@ static int write_main(struct page *page)
 		json_object(j);
 		ret = write_trace(page, j);
 		write_findings(page, j);
-		write_gpus(page, j);
+		if (ret == 0)
+			ret = write_gpus(page, j);
 		if (ret == 0)
 			ret = page_tables_write(page, j);
 		page_lane_write(page, j);

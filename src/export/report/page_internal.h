@@ -147,6 +147,7 @@ enum page_table {
 	PAGE_TABLE_CALLS,
 	PAGE_TABLE_COPIES,
 	PAGE_TABLE_RANGES,
+	PAGE_TABLE_WORK, /* of ranges: what was launched in them */
 	PAGE_TABLE_COUNTERS,
 	PAGE_TABLE_ROOFLINE,
 	PAGE_TABLE_IMBALANCE,
@@ -181,6 +182,11 @@ struct page {
 #define PAGE_AGENT_NAME                                                                            \
 	"SELECT coalesce(nullif(product, ''), name) || ' (' || name || ')' FROM rtl_agent WHERE "  \
 	"gpu_id = ?1"
+
+/* "GPU 0: AMD Instinct MI25 (gfx900)", the lane's group. `agent`: of PAGE_AGENT_NAME; NULL: not
+ * known. */
+#define PAGE_GROUP_SIZE 256
+void page_gpu_name(sqlite3_stmt *agent, int64_t gpu, char group[PAGE_GROUP_SIZE]);
 
 /* The tables, before anything is written; as JSON. */
 int page_tables_read(struct page *page);

@@ -15,7 +15,7 @@ struct op_writer {
 	bool open;
 	int64_t gpu, queue, block;
 	struct page_lane *lanes[2]; /* of kernels, of copies: in RPD's files a queue has both */
-	char group[256];
+	char group[PAGE_GROUP_SIZE];
 	sqlite3_stmt *agent;
 };
 
@@ -27,19 +27,19 @@ static int end_lanes(struct op_writer *w)
 	return ret ? ret : error;
 }
 
-/* "GPU 0: AMD Instinct MI25 (gfx900)" */
+void page_gpu_name(sqlite3_stmt *agent, int64_t gpu, char group[PAGE_GROUP_SIZE])
+{
+	const char *about = agent ? query_look_up(agent, gpu) : "";
+
+	snprintf(group, PAGE_GROUP_SIZE, "GPU %lld%s%s", (long long)gpu, *about ? ": " : "", about);
+}
+
 static void name_group(struct op_writer *w)
 {
-	const char *about = "";
-
-	if (w->gpu < 0) {
+	if (w->gpu < 0)
 		snprintf(w->group, sizeof(w->group), "operations of no GPU");
-		return;
-	}
-	if (w->agent)
-		about = query_look_up(w->agent, w->gpu);
-	snprintf(w->group, sizeof(w->group), "GPU %lld%s%s", (long long)w->gpu, *about ? ": " : "",
-		 about);
+	else
+		page_gpu_name(w->agent, w->gpu, w->group);
 }
 
 /* Copies and fills by kernels of HIP are in the lane of their queue. */

@@ -12,15 +12,16 @@ static const struct tables_want wanted[PAGE_TABLES] = {
 	[PAGE_TABLE_CALLS] = { .kind = TABLES_API },
 	[PAGE_TABLE_COPIES] = { .kind = TABLES_COPY },
 	[PAGE_TABLE_RANGES] = { .kind = TABLES_MARKER },
+	[PAGE_TABLE_WORK] = { .kind = TABLES_RANGE_NAME },
 	[PAGE_TABLE_COUNTERS] = { .kind = TABLES_COUNTER },
 	[PAGE_TABLE_ROOFLINE] = { .kind = TABLES_METRICS },
 	[PAGE_TABLE_IMBALANCE] = { .kind = TABLES_IMBALANCE }
 };
 static const char *const keys[PAGE_TABLES] = {
-	[PAGE_TABLE_KERNELS] = "kernels",    [PAGE_TABLE_CALLS] = "calls",
-	[PAGE_TABLE_COPIES] = "copies",	     [PAGE_TABLE_RANGES] = "ranges",
-	[PAGE_TABLE_COUNTERS] = "counters",  [PAGE_TABLE_ROOFLINE] = "roofline",
-	[PAGE_TABLE_IMBALANCE] = "imbalance"
+	[PAGE_TABLE_KERNELS] = "kernels",   [PAGE_TABLE_CALLS] = "calls",
+	[PAGE_TABLE_COPIES] = "copies",	    [PAGE_TABLE_RANGES] = "ranges",
+	[PAGE_TABLE_WORK] = "work",	    [PAGE_TABLE_COUNTERS] = "counters",
+	[PAGE_TABLE_ROOFLINE] = "roofline", [PAGE_TABLE_IMBALANCE] = "imbalance"
 };
 
 int page_tables_read(struct page *page)

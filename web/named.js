@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// quantiles.js - the durations of one name, sorted: exact medians, histograms
+// named.js - the slices of one name: their durations, for the bars of a histogram, and the way to one of them
 
 const LANES_OF = { kernels: ["kernels"], copies: ["copies", "kernels"], calls: ["calls"], ranges: ["ranges"], runtime: ["runtime"] };
 
@@ -34,11 +34,4 @@ function sliceOf(trace, table, name, low = 0, high = Infinity) {
 			}
 	}
 	return best ? best.row.slice(best.index) : null;
-}
-
-// The smallest value that at least `share` of the values do not exceed, as rtl summary has it.
-function quantile(sorted, share) {
-	if (!sorted.length)
-		return NaN;
-	return sorted[Math.max(0, Math.min(sorted.length, Math.ceil(share * sorted.length)) - 1)];
 }
