@@ -506,3 +506,19 @@ TEST(domain_that_is_switched_off_counts_no_calls)
 	call(API_HIP, OP_OUTER, NULL, 0);
 	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_paused), 1);
 }
+
+TEST(function_that_is_known_after_its_domain_was_switched_on_is_left_out)
+{
+	setenv("RTL_CALLS", "inner", 1);
+	env_init();
+	filter_init();
+	api_init();
+	sink_record_open();
+	api_switch(API_HIP, true);
+	api_define(API_HIP, ops, hip_named, NULL, NULL, OP_NR);
+	call(API_HIP, OP_OUTER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 0);
+	CHECK_EQ_UINT(sink_record_loss(SPOOL_REASON_filtered_call), 1);
+	call(API_HIP, OP_INNER, NULL, 0);
+	CHECK_EQ_UINT(sink_record_count(EVENT_API), 1);
+}

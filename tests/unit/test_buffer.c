@@ -531,20 +531,22 @@ TEST(entries_beyond_the_limit_are_counted_and_the_others_delivered)
 TEST(entry_that_would_fit_stays_behind_one_that_was_put_aside)
 {
 	struct entry e = { .number = 1, .name = "one" };
-	char large[48] = "large", small[8] = "small";
+	char large[45] = "large", small[7] = "small";
 
 	open_names();
 	buffer_write(buffer, &e, 1, small, sizeof(small));
 	buffer_hand_over(buffer);
-	/* the other half has 240 bytes: three of these */
+	/* the other half has 240 bytes: three of these, in whole words */
 	for (e.number = 2; e.number < 6; e.number++)
 		buffer_write_now(buffer, &e, 1, large, sizeof(large));
 	buffer_write_now(buffer, &e, 1, small, sizeof(small));
 	atomic_store(&is_held, false);
 	buffer_flush(buffer);
 	CHECK_EQ_UINT(nr_seen, 6);
-	for (uint32_t i = 0; i < nr_seen; i++)
+	for (uint32_t i = 0; i < nr_seen; i++) {
 		CHECK_EQ_UINT(seen[i].number, i + 1);
+		CHECK_EQ_UINT((uintptr_t)seen[i].name % 8, 0);
+	}
 	close_it();
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "analysis/tables.h"
 #include "query/rows.h"
 #include "support/db.h"
 #include "support/test.h"
@@ -94,4 +95,37 @@ TEST(null_streams_of_two_gpus_do_not_wait_for_each_other)
 	CHECK_EQ_UINT(first_on_path("INSERT INTO rocpd_kernelapi VALUES(2, '0x10'), (3, '(nil)');"
 				    "UPDATE rocpd_op SET gpuId = 1 WHERE id = 2"),
 		      0);
+}
+
+TEST(table_has_the_mean_of_parts_that_are_on_the_path_several_times)
+{
+	static const struct tables_want want = { TABLES_PATH, TABLES_WHOLE };
+	static struct job_options opt;
+	static struct job_result res;
+	const char *path = test_tmpfile("made.db");
+	struct sheet out = { 0 };
+	struct tables t = { 0 };
+	struct query *q;
+	size_t nr_several = 0;
+
+	remove(path);
+	db_make_rpd(path, made);
+	/* the first kernel once more, which takes another time */
+	db_exec(path,
+		"INSERT INTO rocpd_api VALUES(5, 1, 1, 6200, 6300, 5, 4), (6, 1, 1, 6400, 7600, 6, 4);"
+		"INSERT INTO rocpd_op VALUES(3, 0, 3, 0, 6500, 7500, 2, 1);"
+		"INSERT INTO rocpd_api_ops VALUES(3, 5, 3)");
+	CHECK_OK(query_open(&q, &path, 1, NULL, &opt, &res));
+	t.q = q;
+	CHECK_OK(tables_read(&t, &want, 1, &out));
+	for (size_t i = 0; i < out.nr_rows; i++) {
+		uint64_t total = sheet_cell(&out, i, 0)->num, count = sheet_cell(&out, i, 2)->num;
+
+		CHECK_EQ_UINT(sheet_cell(&out, i, 3)->num, total / count);
+		nr_several += count > 1;
+	}
+	CHECK(nr_several > 0);
+	sheet_fini(&out);
+	tables_fini(&t);
+	query_close(q);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/ui.h"
@@ -191,4 +192,35 @@ TEST(units_option_overrides_format)
 	CHECK_STR_HAS(
 		printed_spans(GRID_JSON, GRID_UNITS_SCALED),
 		"{\"delay_ns\":\"-1.500 us\",\"bytes\":\"1.500 KiB\",\"rate\":\"2.000 KiB/s\"}");
+}
+
+TEST(narrow_table_drops_the_columns_with_the_highest_numbers)
+{
+	static const struct sheet_column four[] = {
+		{ "name", "NAME", SHEET_NAME, .drop = 0 },
+		{ "first", "FIRST", SHEET_COUNT, .drop = 1 },
+		{ "third", "THIRD", SHEET_COUNT, .drop = 3 },
+		{ "second", "SECOND", SHEET_COUNT, .drop = 2 },
+	};
+	const struct sheet_cell cells[] = {
+		{ .text = "kernel_name" }, { .num = 1000 }, { .num = 1000 }, { .num = 1000 }
+	};
+	static const char *const heads[] = { "FIRST  THIRD  SECOND", "FIRST  SECOND", "FIRST" };
+	static const unsigned int widths[] = { 34, 27, 19 };
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct grid_style style = { .width = widths[i] };
+		struct sheet t = { 0 };
+		const char *text;
+
+		sheet_columns(&t, four, 4);
+		sheet_row(&t, cells);
+		CHECK_NOT_NULL(freopen(test_tmpfile("out"), "w", stdout));
+		grid_print(&t, &style);
+		sheet_fini(&t);
+		text = test_text_of(test_tmpfile("out"));
+		CHECK_STR_HAS(text, heads[i]);
+		CHECK((strstr(text, "THIRD") != NULL) == (i < 1));
+		CHECK((strstr(text, "SECOND") != NULL) == (i < 2));
+	}
 }

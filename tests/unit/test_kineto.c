@@ -93,3 +93,22 @@ TEST(grids_are_in_blocks_with_the_last_one_that_is_not_full)
 	text = test_text_of(out);
 	CHECK_STR_HAS(text, "\"grid\":[3,2,1],\"block\":[64,1,1]");
 }
+
+TEST(slow_copy_has_its_bandwidth)
+{
+	static struct spool_make m;
+	const struct spool_make_op op = { .tid = 100, .begin_ns = 1000, .end_ns = 5000 };
+	const char *out = test_tmpfile("out.json");
+
+	input = test_tmpfile("in.rtl");
+	spool_make_begin(&m, input, 100, false);
+	spool_make_chunk(&m, 100);
+	spool_make_agent(&m, 0, REC_AGENT_CPU, 0, 0);
+	spool_make_agent(&m, 1, REC_AGENT_GPU, 0, 0);
+	spool_make_copy(&m, &op, REC_COPY_H2D, 0, 1, 3000);
+	spool_make_chunk_end(&m);
+	spool_make_end(&m, true);
+	CHECK_OK(write_json(out));
+	/* a byte in a nanosecond is a GB/s */
+	CHECK_STR_HAS(test_text_of(out), "\"bytes\":3000,\"memory bandwidth (GB/s)\":0.75");
+}

@@ -64,3 +64,27 @@ TEST(messages_of_all_sizes_have_their_contents)
 		proto_fini(&p);
 	}
 }
+
+TEST(message_of_two_numbers_is_as_long_as_it_says)
+{
+	static const uint64_t values[] = { 0, 127, 128, UINT64_MAX };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct proto p = { 0 };
+		const unsigned char *at;
+		uint64_t size;
+
+		proto_uints(&p, 9, 1, values[i], 200, values[3 - i]);
+		CHECK(!p.failed);
+		at = (const unsigned char *)p.buf;
+		CHECK_EQ_UINT(take(&at), 9 << 3 | 2);
+		size = take(&at);
+		CHECK_EQ_PTR((const char *)at + size, p.buf + p.used);
+		CHECK_EQ_UINT(take(&at), 1 << 3);
+		CHECK_EQ_UINT(take(&at), values[i]);
+		CHECK_EQ_UINT(take(&at), 200 << 3);
+		CHECK_EQ_UINT(take(&at), values[3 - i]);
+		CHECK_EQ_PTR((const char *)at, p.buf + p.used);
+		proto_fini(&p);
+	}
+}

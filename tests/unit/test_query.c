@@ -12,6 +12,7 @@
 #include "export/rpd/rpd.h"
 #include "query/label.h"
 #include "query/rows.h"
+#include "query/slice.h"
 #include "query/timeline.h"
 #include "support/db.h"
 #include "support/spool_make.h"
@@ -226,6 +227,27 @@ TEST(causes_in_rows_of_operations_are_those_of_the_tables)
 	CHECK_EQ_UINT(beside.nr_calls, tables.nr_calls);
 	CHECK_EQ_UINT(beside.nr_streams, tables.nr_streams);
 	CHECK_EQ_UINT(beside.sum, tables.sum);
+}
+
+TEST(part_of_rank_0_is_found_and_of_no_rank_refused)
+{
+	const char *spool = test_tmpfile("a.rtl"), *db = test_tmpfile("a.db");
+	const struct job_options none = { .force = true };
+	static const char *const lists[] = { "0", "1" };
+
+	spool_make_sample(spool, &(struct spool_make_sample){
+					 .host = "nodeA", .pid = 500, .closed = true });
+	CHECK_OK(rpd_merge(&spool, 1, db, &none, &res));
+	db_exec(db, "UPDATE rtl_process SET rank = 0, world_size = 2");
+	for (int i = 0; i < 2; i++) {
+		struct slice part = { .ranks = lists[i] };
+		struct query *q;
+
+		CHECK_OK(query_open(&q, &db, 1, rpd_merge, &none, &res));
+		CHECK_EQ_INT(slice_apply(q, &part), i ? -ENOENT : 0);
+		query_close(q);
+		slice_fini(&part);
+	}
 }
 
 struct order {

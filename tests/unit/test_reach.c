@@ -44,6 +44,16 @@ static hsa_status_t real_set_attributes(void *ptr, size_t size, hsa_amd_svm_attr
 	return HSA_STATUS_SUCCESS;
 }
 
+static hsa_status_t real_map(void *va, size_t size, size_t offset, uint64_t handle, uint64_t flags)
+{
+	(void)va;
+	(void)size;
+	(void)offset;
+	(void)handle;
+	(void)flags;
+	return HSA_STATUS_SUCCESS;
+}
+
 static hsa_status_t no_pools(hsa_agent_t agent,
 			     hsa_status_t (*callback)(hsa_amd_memory_pool_t pool, void *data),
 			     void *data)
@@ -63,6 +73,7 @@ static void open_table(void)
 	*hsa_table_amd_slot(&fake.amd, HSA_AMD_memory_lock) = (void *)real_lock;
 	*hsa_table_amd_slot(&fake.amd, HSA_AMD_memory_unlock) = (void *)real_unlock;
 	*hsa_table_amd_slot(&fake.amd, HSA_AMD_svm_attributes_set) = (void *)real_set_attributes;
+	*hsa_table_amd_slot(&fake.amd, HSA_AMD_vmem_map) = (void *)real_map;
 	CHECK(table_take(&fake.root));
 }
 
@@ -179,4 +190,19 @@ TEST(many_locks_fit_in_the_table)
 		unlock_page(2 * i);
 	CHECK_EQ_UINT(known(), 0);
 	CHECK_EQ_UINT(view.nr, 0);
+}
+
+TEST(mapped_memory_of_an_unknown_handle_is_another_users)
+{
+	hsa_status_t (*map)(void *va, size_t size, size_t offset, uint64_t handle, uint64_t flags);
+	const struct reach_range *r;
+
+	open_table();
+	*(void **)&map = *hsa_table_amd_slot(&fake.amd, HSA_AMD_vmem_map);
+	CHECK(map != real_map);
+	CHECK_EQ_INT(map(at(HOST), PAGE, 0, 77, 0), HSA_STATUS_SUCCESS);
+	CHECK(reach_read(&view));
+	r = reach_find(&view, HOST);
+	CHECK_NOT_NULL(r);
+	CHECK_EQ_INT(r->kind, REACH_OTHER_USER);
 }
