@@ -5,6 +5,7 @@
  */
 #include "correlate.h"
 
+#include "context.h"
 #include "state.h"
 
 int correlate_index = -1;
@@ -18,11 +19,38 @@ void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *
 	id->ancestor = shown ? correlate_ancestor(shown) : 0;
 }
 
+static const struct live_call *innermost(void)
+{
+	return correlate_index < 0 ? NULL : state_core()->live_innermost();
+}
+
+static void correlate(const struct live_call *call, rocprofiler_correlation_id_t *id)
+{
+	if (call->own[correlate_index] || correlate_around(call))
+		correlate_call(call, id);
+}
+
 void correlate_here(rocprofiler_correlation_id_t *id)
 {
-	const struct live_call *call = correlate_index < 0 ? NULL : state_core()->live_innermost();
+	const struct live_call *call = innermost();
 
-	if (call && (call->own[correlate_index] || correlate_around(call)))
-		correlate_call(call, id);
+	if (call)
+		correlate(call, id);
+}
+
+void correlate_packet(uint32_t tid, rocprofiler_correlation_id_t *id)
+{
+	const struct live_call *call = innermost();
+
+	if (call && call->tid == tid)
+		correlate(call, id);
+}
+
+bool correlate_is_nested(void)
+{
+	return context_has(ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API) ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_RCCL_API) ||
+	       context_has_records(ROCPROFILER_BUFFER_TRACING_HSA_CORE_API) ||
+	       context_has_records(ROCPROFILER_BUFFER_TRACING_RCCL_API);
 }
 #endif

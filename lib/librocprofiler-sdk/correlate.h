@@ -31,6 +31,12 @@ static inline uint64_t correlate_ancestor(const struct live_call *call)
 void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *id);
 /* Those of what is done on this thread now; `id` stays as it is where no call is shown. */
 void correlate_here(rocprofiler_correlation_id_t *id);
+/* HOT: those of a packet that thread `tid` has written, while this one rings its doorbell. Another
+ * thread's packet keeps the id that it has: which calls that one is in is not known here. */
+void correlate_packet(uint32_t tid, rocprofiler_correlation_id_t *id);
+/* Whether contexts have services of calls within which a doorbell is rung, beside HIP's own: HSA's
+ * and RCCL's. */
+bool correlate_is_nested(void);
 #endif
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "buffer.h"
 #include "context.h"
+#include "correlate.h"
 #include "count.h"
 #include "dispatch_ids.h"
 #include "external.h"
@@ -83,17 +84,28 @@ static void end_counted(struct counted *d)
 	free_counted(d);
 }
 
+/* The id of KERNEL_DISPATCH. */
+static uint64_t id_of(const struct event_dispatch *e)
+{
+	rocprofiler_correlation_id_t id = { .internal = e->correlation & EVENT_ID };
+
+#if ROCPROFILER_SDK_ABI > 0
+	correlate_packet(e->tid, &id);
+#endif
+	return id.internal;
+}
+
 static void fill(struct counted *d, const struct client_dispatch *c)
 {
 	rocprofiler_kernel_dispatch_info_t *info = &d->data.dispatch_info;
 	const struct event_dispatch *e = c->d;
 
 	d->data.size = sizeof(d->data);
-	d->data.correlation_id.internal = e->correlation & EVENT_ID;
+	d->data.correlation_id.internal = id_of(e);
 	d->data.correlation_id.external =
 		external_of(d->context, e->tid,
 			    ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH,
-			    ROCPROFILER_KERNEL_DISPATCH_ENQUEUE, e->correlation & EVENT_ID);
+			    ROCPROFILER_KERNEL_DISPATCH_ENQUEUE, d->data.correlation_id.internal);
 	info->size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding);
 	info->agent_id = operations_agent(c->agent);
 	info->queue_id.handle = (uint64_t)e->queue + 1;

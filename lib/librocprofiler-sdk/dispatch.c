@@ -22,6 +22,7 @@
 #include "../face/fork_guard.h"
 #include "base/callout.h"
 #include "context.h"
+#include "correlate.h"
 #include "counting.h"
 #include "dispatch_ids.h"
 #include "effects.h"
@@ -63,7 +64,7 @@ static bool needs_operations(void)
 #if ROCPROFILER_SDK_ABI > 0
 	       context_has(ROCPROFILER_CALLBACK_TRACING_MEMORY_ALLOCATION) ||
 	       context_has(ROCPROFILER_CALLBACK_TRACING_HIP_STREAM) ||
-	       context_has(ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH) ||
+	       context_has(ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH) || correlate_is_nested() ||
 #endif
 	       context_has_records(ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT) ||
 	       effects_has_graphs() || external_any() ||
@@ -181,6 +182,10 @@ static struct op *make(const struct event_dispatch *d, const struct lane *l)
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH;
 	op->tid = d->tid;
 	op->correlation.internal = d->correlation & EVENT_ID;
+#if ROCPROFILER_SDK_ABI > 0
+	if (depth)
+		correlate_packet(d->tid, &op->correlation);
+#endif
 	if (!is_plain)
 		fill(op, d, l);
 	return op;

@@ -2,8 +2,8 @@
 /* intercept.c - librocprofiler-sdk: dispatch tables of runtimes, for tools that put functions of
  * their own into them
  *
- * Of HSA's table a tool's functions are called before those of this library, of HIP's after them: a
- * call comes to both.
+ * Of HSA's table a tool's functions are called before the call is shown to tools, of HIP's after
+ * that: a call comes to both.
  *
  * Owns:     the functions that are called for tables.
  * Threads:  the one that initialises the runtime: HSA's under its init lock.

@@ -518,6 +518,16 @@ static bool on_runtime(void)
 	return has_any;
 }
 
+/* In front of the calls that tools see, as theirs are with AMD's library. */
+static bool install_tools(const struct hsa_mirror_root *root)
+{
+	intercept_hsa(root);
+	return true;
+}
+
+static const struct table_layer tools_layer = { .name = "tools", .install = install_tools };
+
+/* Within the calls that tools see: dispatches have their ids. */
 static bool install(const struct hsa_mirror_root *root)
 {
 	if (on_runtime())
@@ -526,7 +536,7 @@ static bool install(const struct hsa_mirror_root *root)
 	dispatch_install(root);
 	count_device_install(root);
 	scratch_install(root);
-	intercept_hsa(root);
+	state_core()->table_add_layer(&tools_layer);
 	return true;
 }
 

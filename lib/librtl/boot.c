@@ -47,10 +47,14 @@ static bool install_quirks(const struct hsa_mirror_root *root)
 {
 	if (life_start() && callback_on_runtime())
 		quirk_stream_callback_install(root);
+	/* in front of the faces that are there by now, as where a face asks for it */
+	if (env_bool(ENV_HSA_API))
+		boot_wrap_hsa();
 	return true;
 }
 
-/* Wrappers of HSA's calls, for the recorder and faces, stand in front of the core layer. */
+/* Wrappers of HSA's calls, for the recorder and faces, stand in front of what faces do within
+ * them. */
 static bool install_calls(const struct hsa_mirror_root *root)
 {
 	hsa_wrap_install(root);
@@ -92,10 +96,8 @@ static void boot_once(void)
 	api_init();
 	live_init();
 	table_init(layers);
-	if (env_bool(ENV_HSA_API)) {
-		boot_wrap_hsa();
+	if (env_bool(ENV_HSA_API))
 		api_switch(API_HSA, true);
-	}
 	hold_init();
 	life_init(sources, sinks);
 	service_init(&host);

@@ -25,6 +25,7 @@ def library_before_hip_and_behind_it_shows_the_same():
     for abi in (0, 1):
         seen("first", f"sdk_order_first_{abi}")
         seen("last", f"sdk_order_last_{abi}")
+    seen("with HSA's calls for a trace, too", "sdk_order_first_1", env={"RTL_HSA_API": "1"})
 
 
 @case

@@ -115,8 +115,15 @@ static int on_arg(rocprofiler_callback_tracing_kind_t, rocprofiler_tracing_opera
 	return 0;
 }
 
+// within create(), below
+static thread_local int depth_of_create;
+
 static void on_call(rocprofiler_callback_tracing_record_t r, rocprofiler_user_data_t *, void *)
 {
+	// a tool's own function stands in front of the call that is shown
+	if (r.kind == ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API &&
+	    r.operation == ROCPROFILER_HSA_CORE_API_ID_hsa_queue_create && !depth_of_create)
+		nr_wrong++;
 	seen s = { (int)r.kind,
 		   (int)r.operation,
 		   r.correlation_id.internal,
@@ -292,7 +299,11 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
 			   uint32_t private_size, uint32_t group_size, hsa_queue_t **queue)
 {
 	nr_created++;
-	return next_create(agent, size, type, callback, data, private_size, group_size, queue);
+	depth_of_create++;
+	auto status =
+		next_create(agent, size, type, callback, data, private_size, group_size, queue);
+	depth_of_create--;
+	return status;
 }
 
 static void on_table(rocprofiler_intercept_table_t type, uint64_t version, uint64_t instance,

@@ -12,14 +12,14 @@
 static rocprofiler_context_id_t order_context;
 static rocprofiler_status_t order_status;
 static int order_hip, order_compiler, order_hsa, order_dispatches, order_copies, order_objects;
-/* copies whose id is not that of HSA's call that makes them */
-static int order_strange;
+/* copies and dispatches whose ids are not those of HSA's call that makes them */
+static int order_strange, order_strange_kernels;
 
 static void order_callback(rocprofiler_callback_tracing_record_t r, rocprofiler_user_data_t *u,
 			   void *a)
 {
 #if ROCPROFILER_SDK_ABI > 0
-	static __thread uint64_t extension;
+	static __thread uint64_t extension, core, core_ancestor;
 #endif
 	int *count = NULL;
 
@@ -32,6 +32,16 @@ static void order_callback(rocprofiler_callback_tracing_record_t r, rocprofiler_
 	if (r.kind == ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY &&
 	    r.phase == ROCPROFILER_CALLBACK_PHASE_ENTER && r.correlation_id.internal != extension)
 		__atomic_fetch_add(&order_strange, 1, __ATOMIC_RELAXED);
+	if (r.kind == ROCPROFILER_CALLBACK_TRACING_HSA_CORE_API) {
+		core = r.phase == ROCPROFILER_CALLBACK_PHASE_ENTER ? r.correlation_id.internal : 0;
+		core_ancestor = r.correlation_id.ancestor;
+	}
+	/* HSA's store to the doorbell, whose ancestor is HIP's launch where that is shown */
+	if (r.kind == ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH &&
+	    r.phase == ROCPROFILER_CALLBACK_PHASE_ENTER &&
+	    (r.correlation_id.internal != core || r.correlation_id.ancestor != core_ancestor ||
+	     !core_ancestor != !order_hip))
+		__atomic_fetch_add(&order_strange_kernels, 1, __ATOMIC_RELAXED);
 #endif
 	/* code that registers itself has no calls where HIP's own callbacks show them */
 	if (r.kind == ROCPROFILER_CALLBACK_TRACING_HIP_COMPILER_API &&
@@ -97,6 +107,8 @@ static void order_fini(void *arg)
 	       order_objects ? "some" : "none");
 	if (order_strange)
 		printf("copies of another call %d\n", order_strange);
+	if (order_strange_kernels)
+		printf("dispatches of another call %d\n", order_strange_kernels);
 	fflush(stdout);
 }
 

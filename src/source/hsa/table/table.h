@@ -25,7 +25,7 @@ struct table_layer {
 	void (*remove)(void);
 };
 
-#define TABLE_MAX_LAYERS 8u
+#define TABLE_MAX_LAYERS 12u
 
 /* Sets librtl's layers, the first next to the runtime; NULL-terminated, static. Call before threads
  * start. */
