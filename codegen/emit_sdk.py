@@ -467,7 +467,9 @@ def refusals(model):
     return {f: status for status, fs in refused.items() if status != "about" for f in fs}
 
 
-REFUSALS = {"rocprofiler_status_t": " ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED", "void": ""}
+REFUSALS = {"rocprofiler_status_t": " ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED", "void": "",
+            # documented: the decoder's library is not there
+            "rocprofiler_thread_trace_decoder_create": " ROCPROFILER_STATUS_ERROR_NOT_AVAILABLE"}
 
 
 def besides_refused(model, abi):
@@ -487,14 +489,14 @@ def refused(model):
                 texts.append(None)
                 continue
             params = ", ".join(declare(t, n) for t, n in proto[1]) or "void"
-            value = status if status == "NULL" else "ROCPROFILER_STATUS_ERROR_" + status
+            value = "ROCPROFILER_STATUS_ERROR_" + status
             texts.append(["EXPORT %s %s(%s)" % (proto[0], name, params), "{"] +
                          ["\t(void)%s;" % n for _, n in proto[1]] + ["\treturn %s;" % value, "}"])
         out += by_abi(texts)
     texts = {}
     for abi in ABIS:
         for name, returns in besides_refused(model, abi).items():
-            value = REFUSALS.get(returns.strip(), " NULL")
+            value = REFUSALS.get(name, REFUSALS.get(returns.strip(), " NULL"))
             texts.setdefault(name, [None, None])[abi] = [
                 "EXPORT %s%s(void);" % (returns, name), "EXPORT %s%s(void)" % (returns, name), "{", "\treturn%s;" % value, "}"]
     for both in texts.values():

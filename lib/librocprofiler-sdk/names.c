@@ -199,4 +199,44 @@ EXPORT rocprofiler_status_t rocprofiler_query_intercept_table_name(
 	give(text, name, name_len);
 	return text ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 }
+
+/* Tools list these names before they ask whether there is PC sampling. */
+#define NAMED(enumerator)                                                                          \
+	[ROCPROFILER_PC_SAMPLING_INSTRUCTION_##enumerator] =                                       \
+		"ROCPROFILER_PC_SAMPLING_INSTRUCTION_" #enumerator
+static const char *const instruction_types[] = {
+	NAMED(TYPE_NONE),	  NAMED(TYPE_VALU),	 NAMED(TYPE_MATRIX),
+	NAMED(TYPE_SCALAR),	  NAMED(TYPE_TEX),	 NAMED(TYPE_LDS),
+	NAMED(TYPE_LDS_DIRECT),	  NAMED(TYPE_FLAT),	 NAMED(TYPE_EXPORT),
+	NAMED(TYPE_MESSAGE),	  NAMED(TYPE_BARRIER),	 NAMED(TYPE_BRANCH_NOT_TAKEN),
+	NAMED(TYPE_BRANCH_TAKEN), NAMED(TYPE_JUMP),	 NAMED(TYPE_OTHER),
+	NAMED(TYPE_NO_INST),	  NAMED(TYPE_DUAL_VALU),
+};
+static const char *const reasons[] = {
+	NAMED(NOT_ISSUED_REASON_NONE),
+	NAMED(NOT_ISSUED_REASON_NO_INSTRUCTION_AVAILABLE),
+	NAMED(NOT_ISSUED_REASON_ALU_DEPENDENCY),
+	NAMED(NOT_ISSUED_REASON_WAITCNT),
+	NAMED(NOT_ISSUED_REASON_INTERNAL_INSTRUCTION),
+	NAMED(NOT_ISSUED_REASON_BARRIER_WAIT),
+	NAMED(NOT_ISSUED_REASON_ARBITER_NOT_WIN),
+	NAMED(NOT_ISSUED_REASON_ARBITER_WIN_EX_STALL),
+	NAMED(NOT_ISSUED_REASON_OTHER_WAIT),
+	NAMED(NOT_ISSUED_REASON_SLEEP_WAIT),
+};
+
+EXPORT const char *rocprofiler_get_pc_sampling_instruction_type_name(
+	rocprofiler_pc_sampling_instruction_type_t instruction_type)
+{
+	return (uint32_t)instruction_type < ARRAY_SIZE(instruction_types) ?
+		       instruction_types[instruction_type] :
+		       NULL;
+}
+
+EXPORT const char *rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(
+	rocprofiler_pc_sampling_instruction_not_issued_reason_t not_issued_reason)
+{
+	return (uint32_t)not_issued_reason < ARRAY_SIZE(reasons) ? reasons[not_issued_reason] :
+								   NULL;
+}
 #endif

@@ -476,6 +476,9 @@ static void check_refusals(void)
 	const rocprofiler_buffer_id_t buffer = { 1 };
 	const rocprofiler_user_data_t none = { .value = 0 };
 	size_t nr = 7;
+#if ABI > 0
+	int status = 7;
+#endif
 
 	(void)none;
 	IS(rocprofiler_iterate_agent_supported_counters(
@@ -504,6 +507,24 @@ static void check_refusals(void)
 						      NULL, NULL),
 	   ERROR(CONTEXT_INVALID));
 	IS(rocprofiler_detach(), ERROR(NOT_IMPLEMENTED));
+	IS(rocprofiler_ompt_is_initialized(&status), OK);
+	IS(status, 0);
+	status = 7;
+	IS(rocprofiler_ompt_is_finalized(&status), OK);
+	IS(status, 0);
+	/* tools make texts of them */
+	for (int i = 0; i <= ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_LAST; i++)
+		IS(rocprofiler_get_pc_sampling_instruction_type_name(
+			   (rocprofiler_pc_sampling_instruction_type_t)i) != NULL,
+		   i < ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_LAST);
+	for (int i = 0; i <= ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_LAST; i++)
+		IS(rocprofiler_get_pc_sampling_instruction_not_issued_reason_name(
+			   (rocprofiler_pc_sampling_instruction_not_issued_reason_t)i) != NULL,
+		   i < ROCPROFILER_PC_SAMPLING_INSTRUCTION_NOT_ISSUED_REASON_LAST);
+	IS(strcmp(rocprofiler_get_pc_sampling_instruction_type_name(
+			  ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_DUAL_VALU),
+		  "ROCPROFILER_PC_SAMPLING_INSTRUCTION_TYPE_DUAL_VALU"),
+	   0);
 #else
 	(void)buffer;
 #endif
