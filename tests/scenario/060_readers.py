@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The files are what other programs read: RPD's readers and trimmers, viewers of Chrome JSON."""
+import ast
 import collections
+import contextlib
 import functools
 import gzip
 import html
 import http.server
 import re
+import shutil
+import sqlite3
 import threading
 
 from support import *
@@ -123,6 +127,39 @@ def trim_tools_keep_all_rows():
     first, last = r.rows("select min(start), max(end) from rocpd_op")[0]
     at_most("begin of the first API row (before the first operation)", lo, first)
     at_least("end of the last API row is after the last operation's begin", hi + 10**9, last)
+
+
+def names_of(db):
+    """What the strings of rocpd_string are of, by view."""
+    return [db.execute(q).fetchall() for q in (
+        "select * from api order by id", "select * from op order by id", "select api_ptr_id, string from rocpd_kernelapi K "
+        "join rocpd_string S on S.id = K.kernelName_id order by 1", "select * from rtl_counter order by 1, 4")]
+
+
+@case
+def strings_with_new_ids_keep_their_places():
+    """RPD's tools drop strings that no known column has, and give the others new ids."""
+    r = traced()
+    copy = os.path.join(new_dir("strings"), "copy.db")
+    shutil.copy(r.output, copy)
+    with contextlib.closing(sqlite3.connect(copy)) as db:
+        names = names_of(db)
+        users = [("rocpd_op", "description_id"), ("rocpd_op", "opType_id"), ("rocpd_api", "apiName_id"),
+                 ("rocpd_kernelapi", "kernelName_id")]
+        for value, in db.execute("select value from rocpd_metadata where tag = 'references::rocpd_string.id'").fetchall():
+            if ast.literal_eval(value) not in users:
+                users.append(ast.literal_eval(value))
+        used = " union ".join(f"select {c} from {t}" for t, c in users)
+        db.execute("insert into rocpd_string(id, string) values (0, 'unused')")
+        db.execute(f"create temp table new as select row_number() over (order by id desc) + 5 as after, id as before, string "
+                   f"from rocpd_string where id in ({used})")
+        db.execute("delete from rocpd_string")
+        db.execute("insert into rocpd_string select after, string from new")
+        for table, column in users:
+            db.execute(f"update {table} set {column} = (select after from new where before = {column})")
+        equal("foreign key check", db.execute("pragma foreign_key_check").fetchall(), [])
+        equal("names", names_of(db), names)
+        equal("strings that nothing has", db.execute("select count(*) from rocpd_string where string = 'unused'").fetchone(), (0,))
 
 
 @case

@@ -136,10 +136,11 @@ TEST(merged_processes_keep_all_rows)
 		       "SELECT count(*) FROM (SELECT correlation_id FROM rtl_dispatch WHERE NOT "
 		       "flags & 32 GROUP BY 1 HAVING count(*) > 1)"),
 		0);
-	CHECK_STR_EQ(db_text(out, "SELECT tag, count(*) FROM rocpd_metadata GROUP BY tag"),
-		     "gpu_stride|1\npid_stride|1\nrtl_change_counter|1\nrtl_rows.rocpd_api|1\n"
-		     "rtl_rows.rocpd_op|1\nrtl_schema_version|1\nschema_version|1\n"
-		     "session_count|1\n");
+	CHECK_STR_EQ(
+		db_text(out, "SELECT tag, count(*) FROM rocpd_metadata GROUP BY tag"),
+		"gpu_stride|1\npid_stride|1\nreferences::rocpd_string.id|10\nrtl_change_counter|1\nrtl_rows.rocpd_api|1\n"
+		"rtl_rows.rocpd_op|1\nrtl_schema_version|1\nschema_version|1\n"
+		"session_count|1\n");
 }
 
 TEST(merged_database_can_be_merged_again_with_spool)

@@ -19,9 +19,11 @@ enum rocprofv3_state {
 #define ROCPROFV3_LIST(what) .type = OPT_TEXT, .arg = what, .list = true
 
 #define ROCPROFV3_INSTEAD_COUNTERS                                                                 \
-	"rtl counts what --pmc names, and has no other options for counters."
-#define ROCPROFV3_INSTEAD_PC "rtl does not sample; there is nothing to use instead."
-#define ROCPROFV3_INSTEAD_ATT "rtl does not trace instructions; there is nothing to use instead."
+	"rtl does not stream counters; AMD's rocprofv3 does, and --pmc counts for each kernel."
+#define ROCPROFV3_INSTEAD_PC                                                                       \
+	"rtl does not sample instructions; AMD's rocprofv3 does, and --pmc counts for each kernel."
+#define ROCPROFV3_INSTEAD_ATT                                                                      \
+	"rtl does not trace instructions; AMD's rocprofv3 does, and --pmc counts for each kernel."
 #define ROCPROFV3_INSTEAD_HIP "rtl records these calls with the others: use --hip-trace."
 #define ROCPROFV3_INSTEAD_KFD                                                                      \
 	"rtl does not record the kernel driver's events; there is nothing to use instead."

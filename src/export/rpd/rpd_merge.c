@@ -349,8 +349,9 @@ static int copy_metadata(struct merge *m, int64_t input)
 		"INSERT INTO main.rocpd_metadata(tag, value) SELECT CASE WHEN EXISTS (SELECT 1 FROM "
 		"main.rocpd_metadata X WHERE X.tag = S.tag) THEN rtl_valid(S.tag) || '.' || %lld ELSE rtl_valid(S.tag) END, "
 		"rtl_valid(S.value) FROM src.rocpd_metadata S WHERE S.tag NOT IN ('gpu_stride', 'pid_stride', "
-		"'schema_version', 'rtl_schema_version', 'session_count', '" CHANGED_COUNTER_TAG
-		"') AND S.tag NOT LIKE '" CHANGED_ROWS_TAG "%%' AND NOT EXISTS (SELECT 1 "
+		"'schema_version', 'rtl_schema_version', 'session_count', '" RPD_REFERENCES_TAG
+		"', '" CHANGED_COUNTER_TAG "') AND S.tag NOT LIKE '" CHANGED_ROWS_TAG
+		"%%' AND NOT EXISTS (SELECT 1 "
 		"FROM main.rocpd_metadata Y WHERE Y.tag = S.tag AND Y.value = S.value)",
 		(long long)input);
 }

@@ -258,6 +258,15 @@ static int create_indexes(struct rpd *r)
 	return rpd_db_exec(r, r->is_compact ? compact_kernel_index : kernel_index);
 }
 
+/* Runs a statement and releases it. */
+static int run_made(struct rpd *r, char *sql)
+{
+	int ret = sql ? rpd_db_exec(r, sql) : rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+
+	sqlite3_free(sql);
+	return ret;
+}
+
 int rpd_schema_create(struct rpd *r)
 {
 	int ret = rpd_db_exec(r, "BEGIN");
@@ -268,14 +277,10 @@ int rpd_schema_create(struct rpd *r)
 				   r->keeps_state ? "" : "TEMP ");
 	if (ret == 0)
 		ret = rpd_counter_create(r);
-	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++) {
-		char *sql = r->opt->rows && rowfile_has(t->name) ?
-				    rpd_tables_virtual_sql(t) :
-				    rpd_tables_create_sql(t, r->is_compact);
-
-		ret = sql ? rpd_db_exec(r, sql) : rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
-		sqlite3_free(sql);
-	}
+	for (const struct rpd_table *t = rpd_tables; t->name && ret == 0; t++)
+		ret = run_made(r, r->opt->rows && rowfile_has(t->name) ?
+					  rpd_tables_virtual_sql(t) :
+					  rpd_tables_create_sql(t, r->is_compact));
 	if (ret == 0)
 		ret = run_statements(r, first_rows);
 	if (ret == 0)
@@ -283,6 +288,8 @@ int rpd_schema_create(struct rpd *r)
 			r,
 			"INSERT INTO rocpd_metadata(tag, value) VALUES ('rtl_schema_version', '%d')",
 			r->is_compact ? 2 : 1);
+	if (ret == 0)
+		ret = run_made(r, rpd_tables_references_sql(r->is_compact));
 	/* an index is made at the end where that takes no more time than with each row */
 	if (ret == 0 && r->keeps_state)
 		ret = create_indexes(r);

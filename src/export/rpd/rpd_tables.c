@@ -26,6 +26,8 @@
 #define RPD_TEXT "varchar(4096) NOT NULL"
 #define STRING_REF "bigint NOT NULL " REFERENCE("rocpd_string")
 #define USTRING_REF "bigint NOT NULL " REFERENCE("rocpd_ustring")
+/* the note of a column that has such an id, and is no reference for SQLite */
+#define STRING_ID "rocpd_string.id"
 #define API_REF "bigint NOT NULL " REFERENCE("rocpd_api")
 #define OP_REF "bigint NOT NULL " REFERENCE("rocpd_op")
 /* RPD's schemas have integer or bigint; with integer the key is SQLite's rowid, and needs no
@@ -201,10 +203,10 @@ const struct rpd_table rpd_tables[] = {
 	      C("correlation_id", INT, ID_OR_NONE), C("packet_type", INT, NOTE("AQL")),
 	      C("flags", INT)),
 	TABLE("rtl_counter_name", RPD_OPTIONAL, "what a name of rocpd_counter is",
-	      C("id", KEY, ID, NOTE("rocpd_string.id")), C("unit", TEXT), C("description", TEXT),
+	      C("id", KEY, ID, NOTE(STRING_ID)), C("unit", TEXT), C("description", TEXT),
 	      C("expression", TEXT, NOTE("empty for a counter"))),
 	TABLE("rtl_op_counter", RPD_OPTIONAL, "the samples of which a value of rocpd_counter is the sum",
-	      C("id", KEY, ID), C("op_id", INT, ID), C("name_id", INT, ID, NOTE("rocpd_string.id")),
+	      C("id", KEY, ID), C("op_id", INT, ID), C("name_id", INT, ID, NOTE(STRING_ID)),
 	      C("instance", INT, NOTE("of the block")),
 	      C("sample", INT, NOTE("shader engine, where the block is in each")),
 	      C("value", "REAL NOT NULL")),
@@ -261,7 +263,10 @@ static const struct {
 	  "rtl_api_id = NEW.api_id WHERE id = OLD.op_id; END" },
 	{ "rocpd_kernelapi",
 	  ";CREATE TRIGGER rtl_unlaunch INSTEAD OF DELETE ON rocpd_kernelapi BEGIN UPDATE rocpd_api SET "
-	  "rtl_launch_id = NULL WHERE id = OLD.api_ptr_id; END" },
+	  "rtl_launch_id = NULL WHERE id = OLD.api_ptr_id; END"
+	  /* RPD's tools give strings new ids in each table: those of rtl_launch are the view's */
+	  ";CREATE TRIGGER rtl_rename INSTEAD OF UPDATE OF kernelName_id ON rocpd_kernelapi BEGIN "
+	  "SELECT RAISE(IGNORE); END" },
 };
 
 static char *create_view_sql(const struct rpd_table *t)
@@ -290,6 +295,25 @@ char *rpd_tables_create_sql(const struct rpd_table *t, bool is_compact)
 		sqlite3_str_appendf(sql, form, i ? ", " : "", t->columns[i].name,
 				    t->columns[i].type);
 	sqlite3_str_appendall(sql, ")");
+	return sqlite3_str_finish(sql);
+}
+
+char *rpd_tables_references_sql(bool is_compact)
+{
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+	const char *before = "INSERT INTO rocpd_metadata(tag, value) VALUES ";
+
+	for (const struct rpd_table *t = rpd_tables; t->name; t++)
+		for (size_t i = 0; i < rpd_tables_columns(t, is_compact); i++) {
+			const struct rpd_column *c = &t->columns[i];
+
+			if (strcmp(c->type, STRING_REF) != 0 &&
+			    (!c->note || strcmp(c->note, STRING_ID) != 0))
+				continue;
+			sqlite3_str_appendf(sql, "%s('" RPD_REFERENCES_TAG "', '(\"%s\", \"%s\")')",
+					    before, t->name, c->name);
+			before = ", ";
+		}
 	return sqlite3_str_finish(sql);
 }
 

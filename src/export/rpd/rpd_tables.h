@@ -56,7 +56,11 @@ size_t rpd_tables_columns(const struct rpd_table *table, bool is_compact);
 /* CREATE TABLE, or CREATE VIEW of a table that the layout does not have, with the triggers by which
  * RPD's tools remove its rows; to be released with sqlite3_free(). NULL: out of memory. */
 char *rpd_tables_create_sql(const struct rpd_table *table, bool is_compact);
-/* The same for a table whose rows are in a rowfile. */
+/* INSERT into rocpd_metadata: the columns with ids of rocpd_string, in the form in which RPD's
+ * tools that give strings new ids look for them; to be released the same way. */
+#define RPD_REFERENCES_TAG "references::rocpd_string.id"
+char *rpd_tables_references_sql(bool is_compact);
+/* CREATE VIRTUAL TABLE of a table whose rows are in a rowfile; the same. */
 char *rpd_tables_virtual_sql(const struct rpd_table *table);
 /* Documents all tables as lines of Markdown. */
 void rpd_tables_document(void (*put)(const char *line));
