@@ -137,7 +137,7 @@ def names_of(db):
 
 
 @case
-def strings_with_new_ids_keep_their_places():
+def strings_with_new_ids_keep_their_columns():
     """RPD's tools drop strings that no known column has, and give the others new ids."""
     r = traced()
     copy = os.path.join(new_dir("strings"), "copy.db")

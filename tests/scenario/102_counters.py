@@ -118,6 +118,33 @@ def files_and_summary_have_the_counters():
 
 
 @case
+def preloaded_tool_of_the_sdk_runs_rocprofv3():
+    """As rocprofiler-compute starts a program: settings in the environment, the tool in LD_PRELOAD."""
+    folder = new_dir("tool")
+    rtl_bin = os.path.join(folder, "rtl")
+    with open(rtl_bin, "w", encoding="ascii") as f:
+        f.write(f'#!/bin/sh\nshift\nexec {RTL_BIN} rocprofv3 --virtual-gpu "$@"\n')
+    os.chmod(rtl_bin, 0o755)
+    extra = "rocprofiler-sdk:\n  counters-schema-version: 1\n  counters:\n  - name: TWICE\n    description: two times\n    definitions:\n" \
+            "    - architectures: [gfx900]\n      expression: SQ_WAVES*2\n"
+    tool = os.path.join(LIB, "librocprofiler-sdk-tool.so")
+    env = {"LD_PRELOAD": tool, "ROCP_TOOL_LIBRARIES": tool, "RTL_BIN": rtl_bin, "ROCPROF_KERNEL_TRACE": "1", "ROCPROF_COUNTER_COLLECTION": "1",
+           "ROCPROF_COUNTERS": "pmc: SQ_WAVES TWICE", "ROCPROF_OUTPUT_FORMAT": "csv", "ROCPROF_OUTPUT_PATH": os.path.join(folder, "out"),
+           "ROCPROF_OUTPUT_FILE_NAME": "x", "ROCPROF_AGENT_INDEX": "absolute", "ROCPROF_EXTRA_COUNTERS_CONTENTS": extra}
+    run("flood", "count=20", env=env)
+    rows = read_csv(os.path.join(folder, "out", "x_counter_collection.csv"))
+    equal("rows", len(rows), 40)
+    equal("twice", [2 * float(a["Counter_Value"]) for a in rows if a["Counter_Name"] == "SQ_WAVES"],
+          [float(a["Counter_Value"]) for a in rows if a["Counter_Name"] == "TWICE"])
+    equal("rows of the trace", len(read_csv(os.path.join(folder, "out", "x_kernel_trace.csv"))), 20)
+    # nothing is asked for, and there is no rtl
+    equal("untraced", run("/bin/echo", "a b", env={"LD_PRELOAD": tool}).out, "a b\n")
+    r = run("/bin/echo", "a b", env={**env, "RTL_BIN": "/none"})
+    equal("without rtl", r.out, "a b\n")
+    contains("message", r.err, "nothing is traced")
+
+
+@case
 def rocprofv3_takes_pmc():
     folder = new_dir("v3")
     ended(rtl("rocprofv3", "--virtual-gpu", "--pmc", *NAMES, "-f", "csv", "-d", folder, "-o", "x", "--", program("flood"), "count=20"), 0)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "cli/pmc/pmc_yaml.h"
@@ -42,11 +43,31 @@ static bool __attribute__((format(printf, 2, 3))) fail(struct extra *x, const ch
 	return false;
 }
 
+/* A file without such a name: of a descriptor, as librocprofiler-sdk-tool.so passes it. */
+static bool begins_so(const char *path)
+{
+	static const char key[] = "rocprofiler-sdk:";
+	char text[4096], *p = text;
+	FILE *file = fopen(path, "re");
+	struct stat s;
+	/* what is read of a pipe is lost */
+	size_t n = file && fstat(fileno(file), &s) == 0 && S_ISREG(s.st_mode) ?
+			   fread(text, 1, sizeof(text) - 1, file) :
+			   0;
+
+	if (file)
+		fclose(file);
+	text[n] = '\0';
+	while (p += strspn(p, " \t\r\n"), *p == '#')
+		p += strcspn(p, "\n");
+	return strncmp(p, key, sizeof(key) - 1) == 0;
+}
+
 bool pmc_extra_is(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+	return (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) || begins_so(path);
 }
 
 /* The file as JSON, to be freed, or NULL. */

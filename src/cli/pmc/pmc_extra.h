@@ -21,7 +21,7 @@
 
 #include "counter/metrics_file.h"
 
-/* Whether a file is one: by the ending .yaml or .yml of its name. */
+/* Whether a file is one: by the ending .yaml or .yml of its name, or by its first key. */
 bool pmc_extra_is(const char *path);
 /* Reads it. NULL: it is not understood; `error`, of METRICS_FILE_ERROR_SIZE bytes, names file and
  * counter. */
