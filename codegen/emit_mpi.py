@@ -187,6 +187,7 @@ class Function:
         if p.name in NEW_COMMS and p.points_to == "MPI_Comm":
             self.add("newcomm", "x", "new.id")
             self.add("newranks", "i", "new.size")
+            self.add("newrank", "i", "new.rank")
             # one between two groups is made from another one on each side
             how = "mpi_comm_copy(ok, &at, %s)" if "dup" in self.name else "mpi_comm_new(ok, &at, %s)" if comm and comm != "local_comm" else "mpi_comm_new(ok, NULL, %s)"
             self.new = "struct mpi_comm new = %s;" % how % p.name

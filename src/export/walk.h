@@ -13,6 +13,7 @@
 #define RTL_EXPORT_WALK_H
 
 #include "analysis/collective_tracks.h"
+#include "analysis/mpi_messages.h"
 #include "export/kept.h"
 #include "export/tracks.h"
 #include "query/rows.h"
@@ -178,6 +179,10 @@ struct walk_joint {
 bool walk_joint(const struct walk *walk, int64_t op, struct walk_joint *joint, size_t *number);
 /* All of them, one after the other: begin with *at = 0. False: there is no further one. */
 bool walk_joint_next(const struct walk *walk, size_t *at, struct walk_joint *joint);
+
+/* Messages of MPI, by channels (analysis/mpi_messages.h). None of a part of the processes. Those
+ * that can't be paired are counted in a warning. */
+int walk_messages(struct walk *walk, mpi_messages_fn put);
 
 /* What caused an operation: a call; else a range, which has no correlation id. */
 struct walk_cause {

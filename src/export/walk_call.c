@@ -109,3 +109,17 @@ int walk_calls(struct walk *walk)
 {
 	return rows_calls(walk->q, pass_call, walk);
 }
+
+int walk_messages(struct walk *walk, mpi_messages_fn put)
+{
+	char text[MPI_MESSAGES_TEXT];
+	struct mpi_messages messages;
+	int ret;
+
+	if (walk->q->only)
+		return 0;
+	ret = mpi_messages_read(walk->q, put, walk->w, &messages);
+	if (ret == 0 && walk->q->nr_processes > 1 && *mpi_messages_text(&messages, text))
+		job_warn(walk->q->res, "without an arrow: %s", text);
+	return ret;
+}

@@ -26,7 +26,7 @@ FUNCTIONS = {
     "MPI_Test": "request:h,flag:i", "MPI_Barrier": "comm:x,ranks:i", "MPI_Allreduce_c": "bytes:z:bytes,comm:x,ranks:i",
     "MPI_Bcast": "bytes:z:bytes,comm:x,ranks:i,root:i", "MPI_Ibarrier": "comm:x,ranks:i,request:h",
     "MPI_Comm_split": "comm:x,color:i,key:i,newcomm:x,newranks:i", "MPI_Intercomm_create": "newcomm:x,newranks:i,tag:i",
-    "MPI_Startall": "count:i",
+    "MPI_Startall": "count:i", "MPI_Comm_dup": "comm:x,newcomm:x,newranks:i,newrank:i", "MPI_Waitany": "count:i,index:i",
 }
 
 

@@ -256,6 +256,49 @@ def archive_of_c(library):
             equal(f"collectives of {comm}", len({tuple(sorted(ops)) for ops in rows.values()}), 1)
 
 
+def arrows_of(folder, nr):
+    """{(rank, call that received): {(rank, call that sent)}} of the merged trace's Chrome JSON; calls are numbered by their begin."""
+    rtl("merge", "-q", "-o", "job.db", *(f"rank{r}.db" for r in range(nr)), cwd=folder)
+    rtl("convert", "-q", "-f", "chrome", "-o", "job.json", "job.db", cwd=folder)
+    with open(os.path.join(folder, "job.json"), encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    ends, calls = {"s": {}, "f": {}}, collections.defaultdict(list)
+    for e in events:
+        if e.get("cat") == "message":
+            ends[e["ph"]][e["id"]] = e
+        elif e["ph"] == "X" and e["name"].startswith("MPI_"):
+            calls[e["pid"]].append((e["ts"], e["ts"] + e["dur"]))
+    pids = {pid: rank for rank in range(nr) for pid, in open_db(os.path.join(folder, f"rank{rank}.db")).execute("select pid from rtl_process")}
+    equal("arrows that end", sorted(ends["s"]), sorted(ends["f"]))
+
+    def call_at(e):
+        return pids[e["pid"]], next(n for n, (begin, end) in enumerate(sorted(calls[e["pid"]]), 1) if begin <= e["ts"] <= end)
+
+    found = collections.defaultdict(set)
+    for number, e in ends["f"].items():
+        found[call_at(e)].add(call_at(ends["s"][number]))
+    return found
+
+
+def arrows_of_messages(library):
+    """Each message whose calls say which it is has an arrow, from the call that sent it to the one that received it; others have none, and are counted."""
+    nr = 2
+    program_path, ranks, folder = real("messages." + library), launcher(library, nr), new_dir("arrows")
+    traced(folder, *ranks, program_path, folder + "/log")
+    logged, unknown = collections.defaultdict(set), 0
+    for rank in range(nr):
+        for line in lines(f"{folder}/log{rank}"):
+            kind, call, sender, sent = line.split()
+            if kind == "R":
+                logged[rank, int(call)].add((int(sender), int(sent)))
+            unknown += kind == "U"
+    equal("arrows", arrows_of(folder, nr), logged)
+    equal("messages", (sum(map(len, logged.values())), unknown), (44, 6))
+    r = rtl("convert", "-f", "pftrace", "-o", "job.pftrace", "job.db", cwd=folder)
+    # both sends, and the receives that do not know of whom
+    contains("the message", r.err, "without an arrow: 2 sends and receives of MPI whose partner is not recorded; 4 messages of MPI of which no call")
+
+
 def program_in_fortran(library, form):
     program_path, ranks = real(f"fortran_{form}.{library}"), launcher(library, 2)
     folder, plain = new_dir("traced"), new_dir("plain")
@@ -272,6 +315,7 @@ def program_in_fortran(library, form):
 
 for of in LIBRARIES:
     add_case(f"program_in_c_with_{of}_has_its_calls_and_results", lambda of=of: program_in_c(of))
+    add_case(f"messages_of_ranks_with_{of}_have_arrows", lambda of=of: arrows_of_messages(of))
     add_case(f"archive_of_ranks_with_{of}_has_messages_and_collectives", lambda of=of: archive_of_c(of))
     for by in ("mpif", "mpi", "mpi_f08"):
         add_case(f"program_in_fortran_by_{by}_with_{of}_has_its_calls", lambda of=of, by=by: program_in_fortran(of, by))

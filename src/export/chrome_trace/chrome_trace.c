@@ -91,6 +91,46 @@ static int encode_notes(void *arg, const struct walk_note *notes, size_t nr, str
 	return trace_event_made(t->maker, to);
 }
 
+/* ---- arrows ---- */
+
+int chrome_trace_arrow(struct chrome_trace *t, const char *what, int64_t id,
+		       const struct chrome_trace_point *from, const struct chrome_trace_point *to)
+{
+	struct trace_events *e = &t->events;
+	struct json *j = e->json;
+	int ret = 0;
+
+	for (int end = 0; ret == 0 && end < 2; end++) {
+		const struct chrome_trace_point *at = end ? to : from;
+
+		trace_event_begin(e, end ? "f" : "s", at->pid, at->tid, at->ns);
+		if (end)
+			JSON_LITERAL(j, "bp", "e");
+		TRACE_EVENT_NUMBER(j, "id", id);
+		TRACE_EVENT_TEXT(j, "cat", what);
+		TRACE_EVENT_TEXT(j, "name", what);
+		ret = trace_event_end(e);
+	}
+	return ret;
+}
+
+/* From the begin of the send to the end of the call that has received it: within both, since an
+ * arrow belongs to the slice that is open at its time. */
+static int put_message(void *trace, const struct mpi_message *m)
+{
+	struct chrome_trace *t = trace;
+	int64_t end = m->receive.end > m->receive.begin ? m->receive.end - 1 : m->receive.end;
+
+	if (m->send.begin < t->events.base_ns)
+		return 0;
+	return chrome_trace_arrow(t, "message", m->send.id,
+				  &(struct chrome_trace_point){ m->send.pid, m->send.tid,
+								m->send.begin },
+				  &(struct chrome_trace_point){
+					  m->receive.pid, m->receive.tid,
+					  end > m->send.begin ? end : m->send.begin });
+}
+
 /* ---- the file ---- */
 
 static int put_events(struct chrome_trace *t)
@@ -111,6 +151,8 @@ static int put_events(struct chrome_trace *t)
 		ret = walk_operations(t->walk);
 	if (ret == 0)
 		ret = chrome_trace_arrows(t);
+	if (ret == 0)
+		ret = walk_messages(t->walk, put_message);
 	if (ret == 0)
 		ret = walk_samples(t->walk);
 	walk_end(t->walk);

@@ -119,27 +119,6 @@ int chrome_trace_locate(struct chrome_trace *t, int64_t op, int64_t pid, int64_t
 	return 0;
 }
 
-/* At one time: the begin of the last rank's kernel, when the others are open. */
-static int put_arrow(struct chrome_trace *t, const struct location *from, const struct location *to,
-		     int64_t ns, int64_t id)
-{
-	struct trace_events *e = &t->events;
-	struct json *j = e->json;
-	int ret = 0;
-
-	for (int end = 0; ret == 0 && end < 2; end++) {
-		trace_event_begin(e, end ? "f" : "s", end ? to->pid : from->pid,
-				  end ? to->tid : from->tid, ns);
-		if (end)
-			JSON_LITERAL(j, "bp", "e");
-		TRACE_EVENT_NUMBER(j, "id", id);
-		JSON_LITERAL(j, "cat", "collective");
-		JSON_LITERAL(j, "name", "collective");
-		ret = trace_event_end(e);
-	}
-	return ret;
-}
-
 int chrome_trace_arrows(struct chrome_trace *t)
 {
 	const struct chrome_trace_collectives *c = t->collectives;
@@ -154,7 +133,14 @@ int chrome_trace_arrows(struct chrome_trace *t)
 			/* operations that a part of a trace leaves out have no location */
 			if (joint.first + i < c->nr_locations && from->tid && to->tid &&
 			    joint.begin >= t->events.base_ns)
-				ret = put_arrow(t, from, to, joint.begin, joint.ops[i]);
+				/* at one time: the begin of the last rank's kernel, when the others
+				 * are open */
+				ret = chrome_trace_arrow(t, "collective", joint.ops[i],
+							 &(struct chrome_trace_point){
+								 from->pid, from->tid,
+								 joint.begin },
+							 &(struct chrome_trace_point){
+								 to->pid, to->tid, joint.begin });
 		}
 	return ret;
 }

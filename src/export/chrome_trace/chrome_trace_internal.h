@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chrome_trace_internal.h - shared by the writer of Perfetto's dialect of Chrome's JSON
  *
- *	chrome_trace.c		header, order of events, names and annotations
+ *	chrome_trace.c		header, order of events, names and annotations, arrows between calls
  *	chrome_trace_gpu.c	operations: one process for each GPU, one thread for each lane of a
  *				queue
  *	chrome_trace_host.c	markers and calls: one process for each traced process, with its
@@ -49,6 +49,12 @@ void chrome_trace_gpu_end(struct chrome_trace *t);
 /* Before the operations. 0 or -errno with q->res->error. */
 int chrome_trace_collectives(struct chrome_trace *t);
 void chrome_trace_collectives_end(struct chrome_trace *t);
+/* An arrow between two slices. `what`: its category and name; `id`: unique in it. */
+struct chrome_trace_point {
+	int64_t pid, tid, ns;
+};
+int chrome_trace_arrow(struct chrome_trace *t, const char *what, int64_t id,
+		       const struct chrome_trace_point *from, const struct chrome_trace_point *to);
 /* Notes the track of an operation that an arrow may join. */
 int chrome_trace_locate(struct chrome_trace *t, int64_t op, int64_t pid, int64_t tid);
 /* Arrows of collectives, after the operations. */

@@ -7,6 +7,7 @@
 #ifndef RTL_EXPORT_OTF2_OTF2_MPI_H
 #define RTL_EXPORT_OTF2_OTF2_MPI_H
 
+#include "analysis/mpi_requests.h"
 #include "export/otf2/otf2_internal.h"
 
 /* ---- communicators of a job; one thread; 0 or -errno with the archive's error ---- */
@@ -14,8 +15,8 @@
 /* Ranks, sizes and peers beyond that are not believed. */
 #define OTF2_MAX_RANKS (1 << 17)
 
-#define OTF2_COMM_WORLD 1 /* numbers as in traces (docs/mpi.md) */
-#define OTF2_COMM_SELF 2
+#define OTF2_COMM_WORLD MPI_CALL_WORLD
+#define OTF2_COMM_SELF MPI_CALL_SELF
 
 struct otf2_comm {
 	uint64_t number;
@@ -54,11 +55,12 @@ void otf2_comms_end(struct otf2_comms *c);
 
 /* ---- calls of a trace ---- */
 
-/* What is recorded when a call ends; kind 0: nothing. */
+/* What is recorded when a call ends; MPI_CALL_OTHER: nothing. */
 struct otf2_mpi_call {
-	int kind; /* of otf2_mpi.c */
-	uint32_t comm;
-	int64_t root, bytes, ranks, peer, tag, request, nr;
+	enum mpi_kind kind;
+	uint32_t comm;	   /* its reference */
+	uint32_t function; /* of otf2_mpi.c */
+	struct mpi_call call;
 };
 
 struct otf2_mpi;

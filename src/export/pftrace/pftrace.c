@@ -299,6 +299,8 @@ static int put_events(struct pftrace *t)
 	int ret = walk_begin(&t->walk, t->q, &ops, t);
 
 	if (ret == 0)
+		ret = pftrace_messages_begin(t);
+	if (ret == 0)
 		ret = pftrace_host_begin(t);
 	if (ret == 0)
 		ret = walk_calls(t->walk);
@@ -312,6 +314,7 @@ static int put_events(struct pftrace *t)
 		ret = walk_operations(t->walk);
 	if (ret == 0)
 		ret = walk_samples(t->walk);
+	pftrace_messages_end(t);
 	pftrace_host_end(t);
 	pftrace_gpu_end(t);
 	walk_end(t->walk);

@@ -91,9 +91,6 @@ int pftrace_collectives(struct pftrace *t)
 
 /* ---- arrows ---- */
 
-/* Ids of calls' flows are those of rows, which are positive. */
-#define FLOW_OF(op) (UINT64_C(1) << 63 | (uint64_t)(op))
-
 void pftrace_flows_begin(struct pftrace *t, int64_t op)
 {
 	struct walk_joint joint;
@@ -101,7 +98,8 @@ void pftrace_flows_begin(struct pftrace *t, int64_t op)
 
 	if (walk_joint(t->walk, op, &joint, &number) && number == 0)
 		for (size_t i = 1; i < joint.nr; i++)
-			proto_fixed64(&t->packet, EVENT_FLOW, FLOW_OF(joint.ops[i]));
+			proto_fixed64(&t->packet, EVENT_FLOW,
+				      PFTRACE_FLOW_OF_COLLECTIVE(joint.ops[i]));
 }
 
 void pftrace_flows_end(struct pftrace *t, int64_t op)
@@ -110,5 +108,5 @@ void pftrace_flows_end(struct pftrace *t, int64_t op)
 	size_t number;
 
 	if (walk_joint(t->walk, op, &joint, &number) && number > 0)
-		proto_fixed64(&t->packet, EVENT_FLOW, FLOW_OF(op));
+		proto_fixed64(&t->packet, EVENT_FLOW, PFTRACE_FLOW_OF_COLLECTIVE(op));
 }

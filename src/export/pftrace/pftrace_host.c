@@ -44,8 +44,9 @@ static int end_slice(void *arg, int64_t end_ns, int64_t id)
 {
 	struct pftrace_host *w = arg;
 
-	(void)id;
-	return pftrace_slice_end(w->t, w->thread, end_ns);
+	pftrace_slice_end_begin(w->t, w->thread, end_ns);
+	pftrace_received(w->t, id);
+	return pftrace_end(w->t);
 }
 
 /* Ends the thread before, and begins another. */
@@ -129,6 +130,7 @@ static int put_row(struct pftrace_host *w, const struct walk_call *call, enum pf
 		pftrace_put_int(p, PFTRACE_OF(WALK_CORR_ID), 0);
 	pftrace_put_int(p, A_DELTA_NS, row->end - row->start);
 	proto_fixed64(p, EVENT_FLOW, (uint64_t)row->id);
+	pftrace_sent(w->t, row->id);
 	return pftrace_end(w->t);
 }
 
@@ -141,7 +143,11 @@ static int put_apart(struct pftrace_host *w, const struct walk_call *call, int64
 	if (!lane)
 		return query_fail_memory(w->t->q);
 	ret = put_row(w, call, TYPE_BEGIN, lane->id, begin);
-	return ret ? ret : pftrace_slice_end(w->t, lane->id, end);
+	if (ret)
+		return ret;
+	pftrace_slice_end_begin(w->t, lane->id, end);
+	pftrace_received(w->t, call->row->id);
+	return pftrace_end(w->t);
 }
 
 int pftrace_host_put(void *trace, const struct walk_call *call)

@@ -7,6 +7,7 @@
  *	pftrace_gpu.c		operations: a group for each GPU, a track for each lane of a queue
  *	pftrace_counter.c	samples of counters
  *	pftrace_collective.c	collectives of several GPUs
+ *	pftrace_message.c	messages of MPI
  *	proto.c			the encoding
  *	perfetto.proto		the part of the format that is written
  */
@@ -110,6 +111,7 @@ struct pftrace {
 	struct pftrace_host *host;
 	struct pftrace_gpu *gpu;
 	struct pftrace_collectives *collectives;
+	struct pftrace_messages *messages;
 	char counter[512]; /* the track of the last sample */
 	uint64_t counter_track;
 	uint64_t nr_names, nr_tracks;
@@ -178,6 +180,19 @@ void pftrace_host_end(struct pftrace *t);
 int pftrace_counter_put(void *trace, const struct walk_sample *sample);
 /* Collectives, before the operations. 0 or -errno with q->res->error. */
 int pftrace_collectives(struct pftrace *t);
+/* Ids of flows: of calls those of their rows, which are positive; the two uppermost bits say what
+ * others are of. */
+#define PFTRACE_FLOW_OF_COLLECTIVE(op) (UINT64_C(1) << 63 | (uint64_t)(op))
+#define PFTRACE_FLOW_OF_MESSAGE(send) (UINT64_C(1) << 62 | (uint64_t)(send))
+/* Messages of MPI, before the calls: the first PFTRACE_MESSAGES are kept, 64 bytes each. 0 or
+ * -errno with q->res->error. */
+#define PFTRACE_MESSAGES 1048576u
+int pftrace_messages_begin(struct pftrace *t);
+void pftrace_messages_end(struct pftrace *t);
+/* Flows of a call, in the open packet of its begin: of what it sends; and in that of its end: of
+ * what it has received. */
+void pftrace_sent(struct pftrace *t, int64_t call);
+void pftrace_received(struct pftrace *t, int64_t call);
 /* Flows of an operation, in the open packet of its begin or end: from the begin of the last rank's
  * kernel to the ends of those that waited for it. Readers lead a flow from its earlier packet to
  * its later one. */
