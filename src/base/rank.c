@@ -100,10 +100,33 @@ static const char *getenv_plain(const char *name)
 	return getenv(name);
 }
 
+/* The job's id, with the number of its start. */
+static void read_job(struct rank *out, rank_getenv_fn get)
+{
+	struct str restart, job;
+	char text[32] = "";
+
+	str_init(&restart, text, sizeof(text));
+	if (out->restarts > 0) {
+		str_add(&restart, "-restart");
+		str_add_uint(&restart, (uint64_t)out->restarts);
+	}
+	/* an id is cut, not the number */
+	str_init(&job, out->job, sizeof(out->job) - restart.used);
+	for (size_t i = 0; i < ARRAY_SIZE(jobs) && !job.used; i++) {
+		const char *id = get(jobs[i]);
+
+		if (id)
+			str_add(&job, id);
+	}
+	if (restart.used && !job.used)
+		str_add(&job, "0");
+	job.size = sizeof(out->job);
+	str_add(&job, text);
+}
+
 void rank_read(struct rank *out, rank_getenv_fn get)
 {
-	struct str job;
-
 	if (!get)
 		get = getenv_plain;
 	out->rank = out->world_size = out->local_rank = RANK_NONE;
@@ -120,11 +143,5 @@ void rank_read(struct rank *out, rank_getenv_fn get)
 		out->restarts = number(get, l->restart) > 0 ? number(get, l->restart) : 0;
 		break;
 	}
-	str_init(&job, out->job, sizeof(out->job));
-	for (size_t i = 0; i < ARRAY_SIZE(jobs) && !job.used; i++) {
-		const char *text = get(jobs[i]);
-
-		if (text)
-			str_add(&job, text);
-	}
+	read_job(out, get);
 }

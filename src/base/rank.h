@@ -14,7 +14,10 @@
 struct rank {
 	int64_t rank, world_size, local_rank; /* RANK_NONE: unknown */
 	int64_t restarts; /* how often the launcher has started this rank again */
-	char job[64];	  /* the scheduler's job id, "" if there is none */
+	/* the scheduler's job id, "" if there is none. Ranks that were started again are a job of
+	 * their own, "4711-restart1": their collectives and times are others than the first
+	 * start's */
+	char job[64];
 };
 
 typedef const char *(*rank_getenv_fn)(const char *name);

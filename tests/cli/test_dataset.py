@@ -64,6 +64,22 @@ class Trace(Set):
         self.trace("-q", "--force", "-o", "set/", PY, SPOOL, "6", env=rank(1))
         self.assertEqual(self.kernels("job=77/rank=1"), 6)
 
+    def test_rank_that_is_started_again_has_a_job_of_its_own(self):
+        """Neither start is lost, whichever ends first; rtl fleet compares the ranks of each."""
+        for start in range(3):
+            for n in range(2):
+                env = {"RANK": str(n), "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "train", "TORCHELASTIC_RESTART_COUNT": str(start)}
+                self.trace("-q", "-o", "set/", PY, SPOOL, str(3 + 2 * start + n), env=env)
+        self.assertIn("exists already", self.trace("-o", "set/", "touch", "ran", env=env, status=125).stderr)
+        jobs = ("train", "train-restart1", "train-restart2")
+        folders = [f"job={job}/rank={n}" for job in jobs for n in range(2)]
+        self.assertEqual(self.folders(), sorted(folders))
+        self.assertEqual([self.kernels(f) for f in folders], [3, 4, 5, 6, 7, 8])
+        rows = json.loads(self.rtl("fleet", "-f", "json", "--engine", "sqlite", "--by", "ranks", "set").stdout)
+        self.assertEqual(sorted((row["job"], row["rank"], row["dispatches"]) for row in rows), [(job, n, 3 + 2 * start + n) for start, job in enumerate(jobs) for n in range(2)])
+        one = json.loads(self.rtl("fleet", "-f", "json", "--engine", "sqlite", "--by", "ranks", "--job", "train-restart1", "set").stdout)
+        self.assertEqual([row["dispatches"] for row in one], [5, 6])
+
     def test_nothing_recorded_leaves_nothing(self):
         self.trace("-o", "set/", "true")
         self.trace("-o", "set/", "no-such-program", status=127)

@@ -311,8 +311,9 @@ class Output(Case):
             self.trace("-q", "-o", "t.db", PY, SPOOL, "1", env=env)
             self.trace("-q", "-o", "own%r.db", PY, SPOOL, "1", env=env)
             self.trace("-q", "-o", "p.%p.%r.db", PY, SPOOL, "1", env=env)
+            self.trace("-q", "-o", "of%j-%r.db", PY, SPOOL, "1", env={**env, "TORCHELASTIC_RUN_ID": "train"})
         self.assertEqual([f for f in self.files() if not f.startswith("p.")],
-                         ["own1-restart1.db", "own1.db", "t-rank1-restart1.db", "t-rank1.db"])
+                         ["oftrain-1.db", "oftrain-restart1-1.db", "own1-restart1.db", "own1.db", "t-rank1-restart1.db", "t-rank1.db"])
         self.assertFalse([f for f in self.files() if f.startswith("p.") and "restart" in f])
 
     def test_nothing_traced_leaves_nothing(self):

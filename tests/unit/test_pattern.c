@@ -150,13 +150,23 @@ TEST(rank_that_was_started_again_says_how_often)
 	vars = ENV("RANK", "1", "WORLD_SIZE", "2", "TORCHELASTIC_RESTART_COUNT", "3");
 	rank_read(&rank, get);
 	CHECK_EQ_INT(rank.restarts, 3);
+	CHECK_STR_EQ(rank.job, "0-restart3");
 	/* those of another launcher are not its own */
 	vars = ENV("PMI_RANK", "1", "TORCHELASTIC_RESTART_COUNT", "3");
 	rank_read(&rank, get);
 	CHECK_EQ_INT(rank.restarts, 0);
-	vars = ENV("SLURM_PROCID", "1", "SLURM_STEP_ID", "0", "SLURM_RESTART_COUNT", "1");
+	CHECK_STR_EQ(rank.job, "");
+	vars = ENV("SLURM_PROCID", "1", "SLURM_STEP_ID", "0", "SLURM_RESTART_COUNT", "1",
+		   "SLURM_JOB_ID", "4711");
 	rank_read(&rank, get);
 	CHECK_EQ_INT(rank.restarts, 1);
+	CHECK_STR_EQ(rank.job, "4711-restart1");
+	/* a long id is cut, not the number */
+	vars = ENV("RANK", "1", "WORLD_SIZE", "2", "TORCHELASTIC_RESTART_COUNT", "12",
+		   "TORCHELASTIC_RUN_ID",
+		   "0123456789012345678901234567890123456789012345678901234567890123456789");
+	rank_read(&rank, get);
+	CHECK_STR_EQ(rank.job, "01234567890123456789012345678901234567890123456789012-restart12");
 }
 
 TEST(incomplete_or_invalid_rank_is_ignored)

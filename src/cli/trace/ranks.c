@@ -54,8 +54,9 @@ char *ranks_own_pattern(const char *pattern, const struct rank *rank)
 	    !expand(other, pattern, 2, 2))
 		return NULL;
 	is_same = rank->world_size > 1 && strcmp(one, other) == 0;
-	is_same_again = rank->restarts > 0 && expand(other, pattern, 2, 1) &&
-			strcmp(one, other) == 0;
+	/* the job of a rank that was started again is another one */
+	is_same_again = rank->restarts > 0 && !strstr(pattern, "%j") &&
+			expand(other, pattern, 2, 1) && strcmp(one, other) == 0;
 	if (!is_same && !is_same_again)
 		return NULL;
 	base = base ? base + 1 : pattern;
