@@ -33,7 +33,8 @@ const char *const collective_causes[COLLECTIVE_NR_CAUSES] = {
 	[COLLECTIVE_CALL] = "called late",
 };
 
-const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS] = { "", "late", "inconclusive" };
+const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS] = { "", "late", "inconclusive",
+								  "inconclusive" };
 
 struct set {
 	size_t *channels, nr;

@@ -55,9 +55,12 @@ extern const char *const collective_causes[COLLECTIVE_NR_CAUSES];
 enum collective_verdict {
 	COLLECTIVE_IN_TIME,
 	COLLECTIVE_LATE,
-	/* it does, by its host, but within calls, and by no more than a few times what that or the
-	 * waits of the others vary by: inconclusive, as on processors that are shared */
+	/* it does, by its host, but by no more than a few times what that or the waits of the
+	 * others vary by: inconclusive, as on processors that are shared */
 	COLLECTIVE_UNSTEADY,
+	/* it does, by its host, always by as much as threads wait for a processor, and within
+	 * calls: inconclusive, too */
+	COLLECTIVE_SLICED,
 	COLLECTIVE_NR_VERDICTS
 };
 extern const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS]; /* the first one is empty */

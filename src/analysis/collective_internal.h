@@ -37,6 +37,7 @@ struct collective_ops {
 struct collective_point {
 	int64_t from, to;   /* as recorded: since all had the one before, until it came */
 	float offset, idle; /* when it came, behind the first member; without an operation */
+	float kernel, copy; /* how long its GPU was at work */
 	int32_t tid;	    /* of its launch; 0: unknown */
 };
 struct collective_sample {

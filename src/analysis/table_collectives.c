@@ -67,7 +67,7 @@ struct row {
 
 static int order_of(const struct collective_member *m)
 {
-	return m->verdict == COLLECTIVE_LATE ? 0 : m->verdict == COLLECTIVE_UNSTEADY ? 1 : 2;
+	return m->verdict == COLLECTIVE_LATE ? 0 : m->verdict == COLLECTIVE_IN_TIME ? 2 : 1;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -167,7 +167,7 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 	figure_count(last, m->nr_last);
 	figure_count(all, g->nr);
 	figure_time(mean, m->late_ns / m->nr_last);
-	if (m->verdict == COLLECTIVE_UNSTEADY && m->varies_ns < m->late_ns / m->nr_last / 8) {
+	if (m->verdict == COLLECTIVE_SLICED) {
 		sheet_note(
 			job->out,
 			"%s was last in %s of %s %s, by %s on average, cause: %s; inconclusive, since that is within calls, and no longer than threads wait for a processor",
