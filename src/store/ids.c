@@ -58,7 +58,10 @@ int ids_add(struct ids *ids, uint64_t id)
 	if (at == FULL)
 		return 0;
 	page = &ids->bits[at];
-	page->nr += !(page->bits[id % PAGE / 64] & mask);
+	if (page->bits[id % PAGE / 64] & mask)
+		return 0;
+	page->nr++;
+	ids->nr++;
 	page->bits[id % PAGE / 64] |= mask;
 	if (page->nr < PAGE)
 		return 0;

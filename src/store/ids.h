@@ -13,6 +13,7 @@
 #include "store/map.h"
 
 struct ids {
+	uint64_t nr;
 	struct map pages; /* number of the page to its index in `bits`, or to FULL */
 	struct ids_page *bits;
 	size_t nr_bits, cap_bits;

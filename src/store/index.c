@@ -48,11 +48,12 @@ static int count_api(struct index *index, const struct rec_api *a)
 	int ret = index_op_call(index, a);
 
 	if (ret == 0)
-		ret = ids_add(&index->calls, a->correlation);
+		ret = a->correlation ? ids_add(&index->calls, a->correlation) : 0;
 	if (ret == 0)
 		ret = index_evicted_call(index, a);
 	if (ret < 0)
 		return ret;
+	index->nr_calls += a->correlation > 0;
 	index->totals.apis++;
 	index->totals.api_args += a->nr_words > 0;
 	widen_to(index, a->begin_ns, a->end_ns);
@@ -834,6 +835,11 @@ const char *index_string(const struct index *index, uint64_t id)
 bool index_called(const struct index *index, uint64_t correlation)
 {
 	return ids_has(&index->calls, correlation) && index_evicted_called(index, correlation);
+}
+
+bool index_has_doubles(const struct index *index)
+{
+	return index->calls.nr != index->nr_calls;
 }
 
 bool index_link(const struct index *index, uint64_t operation, uint64_t *correlation,

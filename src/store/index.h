@@ -173,6 +173,8 @@ bool index_called(const struct index *index, uint64_t correlation);
 bool index_link(const struct index *index, uint64_t operation, uint64_t *correlation,
 		uint64_t *marker, uint32_t *tid);
 bool index_has_links(const struct index *index);
+/* Whether two calls of this part have the same correlation id, in a damaged trace. */
+bool index_has_doubles(const struct index *index);
 /* The first and the last sample of each agent and of the host, by time. */
 const struct store_clock *index_clocks(const struct index *index, size_t *nr);
 const struct store_totals *index_totals(const struct index *index);

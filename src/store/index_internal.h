@@ -61,7 +61,8 @@ struct index {
 	struct index_list infos;	/* store_info */
 	struct index_list clocks;	/* store_clock: two of each agent */
 	struct index_list ops;		/* store_op */
-	struct ids calls;		/* correlation ids of the recorded calls */
+	struct ids calls;		/* correlation ids above 0 of the recorded calls */
+	uint64_t nr_calls;		/* that have one, of this part */
 	struct links links;
 	struct flow flow;
 	struct index_list rest; /* index_rest */

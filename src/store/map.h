@@ -30,5 +30,16 @@ bool map_get(const struct map *map, uint64_t key, uint64_t *value);
 bool map_del(struct map *map, uint64_t key);
 
 uint64_t map_hash(const void *data, size_t size);
+/* Of words, for a cache: several times as fast, and of less quality. */
+static inline uint64_t map_hash_words(const uint64_t *words, size_t nr)
+{
+	uint64_t hash = nr;
+
+	for (size_t i = 0; i < nr; i++) {
+		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
 
 #endif

@@ -17,13 +17,20 @@
 
 #define NR_SETS 4096u /* a cache, by hash: sets of WAYS */
 #define WAYS 4u
-#define ARGS_WORDS 14u	      /* calls with more words are not cached */
+#define ARGS_WORDS 13u	      /* calls with more words are not cached */
 #define ARGS_TEXT (64u << 10) /* longer texts are cut */
 
-struct rpd_args {
-	int64_t id; /* 0: empty */
+struct arguments {
+	int64_t id;
+	int64_t launch; /* what follows from them, see find_launch(); 0: not known */
 	uint32_t fn, nr_words;
 	uint64_t words[ARGS_WORDS];
+};
+
+/* The entries are far more than a processor's caches hold near: their tags are apart. */
+struct rpd_args {
+	uint16_t tags[NR_SETS * WAYS]; /* of their hashes; 0: empty */
+	struct arguments all[NR_SETS * WAYS];
 };
 
 #define NR_LAUNCHES 8192u /* a cache: an evicted one is written again */
@@ -224,7 +231,7 @@ int rpd_api_begin(struct rpd_process *p)
 		return 0;
 	p->fns = alloc_zero(nr, sizeof(*p->fns));
 	if (!p->args)
-		p->args = alloc_zero(NR_SETS * WAYS, sizeof(*p->args));
+		p->args = alloc_zero(1, sizeof(*p->args));
 	if (!p->args_text)
 		p->args_text = alloc_heap(ARGS_TEXT);
 	if (!p->launch_rows)
@@ -274,34 +281,51 @@ static int write_args(struct rpd_process *p, const struct store_api *api, int64_
 	return rpd_db_insert(p->r, p->add_ustring, "it", *id, p->args_text);
 }
 
-/* The string id of the arguments' text. */
-static int args_of(struct rpd_process *p, const struct store_api *api, int64_t *id)
+/* The arguments of the call in the cache, added if they are not there; NULL: they can't be in it.
+ * *id is the string id of their text. */
+static int args_of(struct rpd_process *p, const struct store_api *api, struct arguments **out,
+		   int64_t *id)
 {
 	uint32_t fn = (uint32_t)fn_key(api->op);
 	size_t size = api->nr_words * sizeof(api->words[0]);
-	struct rpd_args *args;
+	struct arguments *args;
+	uint64_t hash;
+	uint16_t tag, *tags;
+	uint32_t way = WAYS;
 	int ret;
 
+	*out = NULL;
 	*id = p->empty_ustring;
 	if (!api->nr_words || !api->op->nr_args)
 		return 0;
 	if (api->nr_words > ARGS_WORDS)
 		return write_args(p, api, id);
-	args = &p->args[(map_hash(api->words, size) + fn) % NR_SETS * WAYS];
+	hash = map_hash_words(api->words, api->nr_words) + fn * UINT64_C(0x9e3779b97f4a7c15);
+	tag = (uint16_t)(hash >> 48 | 1);
+	tags = &p->args->tags[hash % NR_SETS * WAYS];
+	args = &p->args->all[hash % NR_SETS * WAYS];
 	for (uint32_t i = 0; i < WAYS; i++) {
-		if (args[i].id && args[i].fn == fn && args[i].nr_words == api->nr_words &&
+		if (tags[i] == tag && args[i].fn == fn && args[i].nr_words == api->nr_words &&
 		    memcmp(args[i].words, api->words, size) == 0) {
+			*out = &args[i];
 			*id = args[i].id;
 			return 0;
 		}
+		if (!tags[i])
+			way = i;
 	}
 	ret = write_args(p, api, id);
 	/* evict any way, but not always the same */
-	args += *id % WAYS;
+	if (way == WAYS)
+		way = (uint32_t)(*id % WAYS);
+	tags[way] = tag;
+	args += way;
 	args->id = *id;
+	args->launch = 0;
 	args->fn = fn;
 	args->nr_words = api->nr_words;
 	memcpy(args->words, api->words, size);
+	*out = args;
 	return ret;
 }
 
@@ -392,12 +416,18 @@ static int find_launch(struct rpd_process *p, struct rpd_row *row)
 			     row->group[2], row->shared, row->private, row->kernel_name);
 }
 
+/* args: of the call, or NULL */
 static int fill_launch(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
-		       struct rpd_row *row)
+		       struct arguments *args, struct rpd_row *row)
 {
-	bool global = has_role(fn, ROLE_GLOBALX);
+	bool global = has_role(fn, ROLE_GLOBALX), has_name;
 	int ret;
 
+	/* the compact layout has no other column of a launch */
+	if (args && args->launch) {
+		row->launch = args->launch;
+		return 0;
+	}
 	fill_size(fn, api, ROLE_BLOCK, ROLE_BLOCKX, row->group);
 	fill_size(fn, api, ROLE_GRID, global ? ROLE_GLOBALX : ROLE_GRIDX, row->grid);
 	/* convert work-items to workgroups, as in the other functions */
@@ -409,12 +439,17 @@ static int fill_launch(struct rpd_process *p, const struct rpd_fn *fn, const str
 	row->shared = (uint32_t)word_of(fn, api, ROLE_SHARED, 0);
 	row->private = 0;
 	ret = name_of(p, word_of(fn, api, ROLE_NAME, 0), &row->kernel_name);
-	if (ret == 0 && !row->kernel_name) {
+	has_name = row->kernel_name != 0;
+	if (ret == 0 && !has_name) {
 		row->kernel_name = p->empty_string;
 		p->nr_unnamed++;
 		ret = rpd_db_insert(p->r, p->add_unnamed, "i", row->id);
 	}
-	return ret == 0 ? find_launch(p, row) : ret;
+	if (ret == 0)
+		ret = find_launch(p, row);
+	if (ret == 0 && args && has_name && p->add_launch)
+		args->launch = row->launch;
+	return ret;
 }
 
 static bool is_pinned(const struct rpd_process *p, const struct store_api *api, int64_t pointer)
@@ -446,14 +481,14 @@ static void fill_copy(const struct rpd_process *p, const struct rpd_fn *fn,
 
 /* Fills in the columns beyond rocpd_api; a call without arguments has none. */
 static int fill_more(struct rpd_process *p, const struct rpd_fn *fn, const struct store_api *api,
-		     struct rpd_row *row)
+		     struct arguments *args, struct rpd_row *row)
 {
 	if (!fn->in || !api->nr_words)
 		return 0;
 	row->in |= fn->in;
 	switch (fn->in) {
 	case RPD_IN_KERNELAPI:
-		return fill_launch(p, fn, api, row);
+		return fill_launch(p, fn, api, args, row);
 	case RPD_IN_COPYAPI:
 		fill_copy(p, fn, api, row);
 		return 0;
@@ -505,23 +540,33 @@ static int category_of(struct rpd_process *p, const struct rpd_fn *fn, const str
 	return ret;
 }
 
+/* Whether a damaged trace may have the call twice, here or in this part and an earlier one. */
+static bool may_be_double(const struct rpd_process *p, const struct store_api *api)
+{
+	const struct store_totals *past = &p->past.totals;
+
+	return index_has_doubles(p->index) ||
+	       (past->apis && api->correlation <= past->max_correlation);
+}
+
 int rpd_api_call(void *arg, const struct store_api *api)
 {
 	struct rpd_process *p = arg;
 	struct rpd_fn *fn = &p->fns[api->op - p->ops];
+	struct arguments *args;
 	struct rpd_row *row;
-	int64_t args = 0, category = 0;
-	int ret = args_of(p, api, &args);
+	int64_t args_id = 0, category = 0;
+	int ret = args_of(p, api, &args, &args_id);
 
 	if (ret == 0 && !fn->name)
 		ret = name_fn(p, api->op, &fn->name);
 	if (ret == 0)
 		ret = category_of(p, fn, api, &category);
 	if (ret == 0)
-		ret = rpd_spool_row(p, &row);
+		ret = rpd_feed_row(p->r->feed, &row);
 	if (ret < 0)
 		return ret;
-	row->in = RPD_IN_API;
+	row->in = RPD_IN_API | (may_be_double(p, api) ? RPD_MAYBE_DOUBLE : 0);
 	row->correlation = rpd_spool_call(p, api->correlation);
 	row->id = row->correlation ? row->correlation : p->next_api++;
 	row->pid = p->pid;
@@ -531,14 +576,14 @@ int rpd_api_call(void *arg, const struct store_api *api)
 	row->name = fn->name;
 	row->category = category;
 	row->domain = p->domain_api[api->domain < REC_API_NR_DOMAINS ? api->domain : 0];
-	row->args = args;
+	row->args = args_id;
 	row->status = api->flags & REC_F_NO_STATUS ? RPD_NO_STATUS : api->status;
 	row->parent = rpd_spool_call(p, api->parent);
 	if (row->end > p->last_ns)
 		p->last_ns = row->end;
 	p->r->res->nr_apis++;
 	ret = note_launch(p, fn, api);
-	return ret < 0 ? ret : fill_more(p, fn, api, row);
+	return ret < 0 ? ret : fill_more(p, fn, api, args, row);
 }
 
 /* Launches of temp.rtl_named get the names of their operations' kernels. */

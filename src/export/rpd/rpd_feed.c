@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* rpd_feed.c - rows of operations and calls in bulk
  *
- * Rows are collected in an array that SQL reads as virtual tables, and written with INSERT ...
- * SELECT: one statement for a few thousand rows instead of bind, step and reset for each, and the
- * bookkeeping of AUTOINCREMENT once instead of for each row. Measured, that is 1.5 times as fast
- * as prepared single-row inserts into tables without AUTOINCREMENT.
+ * The rows of a table are put into a page in SQLite's file format (rpd_page.h). A full page is
+ * copied by one statement, INSERT INTO main.t SELECT * FROM rtl_feed.t: the schema rtl_feed is an
+ * image of a database in memory whose tables have one page each, and are declared as those of the
+ * file, so that SQLite copies rows as they are (its "transfer optimization"). That takes half of
+ * the time of statements that take rows apart and put them together again
+ * (docs/decisions/061-rows-are-pages.md).
+ *
+ * A page may have a row that SQLite has to look at: one that may be in the table already, or that
+ * is in an index of a file that grows. Such a page is copied by a statement that does so.
+ *
+ * SQLite maps the image instead of reading it, and so sees the pages as they are. This is tested
+ * when a file is begun: where it does not, rows are inserted one by one.
  *
  * Of a database that one command makes for itself, most of the rows go to a rowfile instead
  * (query/rowfile.h).
@@ -16,18 +24,22 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "export/rpd/rpd_page.h"
+#include "query/kinds.h"
 
-#define NR_ROWS 2048u
 #define NR_PACKED 256u /* rows written to the rowfile at a time */
-#define NR_HANDLES 4u  /* of one row, at most */
 
 #define NR_TARGETS (sizeof(targets) / sizeof(targets[0]))
+/* of a table: as it is named in statements, and in SQLite's C functions */
+#define SCHEMA "rtl_feed"
 
-/* A column of a virtual table: a field of struct rpd_row, and how it is shown. */
+/* A column of a table: a field of struct rpd_row, and how it is written. */
 enum form {
 	INTEGER,
 	HANDLE,	   /* as 0x... */
-	KNOWN,	   /* NULL for RPD_NO_STATUS */
+	EMPTY,	   /* '' */
+	KNOWN,	   /* NULL for ROWFILE_NONE */
+	NONE_IS_0, /* NULL for 0 */
 	DIFFERENT, /* NULL where it is equal to the other field */
 	OF_KERNEL, /* NULL unless the row is a dispatch */
 	OF_LAUNCH, /* NULL unless it is a launch */
@@ -55,359 +67,392 @@ struct column {
 	}
 
 struct target {
-	const char *module, *table;
+	const char *table;
 	uint32_t mask;
 	uint8_t layout; /* RPD_EITHER, ... */
 	int nr;
-	struct column columns[16];
-	const char *insert;
+	struct column columns[17]; /* of the table, in their order; the first one is the key */
 };
 
 static const struct target targets[] = {
-	{ "rtl_feed_op",
-	  "rocpd_op",
+	{ "rocpd_op",
 	  RPD_IN_OP,
 	  RPD_PLAIN,
-	  10,
+	  11,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
-	    COL(type), COL(marker), COL(correlation) },
-	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9 FROM rtl_feed_op" },
-	{ "rtl_feed_op",
-	  "rocpd_op",
+	    COL(type), NULLED(id, EMPTY), COL(marker), COL(correlation) } },
+	{ "rocpd_op",
 	  RPD_IN_OP,
 	  RPD_COMPACT,
-	  16,
+	  17,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(description),
-	    COL(type), COL(marker), COL(correlation), UNLESS(api, correlation),
+	    COL(type), NULLED(id, EMPTY), COL(marker), COL(correlation), UNLESS(api, correlation),
 	    NULLED(thread, OF_KERNEL), NULLED(shape, OF_KERNEL), NULLED(flags, OF_KERNEL),
-	    NULLED(begin_ticks, OF_KERNEL), NULLED(end_ticks, OF_KERNEL) },
-	  "INSERT INTO rocpd_op SELECT c0, c1, c2, c3, c4, c5, c6, c7, '', c8, c9, c10, c11, c12, c13, "
-	  "c14, c15 FROM rtl_feed_op" },
-	{ "rtl_feed_link",
-	  "rocpd_api_ops",
-	  RPD_IN_OP,
-	  RPD_PLAIN,
-	  3,
-	  { COL(id), COL(api), COL(id) },
-	  "INSERT INTO rocpd_api_ops SELECT c0, c1, c2 FROM rtl_feed_link" },
-	{ "rtl_feed_kernel",
-	  "rtl_op_kernel",
+	    NULLED(begin_ticks, OF_KERNEL), NULLED(end_ticks, OF_KERNEL) } },
+	{ "rocpd_api_ops", RPD_IN_OP, RPD_PLAIN, 3, { COL(id), COL(api), COL(id) } },
+	{ "rtl_op_kernel",
 	  RPD_IN_KERNEL,
 	  RPD_PLAIN,
 	  6,
-	  { COL(id), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
-	  "INSERT INTO rtl_op_kernel SELECT c0, c1, c2, c3, c4, c5 FROM rtl_feed_kernel" },
-	{ "rtl_feed_copy",
-	  "rtl_op_copy",
+	  { COL(id), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) } },
+	{ "rtl_op_copy",
 	  RPD_IN_COPY,
 	  RPD_EITHER,
 	  10,
-	  { COL(id), COL(thread), COL(flags), COL(kind), COL(bytes), COL(src_agent), COL(dst_agent),
-	    COL(src), COL(dst), COL(engine) },
-	  "INSERT INTO rtl_op_copy SELECT c0, c1, c2, c3, c4, nullif(c5, 0), nullif(c6, 0), c7, c8, "
-	  "nullif(c9, -1) FROM rtl_feed_copy" },
-	{ "rtl_feed_runtime",
-	  "rtl_op_runtime",
+	  { COL(id), COL(thread), COL(flags), COL(kind), COL(bytes), NULLED(src_agent, NONE_IS_0),
+	    NULLED(dst_agent, NONE_IS_0), COL(src), COL(dst), NULLED(engine, KNOWN) } },
+	{ "rtl_op_runtime",
 	  RPD_IN_RUNTIME,
 	  RPD_EITHER,
 	  13,
 	  { COL(id), COL(gpu), COL(queue), COL(sequence), COL(start), COL(end), COL(correlation),
-	    COL(marker), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) },
-	  "INSERT INTO rtl_op_runtime SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
-	  "FROM rtl_feed_runtime" },
-	/* a damaged trace may have the same call twice: keep the first */
-	{ "rtl_feed_api",
-	  "rocpd_api",
+	    COL(marker), COL(thread), COL(shape), COL(flags), COL(begin_ticks), COL(end_ticks) } },
+	{ "rocpd_api",
 	  RPD_IN_API,
 	  RPD_PLAIN,
 	  9,
 	  { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name), COL(category),
-	    COL(domain), COL(args) },
-	  "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8 FROM rtl_feed_api" },
-	{ "rtl_feed_api",
-	  "rocpd_api",
+	    COL(domain), COL(args) } },
+	{ "rocpd_api",
 	  RPD_IN_API,
 	  RPD_COMPACT,
 	  13,
 	  { COL(id), COL(pid), COL(tid), COL(start), COL(end), COL(name), COL(category),
 	    COL(domain), COL(args), NULLED(status, KNOWN), COL(parent), UNLESS(correlation, id),
-	    NULLED(launch, OF_LAUNCH) },
-	  "INSERT OR IGNORE INTO rocpd_api SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12 "
-	  "FROM rtl_feed_api" },
-	{ "rtl_feed_api_data",
-	  "rtl_api_data",
+	    NULLED(launch, OF_LAUNCH) } },
+	{ "rtl_api_data",
 	  RPD_IN_API,
 	  RPD_PLAIN,
 	  4,
-	  { COL(id), NULLED(status, KNOWN), COL(correlation), COL(parent) },
-	  "INSERT OR IGNORE INTO rtl_api_data SELECT c0, c1, c2, c3 FROM rtl_feed_api_data" },
-	{ "rtl_feed_kernelapi",
-	  "rocpd_kernelapi",
+	  { COL(id), NULLED(status, KNOWN), COL(correlation), COL(parent) } },
+	{ "rocpd_kernelapi",
 	  RPD_IN_KERNELAPI,
 	  RPD_PLAIN,
 	  11,
 	  { COL(id), HEX(stream), COL(grid[0]), COL(grid[1]), COL(grid[2]), COL(group[0]),
-	    COL(group[1]), COL(group[2]), COL(shared), COL(private), COL(kernel_name) },
-	  "INSERT OR IGNORE INTO rocpd_kernelapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 "
-	  "FROM rtl_feed_kernelapi" },
-	{ "rtl_feed_copyapi",
-	  "rocpd_copyapi",
+	    COL(group[1]), COL(group[2]), COL(shared), COL(private), COL(kernel_name) } },
+	{ "rocpd_copyapi",
 	  RPD_IN_COPYAPI,
 	  RPD_EITHER,
 	  12,
 	  { COL(id), HEX(stream), COL(bytes), COL(width), COL(height), COL(kind), HEX(dst),
-	    HEX(src), COL(dst_device), COL(src_device), COL(sync), COL(pinned) },
-	  "INSERT OR IGNORE INTO rocpd_copyapi SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 "
-	  "FROM rtl_feed_copyapi" },
-	{ "rtl_feed_api_copy",
-	  "rtl_api_copy",
+	    HEX(src), COL(dst_device), COL(src_device), COL(sync), COL(pinned) } },
+	{ "rtl_api_copy",
 	  RPD_IN_API_COPY,
 	  RPD_EITHER,
 	  3,
-	  { COL(id), COL(from_agent), COL(to_agent) },
-	  "INSERT OR IGNORE INTO rtl_api_copy SELECT c0, nullif(c1, 0), nullif(c2, 0) FROM "
-	  "rtl_feed_api_copy" },
-	{ "rtl_feed_graphapi",
-	  "rocpd_graphapi",
+	  { COL(id), NULLED(from_agent, NONE_IS_0), NULLED(to_agent, NONE_IS_0) } },
+	{ "rocpd_graphapi",
 	  RPD_IN_GRAPHAPI,
 	  RPD_EITHER,
 	  4,
-	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
-	  "INSERT OR IGNORE INTO rocpd_graphapi SELECT c0, c1, c2, c3 FROM rtl_feed_graphapi" },
-	{ "rtl_feed_graphlaunchapi",
-	  "rocpd_graphLaunchapi",
+	  { COL(id), HEX(graph), HEX(exec), HEX(stream) } },
+	{ "rocpd_graphLaunchapi",
 	  RPD_IN_GRAPHLAUNCHAPI,
 	  RPD_EITHER,
 	  4,
-	  { COL(id), HEX(graph), HEX(exec), HEX(stream) },
-	  "INSERT OR IGNORE INTO rocpd_graphLaunchapi SELECT c0, c1, c2, c3 FROM "
-	  "rtl_feed_graphlaunchapi" },
+	  { COL(id), HEX(graph), HEX(exec), HEX(stream) } },
 };
 
-struct aux {
+/* The rows of a table. */
+struct rows {
 	const struct target *target;
-	struct rpd_feed *feed;
+	struct rpd_page page; /* its bytes are NULL where rows are inserted one by one */
+	bool is_looked_at;    /* SQLite has to look at a row of the page */
+	sqlite3_stmt *copy;   /* the page as it is */
+	sqlite3_stmt *insert; /* rows of the page, or one row */
 };
 
 struct rpd_feed {
 	struct rpd *r;
-	size_t nr;
-	uint32_t in; /* of all rows */
-	struct aux aux[NR_TARGETS];
-	sqlite3_stmt *insert[NR_TARGETS]; /* NULL: its rows go to the rowfile */
-	struct rpd_row rows[NR_ROWS];
+	struct rpd_row row;
+	bool has_row; /* `row` is to be written */
+	struct rows rows[NR_TARGETS];
+	size_t nr_rows;
+	struct rpd_cell cell;
 	/* what goes to the rowfile */
+	size_t nr_ops, nr_apis;
 	struct rowfile_op ops[NR_PACKED];
 	struct rowfile_api apis[NR_PACKED];
 };
 
-struct table {
-	sqlite3_vtab base;
-	const struct aux *aux;
-};
-
-struct cursor {
-	sqlite3_vtab_cursor base;
-	const struct target *target;
-	const struct rpd_row *at, *end;
-	char handles[NR_HANDLES][ROWFILE_HANDLE]; /* texts of the current row's handles */
-	unsigned int nr_handles;
-};
-
-static int feed_connect(sqlite3 *db, void *arg, int argc, const char *const *argv,
-			sqlite3_vtab **out, char **error)
+/* The value of a column is NULL. */
+static bool is_null(const struct column *column, const struct rpd_row *row, int64_t value)
 {
-	struct table *table;
-	int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, "
-					  "c10, c11, c12, c13, c14, c15)");
-
-	(void)argc;
-	(void)argv;
-	(void)error;
-	if (rc != SQLITE_OK)
-		return rc;
-	table = sqlite3_malloc(sizeof(*table));
-	if (!table)
-		return SQLITE_NOMEM;
-	memset(table, 0, sizeof(*table));
-	table->aux = arg;
-	*out = &table->base;
-	return SQLITE_OK;
-}
-
-static int feed_disconnect(sqlite3_vtab *table)
-{
-	sqlite3_free(table);
-	return SQLITE_OK;
-}
-
-static int feed_best(sqlite3_vtab *table, sqlite3_index_info *info)
-{
-	(void)table;
-	info->estimatedCost = NR_ROWS;
-	info->estimatedRows = NR_ROWS;
-	return SQLITE_OK;
-}
-
-static int feed_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
-{
-	struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
-
-	(void)base;
-	if (!cursor)
-		return SQLITE_NOMEM;
-	memset(cursor, 0, sizeof(*cursor));
-	*out = &cursor->base;
-	return SQLITE_OK;
-}
-
-static int feed_close(sqlite3_vtab_cursor *cursor)
-{
-	sqlite3_free(cursor);
-	return SQLITE_OK;
-}
-
-static void skip_rows(struct cursor *cursor)
-{
-	while (cursor->at < cursor->end && !(cursor->at->in & cursor->target->mask))
-		cursor->at++;
-}
-
-static int feed_filter(sqlite3_vtab_cursor *base, int idx, const char *name, int argc,
-		       sqlite3_value **argv)
-{
-	struct cursor *cursor = (struct cursor *)base;
-	const struct aux *aux = ((struct table *)base->pVtab)->aux;
-
-	(void)idx;
-	(void)name;
-	(void)argc;
-	(void)argv;
-	cursor->target = aux->target;
-	cursor->at = aux->feed->rows;
-	cursor->end = cursor->at + aux->feed->nr;
-	skip_rows(cursor);
-	return SQLITE_OK;
-}
-
-static int feed_next(sqlite3_vtab_cursor *base)
-{
-	struct cursor *cursor = (struct cursor *)base;
-
-	cursor->at++;
-	skip_rows(cursor);
-	return SQLITE_OK;
-}
-
-static int feed_eof(sqlite3_vtab_cursor *base)
-{
-	struct cursor *cursor = (struct cursor *)base;
-
-	return cursor->at >= cursor->end;
-}
-
-static void handle_result(struct cursor *cursor, sqlite3_context *context, int64_t value)
-{
-	char *text = cursor->handles[cursor->nr_handles++ % NR_HANDLES];
-
-	sqlite3_result_text(context, text, (int)rowfile_handle(text, value), SQLITE_STATIC);
-}
-
-static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
-{
-	struct cursor *cursor = (struct cursor *)base;
-	const char *row = (const char *)cursor->at;
-	const struct column *column = &cursor->target->columns[i];
-	int64_t value = *(const int64_t *)(const void *)(row + column->field);
-
 	switch (column->form) {
-	case HANDLE:
-		handle_result(cursor, context, value);
-		return SQLITE_OK;
 	case KNOWN:
-		if (value == RPD_NO_STATUS)
-			return SQLITE_OK;
-		break;
+		return value == ROWFILE_NONE;
+	case NONE_IS_0:
+		return !value;
 	case DIFFERENT:
-		if (value == *(const int64_t *)(const void *)(row + column->other))
-			return SQLITE_OK;
-		break;
+		return value == *(const int64_t *)(const void *)((const char *)row + column->other);
 	case OF_KERNEL:
-		if (!(cursor->at->in & RPD_IN_KERNEL))
-			return SQLITE_OK;
-		break;
+		return !(row->in & RPD_IN_KERNEL);
 	case OF_LAUNCH:
-		if (!(cursor->at->in & RPD_IN_KERNELAPI))
-			return SQLITE_OK;
-		break;
+		return !(row->in & RPD_IN_KERNELAPI);
 	default:
-		break;
+		return false;
 	}
-	sqlite3_result_int64(context, value);
-	return SQLITE_OK;
 }
 
-static int feed_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
+static void make_cell(struct rpd_cell *cell, const struct target *target, const struct rpd_row *row)
 {
-	*id = ((struct cursor *)base)->at->id;
-	return SQLITE_OK;
+	char text[ROWFILE_HANDLE];
+
+	rpd_cell_begin(cell, row->id);
+	for (int i = 1; i < target->nr; i++) {
+		const struct column *column = &target->columns[i];
+		int64_t value = *(const int64_t *)(const void *)((const char *)row + column->field);
+
+		if (column->form == INTEGER)
+			rpd_cell_int(cell, value);
+		else if (column->form == HANDLE)
+			rpd_cell_text(cell, text, rowfile_handle(text, value));
+		else if (column->form == EMPTY)
+			rpd_cell_text(cell, "", 0);
+		else if (is_null(column, row, value))
+			rpd_cell_null(cell);
+		else
+			rpd_cell_int(cell, value);
+	}
 }
 
-/* No xCreate: the tables exist in this connection only, not in the file. */
-static const sqlite3_module module = {
-	.xConnect = feed_connect,
-	.xBestIndex = feed_best,
-	.xDisconnect = feed_disconnect,
-	.xOpen = feed_open,
-	.xClose = feed_close,
-	.xFilter = feed_filter,
-	.xNext = feed_next,
-	.xEof = feed_eof,
-	.xColumn = feed_column,
-	.xRowid = feed_rowid,
-};
+static int insert_row(struct rpd_feed *feed, struct rows *rows, const struct rpd_row *row)
+{
+	char text[3][ROWFILE_HANDLE]; /* of one row, at most */
+	int nr_texts = 0;
+
+	for (int i = 0; i < rows->target->nr; i++) {
+		const struct column *column = &rows->target->columns[i];
+		int64_t value = *(const int64_t *)(const void *)((const char *)row + column->field);
+
+		if (column->form == HANDLE) {
+			sqlite3_bind_text(rows->insert, i + 1, text[nr_texts],
+					  (int)rowfile_handle(text[nr_texts], value),
+					  SQLITE_STATIC);
+			nr_texts++;
+		} else if (column->form == EMPTY) {
+			sqlite3_bind_text(rows->insert, i + 1, "", 0, SQLITE_STATIC);
+		} else if (is_null(column, row, value)) {
+			sqlite3_bind_null(rows->insert, i + 1);
+		} else {
+			sqlite3_bind_int64(rows->insert, i + 1, value);
+		}
+	}
+	return rpd_db_step(feed->r, rows->insert);
+}
+
+static void count_rows(struct rpd *r, const struct target *target, int64_t nr)
+{
+	if (strcmp(target->table, "rocpd_op") == 0)
+		r->nr_op_rows += nr;
+	if (strcmp(target->table, "rocpd_api") == 0)
+		r->nr_api_rows += nr;
+}
+
+static int write_page(struct rpd_feed *feed, struct rows *rows)
+{
+	struct rpd *r = feed->r;
+	int ret, nr;
+
+	if (!rows->page.nr)
+		return 0;
+	ret = rpd_db_step(r, rows->is_looked_at ? rows->insert : rows->copy);
+	nr = sqlite3_changes(r->db);
+	if (ret == 0 && !rows->is_looked_at && nr != (int)rows->page.nr)
+		ret = rpd_fail(r, -EIO, "%s: %s: SQLite took %d rows of %zu", r->out,
+			       rows->target->table, nr, rows->page.nr);
+	if (ret == 0)
+		count_rows(r, rows->target, nr);
+	rpd_page_clear(&rows->page);
+	rows->is_looked_at = false;
+	return ret;
+}
+
+/* Whether SQLite has to look at the row. */
+static bool is_looked_at(const struct rpd *r, const struct rpd_row *row)
+{
+	if (row->in & RPD_MAYBE_DOUBLE)
+		return true;
+	/* an index has it, see rpd_schema_untimed */
+	return r->keeps_state && row->in & (RPD_IN_KERNEL | RPD_IN_COPY) &&
+	       row->flags & QUERY_UNTIMED;
+}
+
+static int add_row(struct rpd_feed *feed, struct rows *rows, const struct rpd_row *row)
+{
+	int ret;
+
+	if (!rows->page.bytes) {
+		ret = insert_row(feed, rows, row);
+		if (ret == 0)
+			count_rows(feed->r, rows->target, sqlite3_changes(feed->r->db));
+		return ret;
+	}
+	make_cell(&feed->cell, rows->target, row);
+	if (!rpd_page_add(&rows->page, &feed->cell)) {
+		ret = write_page(feed, rows);
+		if (ret < 0)
+			return ret;
+		rpd_page_add(&rows->page, &feed->cell);
+	}
+	rows->is_looked_at |= is_looked_at(feed->r, row);
+	return 0;
+}
+
+/* Whether a statement sees that a page was changed, also in the transaction in which it was read
+ * before. 1, 0, or -errno. */
+static int sees_changes(struct rpd_feed *feed)
+{
+	struct rpd_page *page = &feed->rows[0].page;
+	int64_t counts[3];
+	int ret = rpd_db_exec(feed->r, "BEGIN");
+
+	if (ret < 0)
+		return ret;
+	rpd_cell_begin(&feed->cell, 1);
+	for (int i = 0; i < 3; i++) {
+		counts[i] = rpd_db_int(feed->r, -1, "SELECT count(*) FROM " SCHEMA ".\"%w\"",
+				       feed->rows[0].target->table);
+		rpd_page_add(page, &feed->cell);
+	}
+	rpd_page_clear(page);
+	ret = rpd_db_exec(feed->r, "COMMIT");
+	return ret < 0 ? ret : counts[0] == 0 && counts[1] == 1 && counts[2] == 2;
+}
+
+/* The tables in a database in memory, whose bytes are *out: NULL if that can't be done. They are to
+ * be released with sqlite3_free(). */
+static int make_image(struct rpd_feed *feed, unsigned char **out, sqlite3_int64 *size)
+{
+	sqlite3 *db = NULL;
+	char *sql = sqlite3_mprintf("PRAGMA page_size = %u", RPD_PAGE_SIZE);
+	int rc = sqlite3_open_v2(":memory:", &db,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+				 NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	for (const struct rpd_table *t = rpd_tables; t->name && rc == SQLITE_OK; t++) {
+		for (size_t i = 0; i < feed->nr_rows && rc == SQLITE_OK; i++) {
+			if (strcmp(feed->rows[i].target->table, t->name) != 0)
+				continue;
+			sql = rpd_tables_create_sql(t, feed->r->is_compact);
+			rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+			sqlite3_free(sql);
+		}
+	}
+	/* without the indexes of the file's table SQLite would look at each row */
+	for (size_t i = 0; feed->r->keeps_state && rpd_schema_untimed[i] && rc == SQLITE_OK; i++)
+		rc = sqlite3_exec(db, rpd_schema_untimed[i], NULL, NULL, NULL);
+	*out = rc == SQLITE_OK ? sqlite3_serialize(db, "main", size, 0) : NULL;
+	sqlite3_close(db);
+	return *out ? 0 : -ENOMEM;
+}
+
+/* Finds the tables' pages in the image. */
+static int find_pages(struct rpd_feed *feed, unsigned char *image, sqlite3_int64 size)
+{
+	for (size_t i = 0; i < feed->nr_rows; i++) {
+		struct rows *rows = &feed->rows[i];
+		int64_t root = rpd_db_int(feed->r, 0,
+					  "SELECT rootpage FROM " SCHEMA
+					  ".sqlite_master WHERE type = 'table' AND name = %Q",
+					  rows->target->table);
+
+		if (root < 2 || root > size / RPD_PAGE_SIZE)
+			return 0;
+		rows->page.bytes = image + (size_t)(root - 1) * RPD_PAGE_SIZE;
+		rpd_page_clear(&rows->page);
+	}
+	return sees_changes(feed);
+}
+
+/* 1: the tables have pages; 0: this SQLite can't; or -errno. */
+static int attach_image(struct rpd_feed *feed)
+{
+	sqlite3_int64 size = 0;
+	unsigned char *image;
+	int ret = make_image(feed, &image, &size);
+
+	if (ret == 0)
+		ret = rpd_db_exec(feed->r, "ATTACH ':memory:' AS " SCHEMA);
+	if (ret < 0) {
+		sqlite3_free(image);
+		return ret;
+	}
+	/* SQLite releases the image, also if it does not take it */
+	if (sqlite3_deserialize(feed->r->db, SCHEMA, image, size, size,
+				SQLITE_DESERIALIZE_READONLY | SQLITE_DESERIALIZE_FREEONCLOSE) !=
+	    SQLITE_OK)
+		return 0;
+	ret = rpd_db_execf(feed->r, "PRAGMA " SCHEMA ".mmap_size = %lld", (long long)size);
+	return ret < 0 ? ret : find_pages(feed, image, size);
+}
+
+static int prepare_rows(struct rpd *r, struct rows *rows)
+{
+	const char *table = rows->target->table;
+	sqlite3_str *sql = sqlite3_str_new(r->db);
+	char *text;
+	int ret;
+
+	sqlite3_str_appendf(sql, "INSERT OR IGNORE INTO main.\"%w\" ", table);
+	/* a condition, or SQLite would copy rows to an empty table as they are */
+	if (rows->page.bytes)
+		sqlite3_str_appendf(sql, "SELECT * FROM " SCHEMA ".\"%w\" WHERE 1", table);
+	for (int i = 0; i < rows->target->nr && !rows->page.bytes; i++)
+		sqlite3_str_appendall(sql, i ? ", ?" : "VALUES (?");
+	if (!rows->page.bytes)
+		sqlite3_str_appendall(sql, ")");
+	text = sqlite3_str_finish(sql);
+	ret = text ? rpd_db_prepare(r, &rows->insert, text) :
+		     rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+	sqlite3_free(text);
+	if (ret < 0 || !rows->page.bytes)
+		return ret;
+	text = sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM " SCHEMA ".\"%w\"", table,
+			       table);
+	ret = text ? rpd_db_prepare(r, &rows->copy, text) :
+		     rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
+	sqlite3_free(text);
+	return ret;
+}
 
 int rpd_feed_create(struct rpd_feed **out, struct rpd *r)
 {
 	struct rpd_feed *feed = alloc_zero(1, sizeof(*feed));
+	int ret;
 
 	*out = feed;
 	if (!feed)
 		return rpd_fail(r, -ENOMEM, "%s: out of memory", r->out);
 	feed->r = r;
 	for (size_t i = 0; i < NR_TARGETS; i++) {
-		int ret;
-
 		if (targets[i].layout == (r->is_compact ? RPD_PLAIN : RPD_COMPACT))
 			continue;
-		feed->aux[i] = (struct aux){ &targets[i], feed };
-		if (sqlite3_create_module(r->db, targets[i].module, &module, &feed->aux[i]) !=
-		    SQLITE_OK)
-			return rpd_db_fail(r, r->out);
 		if (r->opt->rows && rowfile_has(targets[i].table))
 			continue;
-		ret = rpd_db_prepare(r, &feed->insert[i], targets[i].insert);
-		if (ret < 0)
-			return ret;
+		feed->rows[feed->nr_rows++].target = &targets[i];
 	}
-	return 0;
+	ret = attach_image(feed);
+	for (size_t i = 0; i < feed->nr_rows && ret == 0; i++)
+		feed->rows[i].page.bytes = NULL;
+	for (size_t i = 0; i < feed->nr_rows && ret >= 0; i++)
+		ret = prepare_rows(r, &feed->rows[i]);
+	return ret < 0 ? ret : 0;
 }
 
 void rpd_feed_destroy(struct rpd_feed *feed)
 {
 	if (!feed)
 		return;
-	for (size_t i = 0; i < NR_TARGETS; i++)
-		sqlite3_finalize(feed->insert[i]);
+	for (size_t i = 0; i < feed->nr_rows; i++) {
+		sqlite3_finalize(feed->rows[i].copy);
+		sqlite3_finalize(feed->rows[i].insert);
+	}
 	alloc_free(feed);
-}
-
-struct rpd_row *rpd_feed_row(struct rpd_feed *feed)
-{
-	/* `in` of the previous row is final now */
-	if (feed->nr)
-		feed->in |= feed->rows[feed->nr - 1].in;
-	return feed->nr < NR_ROWS ? &feed->rows[feed->nr++] : NULL;
 }
 
 static struct rowfile_op op_of(const struct rpd_row *row)
@@ -463,52 +508,77 @@ static struct rowfile_api api_of(const struct rpd_row *row)
 	return api;
 }
 
-static int write_rowfile(struct rpd_feed *feed)
+static int write_ops(struct rpd_feed *feed)
 {
 	struct rpd *r = feed->r;
-	size_t nr_ops = 0, nr_apis = 0;
+	int ret = rowfile_add_ops(r->opt->rows, feed->ops, feed->nr_ops);
+
+	r->nr_op_rows += (int64_t)feed->nr_ops;
+	feed->nr_ops = 0;
+	return ret ? rpd_fail(r, ret, "%s: can't be written: %s", r->out, strerror(-ret)) : 0;
+}
+
+static int write_apis(struct rpd_feed *feed)
+{
+	struct rpd *r = feed->r;
+	int ret = rowfile_add_apis(r->opt->rows, feed->apis, feed->nr_apis);
+
+	r->nr_api_rows += (int64_t)feed->nr_apis;
+	feed->nr_apis = 0;
+	return ret ? rpd_fail(r, ret, "%s: can't be written: %s", r->out, strerror(-ret)) : 0;
+}
+
+static int pack_row(struct rpd_feed *feed, const struct rpd_row *row)
+{
 	int ret = 0;
 
-	for (size_t i = 0; i < feed->nr && ret == 0; i++) {
-		const struct rpd_row *row = &feed->rows[i];
+	if (row->in & RPD_IN_OP)
+		feed->ops[feed->nr_ops++] = op_of(row);
+	if (row->in & RPD_IN_API)
+		feed->apis[feed->nr_apis++] = api_of(row);
+	if (feed->nr_ops == NR_PACKED)
+		ret = write_ops(feed);
+	if (ret == 0 && feed->nr_apis == NR_PACKED)
+		ret = write_apis(feed);
+	return ret;
+}
 
-		if (row->in & RPD_IN_OP)
-			feed->ops[nr_ops++] = op_of(row);
-		if (row->in & RPD_IN_API)
-			feed->apis[nr_apis++] = api_of(row);
-		if (nr_ops == NR_PACKED || i + 1 == feed->nr) {
-			ret = rowfile_add_ops(r->opt->rows, feed->ops, nr_ops);
-			r->nr_op_rows += (int64_t)nr_ops;
-			nr_ops = 0;
-		}
-		if (ret == 0 && (nr_apis == NR_PACKED || i + 1 == feed->nr)) {
-			ret = rowfile_add_apis(r->opt->rows, feed->apis, nr_apis);
-			r->nr_api_rows += (int64_t)nr_apis;
-			nr_apis = 0;
-		}
-	}
-	return ret ? rpd_fail(r, ret, "%s: can't be written: %s", r->out, strerror(-ret)) : 0;
+/* Writes the row that the caller of rpd_feed_row() has filled. */
+static int take_row(struct rpd_feed *feed)
+{
+	const struct rpd_row *row = &feed->row;
+	int ret = 0;
+
+	if (!feed->has_row)
+		return 0;
+	feed->has_row = false;
+	if (feed->r->opt->rows)
+		ret = pack_row(feed, row);
+	for (size_t i = 0; i < feed->nr_rows && ret == 0; i++)
+		if (row->in & feed->rows[i].target->mask)
+			ret = add_row(feed, &feed->rows[i], row);
+	return ret;
+}
+
+int rpd_feed_row(struct rpd_feed *feed, struct rpd_row **out)
+{
+	int ret = take_row(feed);
+
+	feed->has_row = true;
+	feed->row.in = 0;
+	*out = &feed->row;
+	return ret;
 }
 
 int rpd_feed_flush(struct rpd_feed *feed)
 {
-	int ret = 0;
+	int ret = take_row(feed);
 
-	if (!feed->nr)
-		return 0;
-	feed->in |= feed->rows[feed->nr - 1].in;
-	if (feed->r->opt->rows)
-		ret = write_rowfile(feed);
-	for (size_t i = 0; i < NR_TARGETS && ret == 0; i++) {
-		if (!(feed->in & targets[i].mask) || !feed->insert[i])
-			continue;
-		ret = rpd_db_step(feed->r, feed->insert[i]);
-		if (ret == 0 && strcmp(targets[i].table, "rocpd_op") == 0)
-			feed->r->nr_op_rows += sqlite3_changes(feed->r->db);
-		if (ret == 0 && strcmp(targets[i].table, "rocpd_api") == 0)
-			feed->r->nr_api_rows += sqlite3_changes(feed->r->db);
-	}
-	feed->nr = 0;
-	feed->in = 0;
+	for (size_t i = 0; i < feed->nr_rows && ret == 0; i++)
+		ret = write_page(feed, &feed->rows[i]);
+	if (ret == 0 && feed->nr_ops)
+		ret = write_ops(feed);
+	if (ret == 0 && feed->nr_apis)
+		ret = write_apis(feed);
 	return ret;
 }

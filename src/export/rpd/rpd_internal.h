@@ -6,6 +6,7 @@
  *	rpd_tables.c	every table and its columns
  *	rpd_schema.c	makes tables, views, indexes
  *	rpd_feed.c	rows of operations in bulk
+ *	rpd_page.c	rows in SQLite's file format
  *	rpd_meta.c	metadata and losses
  *	rpd_spool.c	operations of a spool
  *	rpd_api.c	calls of a spool
@@ -127,6 +128,9 @@ int rpd_take_trace(struct rpd *r, const char *trace_id, const char *path);
 /* rpd_schema.c */
 int rpd_schema_create(struct rpd *r);
 int rpd_schema_finish(struct rpd *r); /* views and indexes */
+/* The indexes of tables that rpd_feed.c fills which have none of most rows: those whose flags have
+ * none of QUERY_UNTIMED. NULL ends them. */
+extern const char *const rpd_schema_untimed[];
 
 /* rpd_feed.c */
 enum {
@@ -140,6 +144,7 @@ enum {
 	RPD_IN_GRAPHAPI = 128,
 	RPD_IN_GRAPHLAUNCHAPI = 256,
 	RPD_IN_API_COPY = 512,
+	RPD_MAYBE_DOUBLE = 1024, /* a call that the file may have already: the first one is kept */
 };
 
 /* No handle: the column is ''. Not a valid address. */
@@ -147,6 +152,7 @@ enum {
 /* rocpd_api.category of a launch <<<...>>> */
 #define RPD_CONFIGURED "<<<>>>"
 #define RPD_NO_STATUS ROWFILE_NONE
+#define RPD_NO_ENGINE ROWFILE_NONE
 
 struct rpd_row {
 	uint32_t in;
@@ -170,9 +176,9 @@ struct rpd_row {
 struct rpd_feed;
 int rpd_feed_create(struct rpd_feed **out, struct rpd *r);
 void rpd_feed_destroy(struct rpd_feed *feed);
-/* Returns one row to fill; NULL: call rpd_feed_flush() first. The caller sets all fields of the
+/* A row to fill, with `in` 0; it is written with the next one. The caller sets all fields of the
  * tables in its `in`. */
-struct rpd_row *rpd_feed_row(struct rpd_feed *feed);
+int rpd_feed_row(struct rpd_feed *feed, struct rpd_row **row);
 int rpd_feed_flush(struct rpd_feed *feed);
 
 /* rpd_spool.c */
@@ -309,8 +315,6 @@ void rpd_spool_widen(struct rpd_process *p, size_t lane, int64_t start, int64_t 
 bool rpd_spool_called(struct rpd_process *p, uint64_t correlation);
 /* The same for a correlation id: the result is the id of the call's row. */
 int64_t rpd_spool_call(const struct rpd_process *p, uint64_t correlation);
-/* Returns a row to fill, with `in` 0; flushes the feed if it is full. */
-int rpd_spool_row(struct rpd_process *p, struct rpd_row **row);
 int rpd_spool_string(struct rpd_process *p, const char *text, int64_t *id);
 int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id);
 

@@ -224,21 +224,26 @@ static const char *const compact_views[] = {
 	NULL,
 };
 
+/* operations without measured times are few: readers need not look at the others for them */
+static const char untimed_copies[] =
+	"CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & " KINDS_UNTIMED;
+static const char untimed_kernels[] =
+	"CREATE INDEX rtl_kernel_untimed ON rocpd_op (rtl_flags) WHERE rtl_flags & " KINDS_UNTIMED;
+
+/* of the compact layout, which a file that grows has */
+const char *const rpd_schema_untimed[] = { untimed_copies, untimed_kernels, NULL };
+
 static const char *const indexes[] = {
 	"CREATE INDEX \"rocpd_strin_string_c7b9cd_idx\" ON \"rocpd_string\" (\"string\")",
 	"CREATE INDEX \"rocpd_ustri_string_84d4a7_idx\" ON \"rocpd_ustring\" (\"string\")",
 	"CREATE INDEX rtl_graphapi_exec ON rocpd_graphapi (graphExec)",
-	/* operations without measured times are few: readers need not look at the others for
-	 * them */
-	("CREATE INDEX rtl_copy_untimed ON rtl_op_copy (flags) WHERE flags & " KINDS_UNTIMED),
+	untimed_copies,
 	NULL,
 };
 
 /* not of a virtual table */
 static const char kernel_index[] =
 	"CREATE INDEX rtl_kernel_untimed ON rtl_op_kernel (flags) WHERE flags & " KINDS_UNTIMED;
-static const char compact_kernel_index[] =
-	"CREATE INDEX rtl_kernel_untimed ON rocpd_op (rtl_flags) WHERE rtl_flags & " KINDS_UNTIMED;
 
 static int run_statements(struct rpd *r, const char *const *sql)
 {
@@ -255,7 +260,7 @@ static int create_indexes(struct rpd *r)
 
 	if (ret < 0 || r->opt->rows)
 		return ret;
-	return rpd_db_exec(r, r->is_compact ? compact_kernel_index : kernel_index);
+	return rpd_db_exec(r, r->is_compact ? untimed_kernels : kernel_index);
 }
 
 /* Runs a statement and releases it. */

@@ -30,13 +30,16 @@
 #define SHAPE_WAYS 16u
 #define NR_BLOCKS(max) (1 + (int64_t)((max) >> 32))
 
-struct shape_key {
-	uint32_t kernel, queue, grid[3], private_size, group_size;
-	uint16_t group[3], zero;
+union shape_key {
+	struct {
+		uint32_t kernel, queue, grid[3], private_size, group_size;
+		uint16_t group[3];
+	};
+	uint64_t words[5];
 };
 
 struct rpd_shape {
-	struct shape_key key;
+	union shape_key key;
 	int64_t id; /* 0: empty */
 };
 
@@ -128,31 +131,36 @@ static int write_shape(struct rpd_process *p, struct rpd_shape *shape,
 			     (int64_t)op->private_size, (int64_t)op->group_size);
 }
 
-/* The slot of a shape in the cache, or one that it may be put into. */
-static size_t slot_of(const struct rpd_process *p, const struct shape_key *key)
+static bool is_same(const union shape_key *a, const union shape_key *b)
 {
-	size_t first = map_hash(key, sizeof(*key)) % NR_SHAPES;
+	return memcmp(a->words, b->words, sizeof(a->words)) == 0;
+}
+
+/* The slot of a shape in the cache, or one that it may be put into. */
+static size_t slot_of(const struct rpd_process *p, const union shape_key *key)
+{
+	size_t first = map_hash_words(key->words, 5) % NR_SHAPES;
 
 	for (size_t i = 0; i < SHAPE_WAYS; i++) {
 		size_t at = (first + i) % NR_SHAPES;
 
-		if (!p->shapes[at].id || memcmp(&p->shapes[at].key, key, sizeof(*key)) == 0)
+		if (!p->shapes[at].id || is_same(&p->shapes[at].key, key))
 			return at;
 	}
 	return (first + (size_t)p->next_shape % SHAPE_WAYS) % NR_SHAPES;
 }
 
-/* The cookie has the shape's id and its index in the cache. */
-static struct rpd_shape *shape_of(struct rpd_process *p, const struct store_dispatch *op,
-				  int *error)
+/* The id of the dispatch's shape. The cookie keeps it, also when it was evicted: its row is
+ * there. */
+static int shape_of(struct rpd_process *p, const struct store_dispatch *op, int64_t *id)
 {
-	struct shape_key key;
-	struct rpd_shape *shape = &p->shapes[*op->shape_cookie % NR_SHAPES];
-	size_t at;
+	union shape_key key;
+	struct rpd_shape *shape;
+	int ret = 0;
 
-	*error = 0;
-	if (*op->shape_cookie && shape->id == (int64_t)(*op->shape_cookie / NR_SHAPES))
-		return shape;
+	*id = (int64_t)*op->shape_cookie;
+	if (*id)
+		return 0;
 	memset(&key, 0, sizeof(key));
 	key.kernel = op->kernel->id;
 	key.queue = op->queue->id;
@@ -160,28 +168,14 @@ static struct rpd_shape *shape_of(struct rpd_process *p, const struct store_disp
 	memcpy(key.group, op->group, sizeof(key.group));
 	key.private_size = op->private_size;
 	key.group_size = op->group_size;
-	at = slot_of(p, &key);
-	shape = &p->shapes[at];
-	if (!shape->id || memcmp(&shape->key, &key, sizeof(key)) != 0) {
+	shape = &p->shapes[slot_of(p, &key)];
+	if (!shape->id || !is_same(&shape->key, &key)) {
 		shape->key = key;
-		*error = write_shape(p, shape, op);
+		ret = write_shape(p, shape, op);
 	}
-	*op->shape_cookie = (uint64_t)shape->id * NR_SHAPES + at;
-	return shape;
-}
-
-int rpd_spool_row(struct rpd_process *p, struct rpd_row **row)
-{
-	*row = rpd_feed_row(p->r->feed);
-	if (!*row) {
-		int ret = rpd_feed_flush(p->r->feed);
-
-		if (ret < 0)
-			return ret;
-		*row = rpd_feed_row(p->r->feed);
-	}
-	(*row)->in = 0;
-	return 0;
+	*id = shape->id;
+	*op->shape_cookie = (uint64_t)shape->id;
+	return ret;
 }
 
 /* Sets start, end and flags so that every row has a position on the time axis. */
@@ -244,18 +238,17 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 {
 	struct rpd_process *p = arg;
 	size_t thread = rpd_spool_lane(p, op->tid);
-	struct rpd_shape *shape;
 	struct rpd_row *row;
-	int64_t name = 0;
+	int64_t name = 0, shape;
 	int ret;
 
 	if (thread == SIZE_MAX)
 		return 0; /* the file was changed after the first pass */
-	shape = shape_of(p, op, &ret);
+	ret = shape_of(p, op, &shape);
 	if (ret == 0)
 		ret = rpd_meta_kernel(p, (size_t)(op->kernel - p->kernels), &name);
 	if (ret == 0)
-		ret = rpd_spool_row(p, &row);
+		ret = rpd_feed_row(p->r->feed, &row);
 	if (ret < 0)
 		return ret;
 	row->id = p->base + p->next_op++;
@@ -264,7 +257,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 	row->sequence = (int64_t)op->packet;
 	row->marker = rpd_spool_marker(p, op->marker);
 	row->correlation = rpd_spool_call(p, op->correlation);
-	row->shape = p->base + shape->id;
+	row->shape = p->base + shape;
 	row->begin_ticks = (int64_t)op->begin_ticks;
 	row->end_ticks = (int64_t)op->end_ticks;
 	if (op->flags & REC_F_INTERNAL) {
@@ -303,7 +296,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 
 	if (thread == SIZE_MAX)
 		return 0;
-	ret = rpd_spool_row(p, &row);
+	ret = rpd_feed_row(p->r->feed, &row);
 	if (ret < 0)
 		return ret;
 	row->in = RPD_IN_OP | RPD_IN_COPY;
@@ -322,7 +315,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 	row->dst_agent = rpd_meta_agent(p, op->dst_agent);
 	row->src = (int64_t)op->src;
 	row->dst = (int64_t)op->dst;
-	row->engine = op->engine == UINT32_MAX ? -1 : (int64_t)op->engine;
+	row->engine = op->engine == UINT32_MAX ? RPD_NO_ENGINE : (int64_t)op->engine;
 	set_row_times(p, row, op->begin_ns, op->end_ns, op->flags);
 	ret = note_gpu(p->r, row->gpu);
 	p->r->res->nr_copies++;
