@@ -500,11 +500,19 @@ const char *mpi_messages_text(const struct mpi_messages *m, char text[MPI_MESSAG
 int mpi_messages_read(struct query *q, mpi_messages_fn each, void *arg, struct mpi_messages *out)
 {
 	struct reader r = { .q = q, .out = out, .each = each, .arg = arg };
+	struct map domains = { 0 };
+	bool has_calls;
 	int ret;
 
 	*out = (struct mpi_messages){ 0 };
 	if (!q->ours)
 		return 0;
+	/* most traces have none, and are spared a pass over their calls */
+	ret = query_ids(q, &domains, "mpi");
+	has_calls = domains.nr > 0;
+	map_fini(&domains);
+	if (ret || !has_calls)
+		return ret;
 	ret = read_all(&r);
 	sqlite3_finalize(r.name);
 	sorter_free(r.calls);
