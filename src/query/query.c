@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* query.c - a trace opened for reading, its processes, SQL with error messages
  *
- * Fails:    leaves no files: the temporary database is unlinked as soon as it is open. SIGKILL during
- *           the conversion leaves it.
+ * Fails:    leaves no files: the temporary database is unlinked as soon as it is open. SIGKILL
+ *           during the conversion leaves it.
  */
 #include "query/query.h"
 
@@ -464,7 +464,8 @@ static int open_rows(struct query *q, const char *const *inputs, size_t nr)
 	return ret ? fail_temporary(q, temporary_directory(), ret) : 0;
 }
 
-/* Converts the inputs to a database in a temporary file, which is unlinked as soon as it is open. */
+/* Converts the inputs to a database in a temporary file, which is unlinked as soon as it is
+ * open. */
 static int open_converted(struct query *q, const char *const *inputs, size_t nr, job_fn convert)
 {
 	struct job_options inner = { .force = true,
