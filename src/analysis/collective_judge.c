@@ -8,10 +8,10 @@
  * its lateness is several times what it varies by, or what the waits of the other ranks vary by. It
  * need not by as much if it was spent in the program's own code: who waits for a processor when a
  * collective is done waits within a call. If the hosts wait so long for processors that the one
- * that sleeps is last only more often than the others, it is called late where it was longer in its
- * own code than any other, and that time itself stands out. Kernels and copies are measured by the
- * GPU, and need no such proof; but where another host is late as often, the rank is not last in
- * most, and its kernels or copies have to stand out.
+ * that sleeps is last only in its share of them, it is called late where it was longer in its own
+ * code than any other, and that time itself stands out. Kernels and copies are measured by the GPU,
+ * and need no such proof; but where another host is late as often, the rank is not last in most,
+ * and its kernels or copies have to stand out.
  *
  * What that is computed from is a sample of the collectives, evenly over the run.
  */
@@ -28,8 +28,6 @@
 /* Small, because collectives are not independent of each other: a rank that has lost its processor
  * is late for a few. */
 #define LATE_CHANCE 0.001
-/* Of the one that is last most often, where the time in its own code says the same. */
-#define OFTEN_CHANCE 0.2
 /* Of 218 runs without a late rank on two busy processors none exceeds 6, and in none is the time in
  * the program's own code longer than that of the others; of 78 with a rank that sleeps for 50 ms
  * all exceed 3. */
@@ -157,14 +155,30 @@ static void measure(float *its, size_t nr_its, float *others, size_t nr, struct 
 	out->varies = quantile(its, nr_its, 0.5);
 }
 
-/* In the program's own code, of its host. `scratch`: two values for each point. */
-static int own_time(struct query *q, const struct collective_lane *lanes,
-		    const struct collective_group *g, size_t member,
+/* What all hosts of a group did, which is read when it is first asked for. */
+struct hosts {
+	struct query *q;
+	const struct collective_lane *lanes;
+	float *own; /* of each point, as collective_host_read() has it; NULL: not read */
+};
+
+/* In the program's own code, of its host. `scratch`: a value for each point and one for each
+ * sample. */
+static int own_time(struct hosts *h, const struct collective_group *g, size_t member,
 		    const struct collective_sample *s, float *scratch, struct own *out)
 {
-	float *own = scratch, *others = scratch + s->nr * g->nr_members, *its;
+	float *others = scratch, *its, *own = h->own;
 	size_t nr = 0, nr_its = 0;
-	int ret = collective_host_read(q, lanes, g, s, own);
+	int ret = 0;
+
+	*out = (struct own){ 0 };
+	if (!own) {
+		own = h->own = alloc_zero(s->nr * g->nr_members, sizeof(*own));
+		ret = own ? collective_host_read(h->q, h->lanes, g, s, own) :
+			    query_fail_memory(h->q);
+	}
+	if (ret)
+		return ret;
 
 	for (size_t i = 0; i < s->nr * g->nr_members; i++)
 		if (i % g->nr_members != member && own[i] >= 0)
@@ -174,7 +188,7 @@ static int own_time(struct query *q, const struct collective_lane *lanes,
 		if (own[i * g->nr_members + member] >= 0)
 			its[nr_its++] = own[i * g->nr_members + member];
 	measure(its, nr_its, others, nr, out);
-	return ret;
+	return 0;
 }
 
 /* Whether the time in its own code explains half of the lateness; `is_enough`: nothing else is
@@ -186,8 +200,8 @@ static bool is_own(const struct own *own, double late, bool is_enough)
 			      own->excess >= STANDS_OUT * own->highest));
 }
 
-/* A member that is last more often than the others, but not more often than chance explains: it is
- * late if its kernels, or its copies, were longer in most collectives, and that stands out. */
+/* A member that is last in its share of the collectives, but not in more than chance explains: it
+ * is late if its kernels, or its copies, were longer in most collectives, and that stands out. */
 static int check_gpu(struct query *q, struct collective_group *g, size_t member,
 		     const struct collective_sample *s, enum collective_cause cause)
 {
@@ -220,8 +234,7 @@ static int check_gpu(struct query *q, struct collective_group *g, size_t member,
 }
 
 /* `is_last`: more often than chance explains. */
-static int check_stands_out(struct query *q, const struct collective_lane *lanes,
-			    struct collective_group *g, size_t member,
+static int check_stands_out(struct hosts *h, struct collective_group *g, size_t member,
 			    const struct collective_sample *s, bool is_last)
 {
 	struct collective_member *m = &g->members[member];
@@ -237,7 +250,7 @@ static int check_stands_out(struct query *q, const struct collective_lane *lanes
 		return 0;
 	scratch = alloc_zero((2 * s->nr + 1) * g->nr_members, sizeof(*scratch));
 	if (!scratch)
-		return query_fail_memory(q);
+		return query_fail_memory(h->q);
 	late = lateness_of(s, g->nr_members, member, scratch, scratch + s->nr, &varies);
 	others = spread_of_others(s, g->nr_members, member, scratch);
 	least = varies < others ? varies : others;
@@ -249,7 +262,7 @@ static int check_stands_out(struct query *q, const struct collective_lane *lanes
 	if (is_steady && !is_slice) {
 		m->verdict = COLLECTIVE_LATE;
 	} else if (late > 0) {
-		ret = own_time(q, lanes, g, member, s, scratch, &own);
+		ret = own_time(h, g, member, s, scratch, &own);
 		if (!ret &&
 		    (own.is_known ? is_own(&own, late, is_last && late >= STANDS_OUT_OWN * least) :
 				    is_steady))
@@ -291,6 +304,7 @@ int collective_judge(struct query *q, const struct collective_lane *lanes,
 		     struct collective_group *g, const struct collective_sample *s)
 {
 	uint64_t skewed = g->nr_class[COLLECTIVE_SKEW];
+	struct hosts hosts = { .q = q, .lanes = lanes };
 	int ret = 0;
 
 	for (size_t i = 0; i < g->nr_members && !ret; i++) {
@@ -299,16 +313,18 @@ int collective_judge(struct query *q, const struct collective_lane *lanes,
 		bool is_gpu = cause == COLLECTIVE_KERNEL || cause == COLLECTIVE_COPY;
 		double by_chance = chance(m->nr_last, skewed, g->nr_members);
 		bool is_last = m->nr_last * 2 > skewed && by_chance < LATE_CHANCE;
+		bool has_share = m->nr_last && m->nr_last * g->nr_members >= skewed;
 
 		/* single ones count for nothing: nine of ten collectives may be in order */
 		if (skewed * 10 < g->nr)
 			continue;
 		if (is_last && is_gpu)
 			m->verdict = COLLECTIVE_LATE;
-		else if (is_gpu && by_chance < OFTEN_CHANCE)
+		else if (is_gpu && has_share)
 			ret = check_gpu(q, g, i, s, cause);
-		else if (is_last || by_chance < OFTEN_CHANCE)
-			ret = check_stands_out(q, lanes, g, i, s, is_last);
+		else if (is_last || (has_share && !is_gpu))
+			ret = check_stands_out(&hosts, g, i, s, is_last);
 	}
+	alloc_free(hosts.own);
 	return ret;
 }
