@@ -688,9 +688,9 @@ static void run_part(worker &w, char part)
 	_exit(1);
 }
 
-static void run_thread(long t)
+static void begin_thread(worker &w, long t)
 {
-	worker w = {};
+	auto held = hold_if<std::shared_lock<std::shared_mutex>>(capture_is_alone());
 
 	w.index = t;
 	w.device = (int)(t % nr_devices);
@@ -713,13 +713,12 @@ static void run_thread(long t)
 	CALL(hipHostMalloc, (void **)&w.back, (size_t)BUFFER, 0);
 	CALL(hipMalloc, &w.dev, (size_t)BUFFER);
 	CALL(hipMalloc, &w.dev2, (size_t)BUFFER);
-	for (long r = 0; r < nr_rounds; r++) {
-		/* each thread begins with another part, so that different parts overlap */
-		size_t nr = strlen(parts);
+}
 
-		for (size_t i = 0; i < nr; i++)
-			run_part(w, parts[(i + (size_t)t) % nr]);
-	}
+static void end_thread(worker &w)
+{
+	auto held = hold_if<std::shared_lock<std::shared_mutex>>(capture_is_alone());
+
 	for (hipStream_t s : w.streams)
 		CALL(hipStreamSynchronize, s);
 	CALL(hipDeviceSynchronize);
@@ -733,6 +732,21 @@ static void run_thread(long t)
 	CALL(hipHostFree, w.back);
 	CALL(hipFree, w.dev);
 	CALL(hipFree, w.dev2);
+}
+
+static void run_thread(long t)
+{
+	worker w = {};
+
+	begin_thread(w, t);
+	for (long r = 0; r < nr_rounds; r++) {
+		/* each thread begins with another part, so that different parts overlap */
+		size_t nr = strlen(parts);
+
+		for (size_t i = 0; i < nr; i++)
+			run_part(w, parts[(i + (size_t)t) % nr]);
+	}
+	end_thread(w);
 }
 
 int main(int argc, char **argv)
