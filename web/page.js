@@ -112,7 +112,7 @@ class Page {
 	// ---- tables ----
 
 	buildTable(table, element) {
-		const trace = this.trace, sums = trace.tables[table], work = new Map(trace.tables.work.map(sum => [sum.name, sum]));
+		const trace = this.trace, sums = trace.tables[table];
 		const link = (text, title, onclick) => h("button", { type: "button", class: "link", title, onclick }, text);
 		const columns = [
 			{ key: "share", title: "Share", hint: "of the total time of this table", kind: "share", value: s => s.share },
@@ -131,9 +131,11 @@ class Page {
 		if (table === "calls")
 			columns.push({ key: "errors", title: "Failed", hint: "calls that returned an error; leads to the first in the timeline", kind: "count", value: s => s.errors,
 				draw: s => s.errors ? link(formatCount(s.errors), "shows the first in the timeline", () => this.showFailed(s)) : "0" });
-		if (table === "ranges")
-			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of kernels and copies launched in it, and in ranges within it", kind: "time", value: s => work.has(s.name) ? work.get(s.name).gpu_ns : 0 },
-				{ key: "ops", title: "Operations", hint: "kernels and copies launched in it, and in ranges within it", kind: "count", value: s => work.has(s.name) ? work.get(s.name).ops : 0 });
+		if (table === "ranges") {
+			const work = new Map(trace.tables.work.map(sum => [sum.name, sum]));
+			columns.splice(1, 0, { key: "gpu", title: "GPU time", hint: "of kernels and copies launched in it, and in ranges within it", kind: "time", value: s => work.get(s.name)?.gpu_ns ?? 0 },
+				{ key: "ops", title: "Operations", hint: "kernels and copies launched in it, and in ranges within it", kind: "count", value: s => work.get(s.name)?.ops ?? 0 });
+		}
 		if (table === "kernels" || table === "copies")
 			columns.push({ key: "gpus", title: "GPU", kind: "text", value: s => s.gpus || "" });
 		if (sums.some(s => s.untimed))

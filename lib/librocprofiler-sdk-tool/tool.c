@@ -9,19 +9,18 @@
  * Threads:  the one that starts the program, before main().
  * Fails:    the program runs untraced, after one message.
  */
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <dlfcn.h>
-#include <limits.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
@@ -64,7 +63,8 @@ static const struct {
 struct command {
 	const char **words; /* `max` of them and a NULL */
 	size_t nr, max;
-	bool is_wanted; /* something is traced or counted */
+	bool is_wanted;	 /* something is traced or counted */
+	int definitions; /* descriptor of the user's counters; -1: there are none */
 };
 
 static void say(const char *why)
@@ -196,6 +196,7 @@ static void add_definitions(struct command *c)
 		sys_close(fd);
 		return;
 	}
+	c->definitions = fd;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	add(c, "--extra-counters");
 	add(c, name);
@@ -217,7 +218,8 @@ static void add_settings(struct command *c)
 	if (value_of("ROCPROF_PC_SAMPLING_METHOD"))
 		c->is_wanted = true;
 	add_counters(c);
-	add_definitions(c);
+	if (c->is_wanted)
+		add_definitions(c);
 }
 
 static bool same_file(const char *a, const char *b)
@@ -270,7 +272,7 @@ static void run_rtl(struct command *c, char **env)
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **from)
 {
-	struct command c = { .max = MAX_OPTIONS + (size_t)argc };
+	struct command c = { .max = MAX_OPTIONS + (size_t)argc, .definitions = -1 };
 	const char *what = program();
 	char **env = environment(from);
 
@@ -289,6 +291,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **fro
 			run_rtl(&c, env);
 		say(c.nr < c.max ? "there is no rtl program beside it or on the PATH (RTL_BIN)" :
 				   "too many counters");
+		if (c.definitions >= 0)
+			sys_close(c.definitions);
 	}
 	alloc_free(c.words);
 	alloc_free(env);

@@ -179,7 +179,6 @@ static int own_time(struct hosts *h, const struct collective_group *g, size_t me
 	}
 	if (ret)
 		return ret;
-
 	for (size_t i = 0; i < s->nr * g->nr_members; i++)
 		if (i % g->nr_members != member && own[i] >= 0)
 			others[nr++] = own[i];
@@ -205,16 +204,17 @@ static bool is_own(const struct own *own, double late, bool is_enough)
 static int check_gpu(struct query *q, struct collective_group *g, size_t member,
 		     const struct collective_sample *s, enum collective_cause cause)
 {
-	float *its = s->nr ? alloc_zero((2 * s->nr + 1) * g->nr_members, sizeof(*its)) : NULL;
-	float *others = its + s->nr;
+	float *its, *others;
 	double late, varies;
 	size_t nr = 0;
 	struct own own;
 
 	if (!s->nr)
 		return 0;
+	its = alloc_zero(s->nr * (g->nr_members + 1), sizeof(*its));
 	if (!its)
 		return query_fail_memory(q);
+	others = its + s->nr;
 	late = lateness_of(s, g->nr_members, member, its, others, &varies);
 	for (size_t i = 0; i < s->nr * g->nr_members; i++) {
 		const struct collective_point *p = &s->points[i];

@@ -10,7 +10,7 @@
 
 /* Numbers of communicators and peers, as in traces (docs/mpi.md). */
 enum { MPI_CALL_WORLD = 1, MPI_CALL_SELF = 2 };
-enum { MPI_CALL_ANY = -1, MPI_CALL_NOBODY = -2 };
+enum { MPI_CALL_ANY = -1, MPI_CALL_PROC_NULL = -2 };
 
 enum mpi_kind {
 	MPI_CALL_OTHER,

@@ -133,7 +133,7 @@ static int add_end(struct reader *r, const struct end_row *row)
 }
 
 /* The index in the channel of a message between this process and a peer. *channel is -1 if there is
- * none: to or from nobody, or not known, which is counted. */
+ * none: the peer is MPI_PROC_NULL; or the message is not known, which is counted. */
 static int find_index(struct reader *r, const struct call_row *call, bool is_receive,
 		      struct end_row *row)
 {
@@ -143,7 +143,7 @@ static int find_index(struct reader *r, const struct call_row *call, bool is_rec
 	struct channel key, *c;
 
 	*row = (struct end_row){ .channel = -1, .is_receive = is_receive, .bytes = call->bytes };
-	if (peer == MPI_CALL_NOBODY)
+	if (peer == MPI_CALL_PROC_NULL)
 		return 0;
 	m = call->comm ? member_of(r, r->process, (uint64_t)call->comm) : NULL;
 	if (call->comm && !m)

@@ -7,7 +7,7 @@ import unittest
 from test_otf2_job import OTHER_BOOT, Rank
 from test_viewers import PerfettoReader
 
-WORLD, DUP, ANY, NOBODY = 1, 0x800000000005, -1, -2
+WORLD, DUP, ANY, PROC_NULL = 1, 0x800000000005, -1, -2
 OF_MESSAGE = 1 << 62
 
 
@@ -81,8 +81,8 @@ class Messages(PerfettoReader):
         for i, request in enumerate((11, 12, 13)):
             self.begin_receive(1, 1000 + 200 * i, request)
         sends = [self.send(0, 2000 + 200 * i) for i in range(3)]
-        # the last one alone, then the rest; one to nobody counts as a request
-        self.begin_receive(1, 1800, 14, peer=NOBODY)
+        # first the last request alone, then the others; one to MPI_PROC_NULL counts, too
+        self.begin_receive(1, 1800, 14, peer=PROC_NULL)
         self.expect(sends[2], self.call(1, 4000, "MPI_Wait", 13))
         rest = self.call(1, 5000, "MPI_Waitall", 3)
         self.expect(sends[0], rest)

@@ -70,8 +70,8 @@ static void by_tags(void)
 		}
 }
 
-/* Several on one channel, and one to and from nobody; `by_one`: each is waited for, the last one
- * first. */
+/* Several messages on one channel, and a send and a receive of MPI_PROC_NULL; `by_one`: each is
+ * waited for, the last one first. */
 static void without_waiting(int by_one)
 {
 	enum { NR = 4 };

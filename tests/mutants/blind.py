@@ -78,9 +78,9 @@ fault("code_made", "src/source/hsa/code/code_object.c", "made = s != NULL; } loc
 fault("shared_oldest", "src/source/hsa/completion/shared_times.c", "if (!best || k->stamp < best->stamp) best = k;", "if (!best || k->stamp > best->stamp) best = k;", "test_shared_times", "the newest times give way, not the oldest")
 fault("folded_thread", "src/export/stacks/folded.c", "tracks_until(&w->nest, INT64_MAX, end_slice, w); w->open = true;", "w->open = true;", "test_folded", "calls that are open at a thread's end are around those of the next")
 fault("define_left_out", "src/source/api/call.c", "else if (choice == LEFT_OUT && api_wanted(domain, i) & API_RECORDED) record(domain, i, true);", "", "test_api", "a function that the user left out is recorded if it was wanted before its domain was known")
-fault("announce_reserved", "src/source/hsa/queue/announce.c", "end = interpose_free_end(q, end < reserved ? end : reserved);", "(void)reserved; end = interpose_free_end(q, end);", "test_interpose", "packets that nobody reserved are announced")
+fault("announce_reserved", "src/source/hsa/queue/announce.c", "end = interpose_free_end(q, end < reserved ? end : reserved);", "(void)reserved; end = interpose_free_end(q, end);", "test_interpose", "packets whose index no thread has reserved are announced")
 fault("jsonl_null", "src/export/jsonl/jsonl.c", "case SQLITE_NULL: json_null(j); break;", "", "cli.jsonl", "what is not known is an empty text")
 
 # What of them can be seen is the same: no collective begins before the first event; a batch may be larger than memory is meant for; a run of its own is
-# read as well as one that fills a pack; and a packet that nobody reserved has no origin, without which it is not announced.
+# read as well as one that fills a pack; and a packet whose index no thread has reserved has no origin, without which it is not announced.
 SURVIVORS = {"chrome_collective", "duckdb_batch", "parquet_lacks", "announce_reserved"}

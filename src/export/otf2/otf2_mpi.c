@@ -389,7 +389,7 @@ static bool can_record(struct otf2_mpi *m, const struct otf2_mpi_call *call, boo
 		}
 		return true;
 	}
-	if (partner == MPI_CALL_NOBODY && is_known)
+	if (partner == MPI_CALL_PROC_NULL && is_known)
 		return false;
 	if (is_known && call->kind != MPI_CALL_UNKNOWN && partner >= 0)
 		return true;

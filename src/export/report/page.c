@@ -15,8 +15,8 @@
 /* Calls beyond this number come without their arguments, which would be most of the file. */
 #define ARGS_MAX 200000
 
-/* Marked idle times of a GPU: its longest, from this part of the time on. */
-enum { GAPS_MAX = 500, GAP_SHARE = 100000 };
+/* Idle times of a GPU that are marked: the longest, none shorter than this part of the trace. */
+enum { GAPS_MAX = 500, GAPS_PART = 100000 };
 
 /* ---- what the trace is ---- */
 
@@ -133,7 +133,7 @@ static void write_findings(const struct page *page, struct json *j)
 /* Times in which the GPU has nothing to do, as begin and end: the timeline marks them. */
 static int write_gaps(const struct page *page, struct json *j, const struct digest_lane *l)
 {
-	uint64_t least = (uint64_t)(page->span / GAP_SHARE);
+	uint64_t least = (uint64_t)(page->span / GAPS_PART);
 	size_t nr = GAPS_MAX;
 	struct digest_gap *gaps = digest_longest(l, least ? least : 1, &nr);
 

@@ -321,8 +321,9 @@ static int sees_changes(struct rpd_feed *feed)
 	return ret < 0 ? ret : counts[0] == 0 && counts[1] == 1 && counts[2] == 2;
 }
 
-/* The tables in a database in memory, whose bytes are *out: NULL if that can't be done. They are to
- * be released with sqlite3_free(). */
+/* The tables in a database in memory, whose bytes are *out, to be released with sqlite3_free(). 0
+ * or
+ * -errno. */
 static int make_image(struct rpd_feed *feed, unsigned char **out, sqlite3_int64 *size)
 {
 	sqlite3 *db = NULL;
@@ -348,7 +349,7 @@ static int make_image(struct rpd_feed *feed, unsigned char **out, sqlite3_int64 
 		rc = sqlite3_exec(db, rpd_schema_untimed[i], NULL, NULL, NULL);
 	*out = rc == SQLITE_OK ? sqlite3_serialize(db, "main", size, 0) : NULL;
 	sqlite3_close(db);
-	return *out ? 0 : -ENOMEM;
+	return *out ? 0 : rpd_fail(feed->r, -ENOMEM, "%s: out of memory", feed->r->out);
 }
 
 /* Finds the tables' pages in the image. */
