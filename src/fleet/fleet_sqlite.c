@@ -106,6 +106,7 @@ static int take_rows(sqlite3 *db, const struct fleet_question *q, struct sheet *
 		     const struct fleet_scan *scan)
 {
 	const char *values[SHEET_COLUMNS];
+	char reals[SHEET_COLUMNS][32];
 	sqlite3_stmt *stmt = NULL;
 	int ret, err = 0;
 
@@ -113,8 +114,15 @@ static int take_rows(sqlite3 *db, const struct fleet_question *q, struct sheet *
 	while (ret == SQLITE_OK && !err && (ret = sqlite3_step(stmt)) == SQLITE_ROW) {
 		int nr = sqlite3_column_count(stmt);
 
-		for (int i = 0; i < nr && i < SHEET_COLUMNS; i++)
-			values[i] = (const char *)sqlite3_column_text(stmt, i);
+		for (int i = 0; i < nr && i < SHEET_COLUMNS; i++) {
+			values[i] = reals[i];
+			/* SQLite's own text of a real has 15 digits, other engines' all */
+			if (sqlite3_column_type(stmt, i) == SQLITE_FLOAT)
+				snprintf(reals[i], sizeof(reals[i]), "%.17g",
+					 sqlite3_column_double(stmt, i));
+			else
+				values[i] = (const char *)sqlite3_column_text(stmt, i);
+		}
 		err = fleet_question_row(q, t, (size_t)nr, values);
 		ret = SQLITE_OK;
 	}
