@@ -34,9 +34,9 @@ PROCESS = ["metadata", "agents", "counters", "strings", "code_objects", "kernel_
 STRINGS = ["callback_records", "buffer_records", "marker_api", "correlation_id", "counters", "pc_sample_instructions",
            "pc_sample_comments", "att_filenames", "code_object_snapshot_filenames"]
 RECORDS = ["kernel_dispatch", "hip_api", "hsa_api", "marker_api", "rccl_api", "memory_copy", "memory_allocation",
-           "scratch_memory", "rocdecode_api", "rocjpeg_api", "pc_sample_host_trap", "pc_sample_stochastic"]
+           "scratch_memory", "rocdecode_api", "rocjpeg_api", "pc_sample_host_trap", "pc_sample_stochastic", "hip_graph"]
 DISPATCH = ["size", "kind", "operation", "thread_id", "correlation_id", "start_timestamp", "end_timestamp",
-            "dispatch_info", "stream_id"]
+            "dispatch_info", "stream_id", "graph_exec_id", "graph_node_id"]
 DISPATCH_INFO = ["size", "agent_id", "queue_id", "kernel_id", "dispatch_id", "private_segment_size",
                  "group_segment_size", "workgroup_size", "grid_size"]
 CALL = ["size", "kind", "operation", "correlation_id", "start_timestamp", "end_timestamp", "thread_id"]

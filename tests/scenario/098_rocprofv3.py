@@ -156,6 +156,33 @@ def every_function_of_a_kernel_that_many_libraries_have_is_listed():
 
 
 @case
+def graphs_are_numbered_as_by_rocprofv3():
+    # node i of each graph has i + 1 workgroups
+    r = front("--kernel-trace", "--hip-trace", "-f", "json", "-d", "out", "--", program("graphs"), "threads=2", "gpus=2", "nodes=4", "launches=3")
+    tool = read_json(file_of(r, "out/*/*_results.json"))
+    records, kinds = tool["buffer_records"], tool["strings"]["buffer_records"]
+    execs = [e for e, in r.rows("select G.graphExec from rocpd_graphapi G join rocpd_api A on A.id = G.api_ptr_id where G.graphExec like '0x_%' "
+                                "order by A.end")]
+    equal("executables", len(execs), 2)
+    launches = r.rows("select A.correlation_id, A.tid, A.begin_ns, A.end_ns, L.graphExec from rtl_api A join rocpd_graphLaunchapi L on "
+                      "L.api_ptr_id = A.api_id order by A.begin_ns, A.api_id")
+    equal("launches", [(g["correlation_id"]["internal"], g["thread_id"], g["start_timestamp"], g["end_timestamp"], g["graph_exec_id"]["handle"],
+                        g["kernel_dispatch_count"]) for g in records["hip_graph"]],
+          [(*of_call, 1 + execs.index(made), 4) for *of_call, made in launches])
+    equal("their kind", {(kinds[g["kind"]]["kind"], kinds[g["kind"]]["operations"][g["operation"]]) for g in records["hip_graph"]},
+          {("HIP_GRAPH", "HIP_GRAPH_EXEC_LAUNCH")})
+    made = {g["correlation_id"]["internal"]: g["graph_exec_id"]["handle"] for g in records["hip_graph"]}
+    expected, seen = Counter(), Counter()
+    for k in records["kernel_dispatch"]:
+        exec_id = made.get(k["correlation_id"]["internal"], 0)
+        groups = k["dispatch_info"]["grid_size"]["x"] // k["dispatch_info"]["workgroup_size"]["x"]
+        expected[exec_id, groups - 1 if exec_id else 0] += 1
+        seen[k["graph_exec_id"], k["graph_node_id"]] += 1
+    equal("kernels by executable and node", seen, expected)
+    equal("kernels of a node", {seen[e, n] for e in (1, 2) for n in range(4)}, {3})
+
+
+@case
 def three_formats_equal_log_and_database():
     r = front("-s", "--stats", "-f", "csv", "json", "rocpd", "-d", "out", "--", program("launcher"), "launches=200", "threads=2",
               "streams=2", "devices=2", "copies=3", "roctx=1")
@@ -180,6 +207,8 @@ def three_formats_equal_log_and_database():
              symbols[k["dispatch_info"]["kernel_id"]]["demangled_kernel_name"], k["dispatch_info"]["queue_id"]["handle"])
             for k in records["kernel_dispatch"]]
     equal("dispatches in JSON", seen, dispatches)
+    equal("numbers of graphs outside of graphs", {(o["graph_exec_id"], o["graph_node_id"]) for kind in ("kernel_dispatch", "memory_copy")
+                                                  for o in records[kind]}, {(0, 0)})
     equal("GPUs in JSON", {agents[k["dispatch_info"]["agent_id"]["handle"]]["logical_node_type_id"] for k in records["kernel_dispatch"]},
           {a for a, in r.rows(f"select distinct agent from rtl_dispatch where {KERNELS}")})
     for domain in ("hip", "hsa"):

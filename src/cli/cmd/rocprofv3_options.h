@@ -64,7 +64,7 @@ enum rocprofv3_state {
 	X(MARKER, 0, "marker-trace", ROCPROFV3_SWITCH, ALSO, "roctx ranges and marks", NULL)                           \
 	X(KERNEL, 0, "kernel-trace", ROCPROFV3_SWITCH, HAS, "kernel dispatches", NULL)                                 \
 	X(GRAPH, 0, "hip-graph-trace", ROCPROFV3_SWITCH, LACKS, "records of graphs",                                   \
-	  ROCPROFV3_INSTEAD_HIP)                                                                                       \
+	  ROCPROFV3_INSTEAD_HIP " The JSON has the launches of graphs.")                                               \
 	X(EVENT, 0, "hip-event-trace", ROCPROFV3_SWITCH, LACKS, "records of events",                                   \
 	  ROCPROFV3_INSTEAD_HIP)                                                                                       \
 	X(COPY, 0, "memory-copy-trace", ROCPROFV3_SWITCH, ALSO, "copies and fills", NULL)                              \

@@ -6,6 +6,7 @@
  *	rocprofv3_names.c   numbers of functions, names of kernels, numbers of agents: temporary
  *			    tables
  *	rocprofv3_counters.c what a counter or metric is
+ *	rocprofv3_graphs.c  launches of graphs: temporary tables
  *	rocprofv3_csv.c     the tables of the CSV files
  *	rocprofv3_json.c    JSON: what describes a process
  *	rocprofv3_records.c JSON: its records
@@ -35,6 +36,7 @@ enum rocprofv3_kind {
 	ROCPROFV3_KIND_KERNEL = 11,
 	ROCPROFV3_KIND_RCCL = 14,
 	ROCPROFV3_KIND_ALLOCATION = 16,
+	ROCPROFV3_KIND_GRAPH = 33, /* of 1.3 */
 };
 
 /* ---- rocprofv3_files.c ---- */
@@ -185,6 +187,18 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 #define ROCPROFV3_RCCL_KINDS "14"
 
 /* ---- rocprofv3_csv.c ---- */
+/* ---- rocprofv3_graphs.c ---- */
+
+/* Makes the temporary tables of q->only, empty without graphs
+ *	rocprofv3_launch    api_id: a launch that succeeded, exec: number of the executable graph
+ *	rocprofv3_node      op_id: a kernel or copy of a launch, api_id, exec, node: its number in
+ *			    the launch */
+int rocprofv3_graphs_make(struct query *q);
+/* SQL: these two of an operation O, 0 outside of graphs. */
+#define ROCPROFV3_NODE                                                                             \
+	"coalesce((SELECT D.exec FROM temp.rocprofv3_node D WHERE D.op_id = O.id), 0), "           \
+	"coalesce((SELECT D.node FROM temp.rocprofv3_node D WHERE D.op_id = O.id), 0)"
+
 
 /* A table of the CSV files, which has to be there. The columns of agent_info are fields of the
  * SDK's agents. */

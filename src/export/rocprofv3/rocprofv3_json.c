@@ -526,8 +526,10 @@ static int put_summaries(struct query *q, struct json *j)
 
 static int put_process(struct query *q, struct json *j)
 {
-	int ret = put_head(q, j);
+	int ret = rocprofv3_graphs_make(q);
 
+	if (ret == 0)
+		ret = put_head(q, j);
 	if (ret == 0)
 		ret = put_agents(q, j);
 	if (ret == 0)

@@ -21,6 +21,8 @@
 #define DISPATCH_INFO_SIZE 72 /* without its reserved bytes */
 #define ALLOCATION_SIZE 88
 #define COUNTED_SIZE 168
+#define GRAPH_SIZE 96 /* of 1.3 */
+#define GRAPH_LAUNCH 3
 
 static void put_handle(struct json *j, const char *key, int64_t handle)
 {
@@ -77,7 +79,7 @@ static const char dispatches_sql[] =
 	", T.tid, O.start, O.end, coalesce(G.handle, 0), " ROCPROFV3_QUEUE ", "
 	"Y.kernel_id, S.private_size, S.group_size, S.group_x, S.group_y, S.group_z, S.grid_x, S.grid_y, S.grid_z, "
 	"coalesce(M.number, 0), O.id, coalesce(Y.vgpr_count, 0), coalesce(Y.accum_vgpr_count, 0), "
-	"coalesce(Y.sgpr_count, 0), " LDS_BLOCKS ROCPROFV3_KERNELS;
+	"coalesce(Y.sgpr_count, 0), " LDS_BLOCKS ", " ROCPROFV3_NODE ROCPROFV3_KERNELS;
 
 /* The times and what was launched. */
 static void put_info(struct json *j, sqlite3_stmt *row, uint64_t number)
@@ -97,6 +99,13 @@ static void put_info(struct json *j, sqlite3_stmt *row, uint64_t number)
 	json_object_end(j);
 }
 
+/* Of the newest rocprofv3; older readers pass over members that they don't know. */
+static void put_node(struct json *j, sqlite3_stmt *row, int first)
+{
+	put_member(j, "graph_exec_id", sqlite3_column_int64(row, first));
+	put_member(j, "graph_node_id", sqlite3_column_int64(row, first + 1));
+}
+
 static void put_dispatch(struct json *j, sqlite3_stmt *row, uint64_t number)
 {
 	put_head(j, DISPATCH_SIZE, ROCPROFV3_KIND_KERNEL, 2);
@@ -105,6 +114,7 @@ static void put_dispatch(struct json *j, sqlite3_stmt *row, uint64_t number)
 	json_object_end(j);
 	put_info(j, row, number);
 	put_handle(j, "stream_id", sqlite3_column_int64(row, 16));
+	put_node(j, row, 22);
 }
 
 #define CALLS(kinds)                                                                               \
@@ -222,7 +232,7 @@ static const char markers_sql[] =
 static const char copies_sql[] =
 	"SELECT O.correlation_id, " EXTERNAL ", T.tid, O.start, O.end, " ROCPROFV3_COPY_OPERATION
 	", coalesce(G.handle, 0), coalesce(F.handle, 0), K.bytes, printf('0x%016x', K.dst), printf('0x%016x', K.src), "
-	"coalesce(M.number, 0)" ROCPROFV3_COPIES;
+	"coalesce(M.number, 0), " ROCPROFV3_NODE ROCPROFV3_COPIES;
 
 static void put_copy(struct json *j, sqlite3_stmt *row, uint64_t number)
 {
@@ -238,6 +248,7 @@ static void put_copy(struct json *j, sqlite3_stmt *row, uint64_t number)
 	json_member_text(j, "dst_address", query_text(row, 9));
 	json_member_text(j, "src_address", query_text(row, 10));
 	put_handle(j, "stream_id", sqlite3_column_int64(row, 11));
+	put_node(j, row, 12);
 }
 
 static const char allocations_sql[] =
@@ -256,6 +267,30 @@ static void put_allocation(struct json *j, sqlite3_stmt *row, uint64_t number)
 	put_handle(j, "agent_id", 0);
 	json_member_text(j, "address", query_text(row, 6));
 	put_member(j, "allocation_size", sqlite3_column_int64(row, 5));
+}
+
+/* A launch of a graph. Its kernels may be on several queues: it has none. */
+static const char launches_sql[] =
+	"SELECT X.correlation_id, coalesce(X.parent_id, 0), A.tid, A.start, A.\"end\", coalesce(G.handle, 0), L.exec, "
+	"coalesce(C.nr, 0) FROM temp.rocprofv3_launch L CROSS JOIN rocpd_api A ON A.id = L.api_id JOIN rtl_api_data X ON "
+	"X.api_id = A.id LEFT JOIN (SELECT D.api_id, count(*) AS nr, min(Q.agent_id) AS agent_id FROM temp.rocprofv3_node D "
+	"CROSS JOIN rtl_op_kernel K ON K.op_id = D.op_id JOIN rtl_shape S ON S.id = K.shape_id LEFT JOIN rtl_queue Q ON "
+	"Q.id = S.queue_id GROUP BY D.api_id) C ON C.api_id = L.api_id LEFT JOIN temp.rocprofv3_agent G ON G.id = "
+	"C.agent_id WHERE A.id BETWEEN ?1 AND ?2 ORDER BY A.start, A.id";
+
+static void put_launch(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	(void)number;
+	put_head(j, GRAPH_SIZE, ROCPROFV3_KIND_GRAPH, GRAPH_LAUNCH);
+	put_correlation(j, sqlite3_column_int64(row, 0), 0);
+	put_member(j, "ancestor", sqlite3_column_int64(row, 1));
+	json_object_end(j);
+	put_member(j, "thread_id", sqlite3_column_int64(row, 2));
+	put_times(j, row, 3);
+	put_handle(j, "agent_id", sqlite3_column_int64(row, 5));
+	put_handle(j, "queue_id", 0);
+	put_handle(j, "graph_exec_id", sqlite3_column_int64(row, 6));
+	put_member(j, "kernel_dispatch_count", sqlite3_column_int64(row, 7));
 }
 
 static int put_records(struct query *q, struct json *j, const char *sql,
@@ -413,6 +448,7 @@ int rocprofv3_records_write(struct query *q, struct json *j)
 		{ "rocjpeg_api", NULL, NULL, 0 },
 		{ "pc_sample_host_trap", NULL, NULL, 0 },
 		{ "pc_sample_stochastic", NULL, NULL, 0 },
+		{ "hip_graph", launches_sql, put_launch, ROCPROFV3_HIP_RUNTIME },
 	};
 	uint32_t chosen = rocprofv3_files_choice(q)->domains;
 	int ret = 0;
