@@ -42,16 +42,33 @@ int walk_name(struct walk *walk, struct kept *kept, int64_t id, enum walk_what w
 /* ---- samples of counters ---- */
 
 static const char dispatches_sql[] =
-	"SELECT O.gpuId, C.name_id, N.string, O.start, O.\"end\", sum(C.value) FROM rocpd_counter C JOIN "
+	"SELECT O.gpuId, C.name_id, N.string, O.start, O.\"end\", sum(C.value), NULL FROM rocpd_counter C JOIN "
 	"rocpd_op O ON O.id = C.op_id JOIN rocpd_string N ON N.id = C.name_id WHERE O.id BETWEEN ?1 AND ?2 "
 	"GROUP BY C.op_id, C.name_id ORDER BY O.gpuId, C.name_id, O.start";
+
+/* the same with the names of tracks */
+static const char named_sql[] =
+	"SELECT O.gpuId, C.name_id, N.string, O.start, O.\"end\", sum(C.value), G.name || ' PMC ' || N.string FROM "
+	"rocpd_counter C JOIN rocpd_op O ON O.id = C.op_id JOIN rocpd_string N ON N.id = C.name_id LEFT JOIN "
+	"temp.query_agent G ON G.block = O.id >> 32 AND G.gpu_id = O.gpuId WHERE O.id BETWEEN ?1 AND ?2 GROUP BY C.op_id, "
+	"C.name_id ORDER BY O.gpuId, C.name_id, O.start";
+
+/* Bytes that are being copied to an agent, from each begin and each end on. Fills (5) are no
+ * copies; copies without times are left out. */
+static const char copied_sql[] =
+	"WITH copy AS MATERIALIZED (SELECT K.dst_agent_id AS agent, O.start, O.\"end\", K.bytes FROM rtl_op_copy K CROSS "
+	"JOIN rocpd_op O ON O.id = K.op_id WHERE K.op_id BETWEEN ?1 AND ?2 AND K.kind <> 5 AND NOT K.flags & 65544 AND "
+	"O.\"end\" > O.start), change AS (SELECT agent, start AS at, bytes FROM copy UNION ALL SELECT agent, \"end\", "
+	"-bytes FROM copy), total AS (SELECT agent, at, sum(sum(bytes)) OVER (PARTITION BY agent ORDER BY at) AS bytes FROM "
+	"change GROUP BY agent, at) SELECT coalesce(G.gpu_id, -1), 0, '', at, 0, bytes, 'COPY BYTES to ' || G.name || ' (' || "
+	"G.type || ')' FROM total T JOIN temp.query_agent G ON G.id = T.agent ORDER BY agent, at";
 
 /* one sample each: the end is that of the next one's begin */
 static const char monitors_sql[] =
 	"SELECT deviceId, deviceType || ' ' || monitorType, deviceType || ' ' || monitorType, start, 0, "
-	"CAST(value AS REAL) FROM rocpd_monitor WHERE ?1 <= ?2 ORDER BY deviceId, 2, start";
+	"CAST(value AS REAL), NULL FROM rocpd_monitor WHERE ?1 <= ?2 ORDER BY deviceId, 2, start";
 
-static int read_samples(struct walk *walk, const char *sql)
+static int read_samples(struct walk *walk, const char *sql, bool is_bytes)
 {
 	sqlite3_stmt *row = NULL;
 	int ret = query_prepare(walk->q, &row, sql);
@@ -60,8 +77,11 @@ static int read_samples(struct walk *walk, const char *sql)
 		query_bind_range(walk->q, row);
 	while (ret == 0 && (ret = query_step(walk->q, row)) == 1) {
 		struct walk_sample sample = { sqlite3_column_int64(row, 0),
-					      sqlite3_column_int64(row, 3), query_text(row, 2),
-					      sqlite3_column_double(row, 5) };
+					      sqlite3_column_int64(row, 3),
+					      query_text(row, 2),
+					      sqlite3_column_double(row, 5),
+					      (const char *)sqlite3_column_text(row, 6),
+					      is_bytes };
 		int64_t end = sqlite3_column_int64(row, 4);
 
 		ret = walk->ops->sample(walk->w, &sample);
@@ -77,12 +97,15 @@ static int read_samples(struct walk *walk, const char *sql)
 
 int walk_samples(struct walk *walk)
 {
+	const struct query *q = walk->q;
 	int ret = 0;
 
-	if (query_has(walk->q->db, "rocpd_counter"))
-		ret = read_samples(walk, dispatches_sql);
-	if (ret == 0 && query_has(walk->q->db, "rocpd_monitor"))
-		ret = read_samples(walk, monitors_sql);
+	if (query_has(q->db, "rocpd_counter"))
+		ret = read_samples(walk, q->names_agents ? named_sql : dispatches_sql, false);
+	if (ret == 0 && query_has(q->db, "rocpd_monitor"))
+		ret = read_samples(walk, monitors_sql, false);
+	if (ret == 0 && q->names_agents && !(q->left_out & QUERY_COPY))
+		ret = read_samples(walk, copied_sql, true);
 	return ret;
 }
 

@@ -123,6 +123,8 @@ struct walk_sample {
 	int64_t gpu, ns;
 	const char *counter;
 	double value;
+	const char *track; /* the name of its track; NULL: the writer has its own */
+	bool is_bytes;
 };
 
 /* A collective of several GPUs. */
@@ -157,7 +159,8 @@ int walk_calls(struct walk *walk);
 int walk_operations(struct walk *walk);
 /* Operations of one order alone. */
 int walk_operations_by(struct walk *walk, enum rows_order order);
-/* Counters of each GPU, one after the other, by time. A counter of dispatches is 0 between them. */
+/* Counters of each GPU, one after the other, by time. A counter of dispatches is 0 between them.
+ * With q->names_agents also the bytes that are being copied to each agent. */
 int walk_samples(struct walk *walk);
 
 /* Collectives, for which `put` is called, by their tracks' channels in the order of time. None of a

@@ -88,6 +88,9 @@ struct query {
 	size_t nr_processes;
 	/* query_stream has the number of a stream + 1: 0 is the default stream, as in rocprofv3 */
 	bool streams_from_0;
+	/* counters are named after agents, as by rocprofv3: temp.query_agent (id: rtl_agent, block:
+	 * id >> 32 of the process's operations, gpu_id, name: "Agent [1]", type: "GPU") */
+	bool names_agents;
 	bool as_dispatched; /* the format lists each dispatch as such, those of HIP's copies, too */
 	uint32_t left_out;  /* enum query_kind: writers of viewers' formats leave these rows out */
 	const struct query_process *only; /* read the rows of this process; NULL: of all */

@@ -243,6 +243,31 @@ class Perfetto(PerfettoReader):
                          [t for row in self.sql(db, "SELECT start, end FROM rocpd_op WHERE gpuId = 0 ORDER BY start LIMIT 2") for t in row])
         self.assertIn(("GPU 0 gpu sclk", 5, 1700.0), self.counters)
 
+    def test_counters_are_named_after_agents_under_rocprofv3s_name(self):
+        trace = spool.sample(4)
+        # two at once, one that begins where they end, a fill
+        for begin, end, size, kind in ((40, 60, 1000, 1), (50, 60, 3001, 3), (60, 65, 512, 1), (61, 62, 64, 5)):
+            trace.copy(trace.start + 1000 * begin, trace.start + 1000 * end, size, kind, engine=size)
+        db = self.database(trace)
+        with sqlite3.connect(self.path(db)) as c:
+            c.execute("INSERT INTO rocpd_string (id, string) VALUES (999999, 'SQ_WAVES')")
+            c.execute("INSERT INTO rocpd_counter (value, op_id, name_id) SELECT 64.5, op_id, 999999 FROM rtl_op_kernel")
+        agents = {i: (index, kind, gpu) for i, index, kind, gpu in self.sql(db, "SELECT id, agent_index, type, gpu_id FROM rtl_agent")}
+        copies = self.sql(db, "SELECT K.dst_agent_id, O.start, O.end, K.bytes FROM rtl_op_copy K JOIN rocpd_op O ON O.id = K.op_id WHERE K.kind <> 5")
+        self.assertEqual(len(copies), 4)
+        of_gpu = {gpu: f"Agent [{index}]" for index, _, gpu in agents.values()}
+        kernels = self.sql(db, "SELECT gpuId, start, end FROM rocpd_op O JOIN rtl_op_kernel K ON K.op_id = O.id WHERE O.end > O.start")
+        expected = [(f"{of_gpu[gpu]} PMC SQ_WAVES", at, value) for gpu, start, end in kernels for at, value in ((start, 64.5), (end, 0))]
+        for agent in {c[0] for c in copies}:
+            to = [c for c in copies if c[0] == agent]
+            name = f"COPY BYTES to Agent [{agents[agent][0]}] ({agents[agent][1]})"
+            for at in sorted({t for _, start, end, _ in to for t in (start, end)}):
+                expected.append((name, at, sum(size for _, start, end, size in to if start <= at < end) / 1024))
+        self.read(self.convert(db, "rocprofv3-pftrace", "t.pftrace"))
+        self.assertEqual(sorted(self.counters), sorted(expected))
+        units = {t.name: (t.counter.unit, t.counter.unit_multiplier) for t in self.tracks.values() if (t.name or "").startswith("COPY BYTES")}
+        self.assertEqual(set(units.values()), {("UNIT_SIZE_BYTES", 1024)})
+
     def test_losses_and_verdict_are_instants(self):
         s = spool.sample(2)
         s.loss("buffer_full", 3)

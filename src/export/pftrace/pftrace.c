@@ -186,6 +186,17 @@ static void put_thread(struct proto *p, const struct pftrace_track *track)
 	proto_end(p, at);
 }
 
+static void put_counter(struct proto *p, const struct pftrace_track *track)
+{
+	size_t at = proto_begin(p, TRACK_COUNTER);
+
+	if (track->is_bytes) {
+		proto_uint(p, COUNTER_UNIT, PFTRACE_UNIT_BYTES);
+		proto_uint(p, COUNTER_MULTIPLIER, PFTRACE_BYTES);
+	}
+	proto_end(p, at);
+}
+
 uint64_t pftrace_track(struct pftrace *t, const struct pftrace_track *track)
 {
 	struct proto *p = &t->packet;
@@ -208,7 +219,7 @@ uint64_t pftrace_track(struct pftrace *t, const struct pftrace_track *track)
 	else if (track->tid >= 0)
 		put_thread(p, track);
 	if (track->counter)
-		proto_end(p, proto_begin(p, TRACK_COUNTER));
+		put_counter(p, track);
 	proto_end(p, at);
 	close_packet(t);
 	return id;

@@ -37,6 +37,8 @@ enum {
 	TRACK_COUNTER = 8,
 	TRACK_ORDERING = 11,
 	TRACK_RANK = 12,
+	COUNTER_UNIT = 3,
+	COUNTER_MULTIPLIER = 4,
 	PROCESS_PID = 1,
 	PROCESS_NAME = 6,
 	THREAD_PID = 1,
@@ -69,6 +71,8 @@ enum {
 enum pftrace_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 
 #define PFTRACE_ORDER_EXPLICIT 3
+#define PFTRACE_UNIT_BYTES 3
+#define PFTRACE_BYTES 1024 /* a track of bytes counts these */
 
 /* Names of annotations that only this format has; those of the walk are before them, under the
  * names of rocprofv3. An id is the position, from 1 on. */
@@ -154,7 +158,7 @@ struct pftrace_track {
 	int64_t rank;	  /* its position among those of the parent */
 	int64_t pid, tid; /* of a process, and of a thread; -1: neither */
 	const char *process, *thread;
-	bool counter;
+	bool counter, is_bytes;
 };
 /* Describes a track and returns its id; errors come with the next event. */
 uint64_t pftrace_track(struct pftrace *t, const struct pftrace_track *track);

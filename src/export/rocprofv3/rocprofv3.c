@@ -30,7 +30,7 @@ int rocprofv3_viewer_write(struct query *q, const char *out, const struct rocpro
 		.suffix = viewer->suffix,
 		.endings = viewer->endings,
 		.write_one = viewer->write,
-		.numbers_streams = viewer->numbers_streams,
+		.own_names = viewer->own_names,
 	};
 
 	q->as_dispatched = true;

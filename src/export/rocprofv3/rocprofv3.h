@@ -54,7 +54,7 @@ struct rocprofv3_viewer {
 	const char *format, *suffix; /* "rocprofv3-otf2", "_results.otf2" */
 	const char *const *endings;  /* names that end so are used as they are; NULL-ended */
 	int (*write)(struct query *q, const char *name); /* the file of q->only */
-	bool numbers_streams; /* streams are shown by their numbers, not their handles */
+	bool own_names; /* of streams, and of tracks of counters: those of rocprofv3 */
 };
 int rocprofv3_viewer_write(struct query *q, const char *out, const struct rocprofv3_viewer *viewer);
 

@@ -283,8 +283,8 @@ int rocprofv3_files_write(struct query *q, const char *out, const struct rocprof
 		ret = check_all(&f);
 	if (ret == 0)
 		ret = rocprofv3_names_make(q);
-	if (ret == 0 && form->numbers_streams)
-		ret = rocprofv3_names_number_streams(q);
+	if (ret == 0 && form->own_names)
+		ret = rocprofv3_names_for_viewer(q);
 	if (ret == 0)
 		ret = write_all(&f);
 	if (ret == 0)

@@ -47,9 +47,9 @@ struct rocprofv3_form {
 	const char *const *endings; /* names that end so are used as they are; NULL-ended */
 	/* Whether a file of that name exists; NULL: access(). */
 	bool (*exists)(struct query *q, const char *name);
-	/* The writer, which is that of another format, shows streams: by their numbers in
-	 * rocprofv3_stream. */
-	bool numbers_streams;
+	/* The writer is that of another format: streams are their numbers in rocprofv3_stream, and
+	 * tracks of counters are named after agents. */
+	bool own_names;
 	/* Writes the files of q->only (NULL: the trace has no process). The number of files, or
 	 * -errno. */
 	int (*write)(struct query *q, const char *name);
@@ -119,8 +119,9 @@ int rocprofv3_json_agents(struct query *q, struct json *j);
  * rocprofv3_truncated(name of a kernel). */
 int rocprofv3_names_make(struct query *q);
 /* From here on the names and numbers of streams of an open trace (temp.query_cause, query_stream)
- * are those of rocprofv3_stream; 0: the default stream. 0 or -errno with q->res->error. */
-int rocprofv3_names_number_streams(struct query *q);
+ * are those of rocprofv3_stream, 0: the default stream; and tracks of counters are named after
+ * agents (query.h). 0 or -errno with q->res->error. */
+int rocprofv3_names_for_viewer(struct query *q);
 /* Operations of a kind that rocprofiler-sdk does not number, behind those that it does: calls
  * `each` in their order. */
 int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, const char *name),
@@ -186,7 +187,6 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 #define ROCPROFV3_HSA_KINDS "1, 2, 3, 4"
 #define ROCPROFV3_RCCL_KINDS "14"
 
-/* ---- rocprofv3_csv.c ---- */
 /* ---- rocprofv3_graphs.c ---- */
 
 /* Makes the temporary tables of q->only, empty without graphs
@@ -199,6 +199,7 @@ int rocprofv3_graphs_make(struct query *q);
 	"coalesce((SELECT D.exec FROM temp.rocprofv3_node D WHERE D.op_id = O.id), 0), "           \
 	"coalesce((SELECT D.node FROM temp.rocprofv3_node D WHERE D.op_id = O.id), 0)"
 
+/* ---- rocprofv3_csv.c ---- */
 
 /* A table of the CSV files, which has to be there. The columns of agent_info are fields of the
  * SDK's agents. */

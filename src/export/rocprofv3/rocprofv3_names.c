@@ -416,7 +416,7 @@ int rocprofv3_names_shorten(struct query *q)
 	return ret || !q->ours ? ret : query_run(q, views);
 }
 
-int rocprofv3_names_number_streams(struct query *q)
+int rocprofv3_names_for_viewer(struct query *q)
 {
 	static const char renumber[] =
 		"UPDATE temp.query_cause SET stream = CAST(coalesce((SELECT M.number FROM rtl_process P JOIN "
@@ -426,9 +426,18 @@ int rocprofv3_names_number_streams(struct query *q)
 		"DELETE FROM temp.query_stream; "
 		"INSERT INTO temp.query_stream SELECT DISTINCT op_id >> 32, stream, stream + 1 FROM "
 		"temp.query_cause WHERE stream IS NOT NULL;";
+	/* "Agent 1" is "Agent [1]" there */
+	static const char agents[] =
+		"DROP TABLE IF EXISTS temp.query_agent; CREATE TEMP TABLE query_agent (id INTEGER PRIMARY KEY, block INTEGER, "
+		"gpu_id INTEGER, name TEXT, type TEXT, UNIQUE (block, gpu_id)); INSERT OR IGNORE INTO temp.query_agent SELECT "
+		"A.id, P.id_first >> 32, A.gpu_id, replace(G.label, ' ', ' [') || ']', CASE A.type WHEN 'OTHER' THEN 'UNK' ELSE "
+		"A.type END FROM temp.rocprofv3_agent G JOIN rtl_agent A ON A.id = G.id JOIN rtl_process P ON P.id = A.process_id";
+	int ret;
 
 	q->streams_from_0 = true;
-	return query_run(q, renumber);
+	q->names_agents = true;
+	ret = query_run(q, renumber);
+	return ret ? ret : query_run(q, agents);
 }
 
 int rocprofv3_names_make(struct query *q)
