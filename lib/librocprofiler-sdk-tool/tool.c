@@ -18,7 +18,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,8 +62,7 @@ static const struct {
 struct command {
 	const char **words; /* `max` of them and a NULL */
 	size_t nr, max;
-	bool is_wanted;	 /* something is traced or counted */
-	int definitions; /* descriptor of the user's counters; -1: there are none */
+	bool is_wanted; /* something is traced or counted */
 };
 
 static void say(const char *why)
@@ -161,10 +159,12 @@ static char **environment(char **from)
 	return to;
 }
 
-/* "pmc: A B": counters of one pass or of several, which rtl makes of them as they fit. */
+/* "pmc: A B": counters of one pass or of several, which rtl makes of them as they fit; or lines of
+ * such groups. Behind # is a comment. */
 static void add_counters(struct command *c)
 {
-	const char *list = value_of("ROCPROF_COUNTERS");
+	const char *one = value_of("ROCPROF_COUNTERS");
+	const char *list = one ? one : value_of("ROCPROF_COUNTER_GROUPS");
 	char *words = list && is_true(getenv("ROCPROF_COUNTER_COLLECTION")) ? alloc_string(list) :
 									      NULL;
 	char *saved;
@@ -172,8 +172,13 @@ static void add_counters(struct command *c)
 
 	if (!words)
 		return;
-	for (char *p = strtok_r(words, " \t\n,", &saved); p; p = strtok_r(NULL, " \t\n,", &saved)) {
-		if (strcmp(p, "pmc:") == 0)
+	for (char *p = words; (p = strchr(p, '#')) != NULL;)
+		memset(p, ' ', strcspn(p, "\n"));
+	for (char *p = strtok_r(words, " \t\n,;", &saved); p;
+	     p = strtok_r(NULL, " \t\n,;", &saved)) {
+		if (strncmp(p, "pmc:", 4) == 0)
+			p += 4;
+		if (!*p)
 			continue;
 		if (is_first)
 			add(c, "--pmc");
@@ -181,25 +186,6 @@ static void add_counters(struct command *c)
 		add(c, p);
 		c->is_wanted = true;
 	}
-}
-
-/* A file of counters that the user defines, in memory: rtl opens it by its descriptor. */
-static void add_definitions(struct command *c)
-{
-	static char name[64];
-	const char *text = value_of("ROCPROF_EXTRA_COUNTERS_CONTENTS");
-	int fd = text ? memfd_create("extra_counters", 0) : -1;
-
-	if (fd < 0)
-		return;
-	if (sys_write(fd, text, strlen(text)) != (ssize_t)strlen(text)) {
-		sys_close(fd);
-		return;
-	}
-	c->definitions = fd;
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	add(c, "--extra-counters");
-	add(c, name);
 }
 
 static void add_settings(struct command *c)
@@ -218,8 +204,6 @@ static void add_settings(struct command *c)
 	if (value_of("ROCPROF_PC_SAMPLING_METHOD"))
 		c->is_wanted = true;
 	add_counters(c);
-	if (c->is_wanted)
-		add_definitions(c);
 }
 
 static bool same_file(const char *a, const char *b)
@@ -272,7 +256,7 @@ static void run_rtl(struct command *c, char **env)
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **from)
 {
-	struct command c = { .max = MAX_OPTIONS + (size_t)argc, .definitions = -1 };
+	struct command c = { .max = MAX_OPTIONS + (size_t)argc };
 	const char *what = program();
 	char **env = environment(from);
 
@@ -291,8 +275,6 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **fro
 			run_rtl(&c, env);
 		say(c.nr < c.max ? "there is no rtl program beside it or on the PATH (RTL_BIN)" :
 				   "too many counters");
-		if (c.definitions >= 0)
-			sys_close(c.definitions);
 	}
 	alloc_free(c.words);
 	alloc_free(env);

@@ -786,6 +786,9 @@ class Front(Formats):
         self.assertEqual(got["BUSY"]["meaning"], "Unit: <cycles> & more")
         # on the virtual GPU, gfx900, and in a job
         self.front("--virtual-gpu", "-E", "e.yaml", "--pmc", "BUSY", "--check", "--", "true")
+        env = {"ROCPROF_EXTRA_COUNTERS_CONTENTS": head + mine}
+        self.front("--virtual-gpu", "--pmc", "BUSY", "--check", "--", "true", env=env)
+        self.assertIn("no counter 'BUSY'", self.front("--virtual-gpu", "--pmc", "BUSY", "--check", "--", "true", status=125).stderr)
         self.write("jobs.yaml", "jobs:\n  - pmc: [BUSY]\n    extra_counters: e.yaml\n")
         line = self.lines("-i", "jobs.yaml")[0]
         self.assertEqual(line[line.index("--metrics-file") + 1], "e.yaml")

@@ -137,6 +137,15 @@ def preloaded_tool_of_the_sdk_runs_rocprofv3():
     equal("twice", [2 * float(a["Counter_Value"]) for a in rows if a["Counter_Name"] == "SQ_WAVES"],
           [float(a["Counter_Value"]) for a in rows if a["Counter_Name"] == "TWICE"])
     equal("rows of the trace", len(read_csv(os.path.join(folder, "out", "x_kernel_trace.csv"))), 20)
+    # the program has the descriptors that it has untraced
+    fds = ("/bin/ls", "/proc/self/fd")
+    equal("descriptors", run(*fds, env=env).out, run(*fds).out)
+    # several groups, as --pmc given more than once: each dispatch has those of all
+    del env["ROCPROF_COUNTERS"]
+    run("flood", "count=3", env={**env, "ROCPROF_COUNTER_GROUPS": "pmc: SQ_WAVES # one\npmc:GRBM_COUNT TWICE\n", "ROCPROF_OUTPUT_FILE_NAME": "groups"})
+    rows = read_csv(os.path.join(folder, "out", "groups_counter_collection.csv"))
+    equal("groups", collections.Counter((a["Dispatch_Id"], a["Counter_Name"]) for a in rows),
+          collections.Counter((str(i), name) for i in (1, 2, 3) for name in ("SQ_WAVES", "GRBM_COUNT", "TWICE")))
     # nothing is asked for, and there is no rtl
     equal("untraced", run("/bin/echo", "a b", env={"LD_PRELOAD": tool}).out, "a b\n")
     r = run("/bin/echo", "a b", env={**env, "RTL_BIN": "/none"})

@@ -303,9 +303,26 @@ static void add_passes(struct front *f)
 		add_arg(f, "--passes", reruns ? "rerun" : "replay");
 }
 
+/* The contents of ROCPROF_EXTRA_COUNTERS_CONTENTS as a file, which commands that this process
+ * starts read, too; the program does not get its descriptor. NULL: it is not set. */
+static const char *contents(void)
+{
+	const char *name = "ROCPROF_EXTRA_COUNTERS_CONTENTS", *text = variable(name);
+	int fd = text ? memfd_create("extra_counters", MFD_CLOEXEC) : -1;
+
+	if (!text)
+		return NULL;
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		ui_die(STATUS_TRACE, "%s: %s", name, strerror(errno));
+	return ui_keep(ui_format("/proc/%d/fd/%d", (int)getpid(), fd));
+}
+
 static void add_definitions(struct front *f)
 {
 	const char *file = value(f, ROCPROFV3_O_EXTRA)->text;
+
+	if (!file && value(f, ROCPROFV3_O_PMC)->count)
+		file = contents();
 
 	if (file && value(f, ROCPROFV3_O_PMC)->count)
 		add_arg(f, "--metrics-file", file);
@@ -707,7 +724,8 @@ const struct command cmd_rocprofv3 = {
 		"NAME_results.json; NAME_results.db; NAME_results.pftrace; NAME_results.otf2. Existing ones are replaced, as by rocprofv3. Without --output-format it is rocpd. "
 		"Files without rows are not written.\n"
 		"\n"
-		"ROCPROF_OUTPUT_PATH and ROCPROF_OUTPUT_FILE_NAME are as -d and -o, which go before them; ROCPROF_TIME_FORMAT and "
+		"ROCPROF_OUTPUT_PATH and ROCPROF_OUTPUT_FILE_NAME are as -d and -o, which go before them; so is ROCPROF_EXTRA_COUNTERS_CONTENTS, which "
+		"has the contents of -E's file. ROCPROF_TIME_FORMAT and "
 		"ROCPROF_DATE_FORMAT are the forms of %launch_time% and %launch_date%, as strftime(3) has them.\n"
 		"\n"
 		"What is recorded is at least what is asked for; what is not asked for is left out of the files.",
