@@ -163,6 +163,34 @@ def strings_with_new_ids_keep_their_columns():
 
 
 @case
+def arguments_survive_a_trim():
+    """RPD's trim takes the arguments of calls for strings of rocpd_string, and gives them new ids."""
+    r = traced()
+    copy = os.path.join(new_dir("trim"), "copy.db")
+    shutil.copy(r.output, copy)
+    with contextlib.closing(sqlite3.connect(copy)) as db:
+        first, last = db.execute("select min(start), max(end) from rocpd_api").fetchone()
+        middle = (first + last) // 2
+        expected = [db.execute(f"select * from {view} order by id").fetchall() for view in ("api where start >= " + str(middle), "op where id in "
+                    f"(select op_id from rocpd_api_ops L join rocpd_api A on A.id = L.api_id where A.start >= {middle})")]
+        db.execute("delete from rocpd_api where start < ?", (middle,))
+        db.execute("delete from rocpd_api_ops where api_id not in (select id from rocpd_api)")
+        db.execute("delete from rocpd_op where id not in (select op_id from rocpd_api_ops)")
+        db.execute("create temp table new as select id as before, id + 1 as after, string from rocpd_string")
+        db.execute("delete from rocpd_string")
+        db.execute("insert into rocpd_string select after, string from new")
+        users = {("rocpd_op", "description_id"), ("rocpd_op", "opType_id"), ("rocpd_api", "apiName_id"), ("rocpd_api", "args_id")}
+        users.update(ast.literal_eval(v) for v, in db.execute("select value from rocpd_metadata where tag = 'references::rocpd_string.id'"))
+        for table, column in sorted(users):
+            db.execute(f"update {table} set {column} = coalesce((select after from new where before = {column}), 1)")
+        kept = [db.execute(f"select * from {view} order by id").fetchall() for view in ("api", "op")]
+        at_least("calls that are kept", len(kept[0]), 10)
+        at_least("operations that are kept", len(kept[1]), 10)
+        equal("calls", kept[0], expected[0])
+        equal("operations", kept[1], expected[1])
+
+
+@case
 def references_lead_to_rows():
     r = traced()
     equal("foreign key check", r.rows("pragma foreign_key_check"), [])

@@ -250,10 +250,14 @@ size_t rpd_tables_columns(const struct rpd_table *t, bool is_compact)
 }
 
 /* How rows of the views are removed, and links changed, as if they were tables: RPD's tools that
- * trim a file do it. */
+ * trim a file do it. They then give strings new ids, also those of arguments, which they take for
+ * strings of rocpd_string: these keep their ids of rocpd_ustring. */
 static const struct {
-	const char *view, *sql;
+	const char *name, *sql;
 } triggers[] = {
+	{ "rocpd_api",
+	  ";CREATE TRIGGER rtl_keep_args BEFORE UPDATE OF args_id ON rocpd_api BEGIN SELECT "
+	  "RAISE(IGNORE); END" },
 	{ "rocpd_api_ops",
 	  ";CREATE TRIGGER rtl_unlink INSTEAD OF DELETE ON rocpd_api_ops BEGIN UPDATE rocpd_op SET rtl_api_id = 0 "
 	  "WHERE id = OLD.op_id; END"
@@ -269,15 +273,20 @@ static const struct {
 	  "SELECT RAISE(IGNORE); END" },
 };
 
+static char *finish_with_triggers(sqlite3_str *sql, const struct rpd_table *t)
+{
+	for (size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++)
+		if (strcmp(triggers[i].name, t->name) == 0)
+			sqlite3_str_appendall(sql, triggers[i].sql);
+	return sqlite3_str_finish(sql);
+}
+
 static char *create_view_sql(const struct rpd_table *t)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 
 	sqlite3_str_appendf(sql, "CREATE VIEW %s AS %s", t->name, t->view);
-	for (size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++)
-		if (strcmp(triggers[i].view, t->name) == 0)
-			sqlite3_str_appendall(sql, triggers[i].sql);
-	return sqlite3_str_finish(sql);
+	return finish_with_triggers(sql, t);
 }
 
 char *rpd_tables_create_sql(const struct rpd_table *t, bool is_compact)
@@ -295,7 +304,7 @@ char *rpd_tables_create_sql(const struct rpd_table *t, bool is_compact)
 		sqlite3_str_appendf(sql, form, i ? ", " : "", t->columns[i].name,
 				    t->columns[i].type);
 	sqlite3_str_appendall(sql, ")");
-	return sqlite3_str_finish(sql);
+	return t->view ? sqlite3_str_finish(sql) : finish_with_triggers(sql, t);
 }
 
 char *rpd_tables_references_sql(bool is_compact)
