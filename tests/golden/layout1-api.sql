@@ -45,6 +45,7 @@ INSERT INTO rocpd_string VALUES(35,'hipModuleGetFunction');
 INSERT INTO rocpd_string VALUES(36,'hsa_queue_create');
 INSERT INTO rocpd_string VALUES(37,'missing()');
 INSERT INTO rocpd_string VALUES(38,'hip#999');
+INSERT INTO rocpd_string VALUES(39,'range');
 CREATE TABLE IF NOT EXISTS "rocpd_ustring" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "string" varchar(4096) NOT NULL);
 INSERT INTO rocpd_ustring VALUES(1,'');
 INSERT INTO rocpd_ustring VALUES(2,'function_address=0x4000, kernel="_Z4vaddPKfS0_Pfi.kd", numBlocks={256,2,1}, dimBlocks={256,1,1}, args=0x7ff0, sharedMemBytes=64, stream=0xa000');
@@ -72,7 +73,7 @@ INSERT INTO rocpd_ustring VALUES(23,'pGraphExec=0x7ffe18, *pGraphExec=0x0, graph
 INSERT INTO rocpd_ustring VALUES(24,'range');
 INSERT INTO rocpd_ustring VALUES(25,'main');
 CREATE TABLE IF NOT EXISTS "rocpd_api" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "pid" integer NOT NULL, "tid" integer NOT NULL, "start" integer NOT NULL, "end" integer NOT NULL, "apiName_id" bigint NOT NULL REFERENCES "rocpd_string" ("id") DEFERRABLE INITIALLY DEFERRED, "category_id" bigint NOT NULL REFERENCES "rocpd_string" ("id") DEFERRABLE INITIALLY DEFERRED, "domain_id" bigint NOT NULL REFERENCES "rocpd_string" ("id") DEFERRABLE INITIALLY DEFERRED, "args_id" bigint NOT NULL REFERENCES "rocpd_ustring" ("id") DEFERRABLE INITIALLY DEFERRED);
-INSERT INTO rocpd_api VALUES(2,70,70,2000000000,2000009000,2,1,5,24);
+INSERT INTO rocpd_api VALUES(2,70,70,2000000000,2000009000,2,39,5,24);
 INSERT INTO rocpd_api VALUES(3,70,70,2000001000,2000006080,3,1,4,25);
 INSERT INTO rocpd_api VALUES(16,70,70,2000001000,2000001050,19,1,15,2);
 INSERT INTO rocpd_api VALUES(17,70,70,2000001100,2000001150,20,1,15,3);

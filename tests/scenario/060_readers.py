@@ -237,6 +237,9 @@ def markers_are_api_rows():
         equal(f"UserMarker rows {text!r}", rows.get(text), 1)
     instant = r.value("select count(*) from api where apiName = 'UserMarker' and args = 'mark in inner' and start = end")
     equal("an instant is an instant", instant, 1)
+    # categories as in RPD's own files
+    equal("categories", {tuple(r) for r in r.rows("select A.category, M.kind = 'mark' from api A join rtl_marker M on M.marker_id = A.id")},
+          {("mark", 1), ("range", 0)})
 
 
 @case

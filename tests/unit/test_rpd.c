@@ -252,7 +252,7 @@ TEST(marker_is_a_call_named_usermarker)
 		     "4|100|100|start|across threads|18000|20000|0\n"
 		     "5|100|100|push-unclosed|never closed|19000|25000|0\n");
 	CHECK_STR_EQ(db_text(db, "SELECT domain, category, apiName, args FROM api WHERE id = 2"),
-		     "roctx||UserMarker|inner \"quoted\"\n");
+		     "roctx|range|UserMarker|inner \"quoted\"\n");
 	CHECK_STR_EQ(db_text(db, "SELECT parent_id, end_tid FROM rtl_marker_data ORDER BY api_id"),
 		     "0|100\n1|100\n1|100\n0|101\n0|100\n");
 	CHECK_EQ_INT(

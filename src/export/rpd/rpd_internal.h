@@ -271,6 +271,7 @@ struct rpd_process {
 	uint64_t nr_configured; /* launches <<<...>>>, */
 	uint64_t nr_parts;	/* and the calls that prepare them and have rows of their own */
 	int64_t configured;	/* string id of their category; 0: none so far */
+	int64_t marks, ranges;	/* the same of the categories of markers */
 	struct map names;	/* hash of a name to the index of its kernel */
 	struct map call_names;	/* string id of a kernel's name in a call to its string's id */
 	struct map open;	/* marker id to thread, for ranges without an end so far */

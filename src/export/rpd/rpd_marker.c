@@ -9,6 +9,17 @@
 
 #include <errno.h>
 
+/* The string id of the category, which is that of RPD's own markers. */
+static int category_of(struct rpd_process *p, int64_t kind, int64_t *id)
+{
+	bool is_mark = kind == REC_MARKER_MARK;
+	int64_t *known = is_mark ? &p->marks : &p->ranges;
+	int ret = *known ? 0 : rpd_spool_string(p, is_mark ? "mark" : "range", known);
+
+	*id = *known;
+	return ret;
+}
+
 static void widen_last_ns(struct rpd_process *p, int64_t ns)
 {
 	if (ns > p->last_ns)
@@ -21,7 +32,7 @@ int rpd_marker_begin(void *arg, const struct store_marker *m)
 	int64_t id = rpd_spool_marker(p, m->marker);
 	int64_t end = (int64_t)m->time_ns;
 	int64_t end_tid = m->tid;
-	int64_t text = 0;
+	int64_t text = 0, category = 0;
 	uint64_t early;
 	int ret;
 
@@ -41,12 +52,14 @@ int rpd_marker_begin(void *arg, const struct store_marker *m)
 			return rpd_fail(p->r, -ENOMEM, "%s: out of memory", p->path);
 		}
 	}
-	ret = rpd_spool_ustring(p, m->text, &text);
+	ret = category_of(p, m->kind, &category);
+	if (ret == 0)
+		ret = rpd_spool_ustring(p, m->text, &text);
 	if (ret < 0)
 		return ret;
 	ret = rpd_db_insert(p->r, p->add_api, "iiiiiiiii", id, p->pid, (int64_t)m->tid,
-			    (int64_t)m->time_ns, end, p->name_marker, p->empty_string,
-			    p->domain_roctx, text);
+			    (int64_t)m->time_ns, end, p->name_marker, category, p->domain_roctx,
+			    text);
 	if (ret < 0)
 		return ret;
 	p->r->nr_api_rows += sqlite3_changes(p->r->db);
@@ -98,15 +111,17 @@ static int continue_range(struct rpd_process *to, sqlite3_stmt *row, uint64_t ma
 {
 	int64_t id = rpd_spool_marker(to, marker), parent = sqlite3_column_int64(row, 5);
 	const char *text = (const char *)sqlite3_column_text(row, 2);
-	int64_t args;
+	int64_t args, category = 0;
 	int ret = rpd_spool_ustring(to, text ? text : "", &args);
 
+	if (ret == 0)
+		ret = category_of(to, sqlite3_column_int64(row, 3), &category);
 	if (ret == 0)
 		ret = rpd_db_insert(to->r, to->add_api, "iiiiiiiii", id, to->pid,
 				    (int64_t)sqlite3_column_int64(row, 0),
 				    (int64_t)sqlite3_column_int64(row, 1),
 				    (int64_t)sqlite3_column_int64(row, 1), to->name_marker,
-				    to->empty_string, to->domain_roctx, args);
+				    category, to->domain_roctx, args);
 	if (ret < 0)
 		return ret;
 	to->r->nr_api_rows += sqlite3_changes(to->r->db);

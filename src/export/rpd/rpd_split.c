@@ -26,6 +26,8 @@ static void forget_rows(struct rpd_process *p)
 	p->nr_configured = 0;
 	p->nr_parts = 0;
 	p->configured = 0;
+	p->marks = 0;
+	p->ranges = 0;
 	memset(p->domain_api, 0, sizeof(p->domain_api));
 	for (size_t i = 0; i < p->nr_lanes; i++)
 		p->lanes[i].span = (struct rpd_span){ 0 };

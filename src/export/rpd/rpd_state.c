@@ -172,6 +172,8 @@ static void both_process(struct state *s, struct rpd_process *p)
 	FIELD(nr_configured);
 	FIELD(nr_parts);
 	FIELD(configured);
+	FIELD(marks);
+	FIELD(ranges);
 	FIELD(pins_full);
 #undef FIELD
 	both_past(s, &p->past);
