@@ -251,13 +251,14 @@ size_t rpd_tables_columns(const struct rpd_table *t, bool is_compact)
 
 /* How rows of the views are removed, and links changed, as if they were tables: RPD's tools that
  * trim a file do it. They then give strings new ids, also those of arguments, which they take for
- * strings of rocpd_string: these keep their ids of rocpd_ustring. */
+ * strings of rocpd_string, one column at a time: these keep their ids of rocpd_ustring. A statement
+ * that changes other strings of the row, too, is not theirs. */
 static const struct {
 	const char *name, *sql;
 } triggers[] = {
 	{ "rocpd_api",
-	  ";CREATE TRIGGER rtl_keep_args BEFORE UPDATE OF args_id ON rocpd_api BEGIN SELECT "
-	  "RAISE(IGNORE); END" },
+	  ";CREATE TRIGGER rtl_keep_args BEFORE UPDATE OF args_id ON rocpd_api WHEN NEW.apiName_id = OLD.apiName_id AND "
+	  "NEW.category_id = OLD.category_id AND NEW.domain_id = OLD.domain_id BEGIN SELECT RAISE(IGNORE); END" },
 	{ "rocpd_api_ops",
 	  ";CREATE TRIGGER rtl_unlink INSTEAD OF DELETE ON rocpd_api_ops BEGIN UPDATE rocpd_op SET rtl_api_id = 0 "
 	  "WHERE id = OLD.op_id; END"
