@@ -34,7 +34,7 @@ fault("jsonl_internal", "src/export/jsonl/jsonl.c", "SELECT V.*, \" EITHER( \"rt
 fault("kineto_grid", "src/export/kineto/kineto_events.c", "(grid->xyz[i] + block->xyz[i] - 1) / block->xyz[i]", "grid->xyz[i] / block->xyz[i]", "test_kineto", "a grid lacks its last, partial block")
 fault("otf2_realtime", "src/export/otf2/otf2_archive.c", "times->realtime_ns ? times->first_ns + (uint64_t)times->realtime_ns :", "times->realtime_ns ? (uint64_t)times->realtime_ns :", "cli.otf2_job", "an archive is of another day")
 fault("parquet_gpu", "src/export/parquet/parquet_tables.c", "OURS(\"G.gpu_id % 1000\")", "OURS(\"G.gpu_id\")", "cli.parquet", "GPUs of a second host have numbers that no operation has")
-fault("proto_varint", "src/export/pftrace/proto.c", "while (value >= 0x80) {", "while (value > 0x80) {", "test_proto", "128 is no whole number of Protocol Buffers")
+fault("proto_varint", "src/base/varint.h", "for (; value >= 0x80; value >>= 7)", "for (; value > 0x80; value >>= 7)", "test_proto", "128 is no whole number of Protocol Buffers")
 fault("page_shape", "src/export/report/page_names.c", "n[5], n[6], n[7]);", "n[5], n[7], n[6]);", "test_texts", "the page has LDS as scratch")
 fault("rocprofv3_derived", "src/export/rocprofv3/rocprofv3_counters.c", "c->is_derived = c->expression[0] != 0;", "", "scenario.098_rocprofv3.extra_counters_are_counted", "a metric of the user's own is a counter")
 fault("merge_gpu", "src/export/rpd/rpd_merge.c", ".gpu = (node - old_node) * RPD_GPU_STRIDE,", ".gpu = node * RPD_GPU_STRIDE,", "test_merge", "GPUs of a file that was merged before are moved twice")

@@ -110,8 +110,8 @@ fault("buffer_due", "lib/face/buffer.c", ">= b->config.watermark;", "> b->config
 
 # ---- numbers of which two outputs had different ideas
 fault("agree_trace_wall", "src/cli/read/result.c", "wall_read(&q, NULL, &wall);", "wall.begin = 0;", "cli.agree", "rtl trace says another wall time than rtl summary")
-fault("agree_page_wall", "src/export/report/page.c", "\"wall_ns\", (int64_t)page->digest.wall.ns", "\"wall_ns\", page->span", "cli.agree", "the page has a wall time of its own")
-fault("agree_page_startup", "src/export/report/page.c", "(int64_t)page->digest.wall.startup_ns", "(int64_t)0", "cli.agree", "the page knows no start-up")
+fault("agree_page_wall", "src/export/report/page.c", "\"wall_ns\", (int64_t)page->digest->wall.ns", "\"wall_ns\", page->span", "cli.agree", "the page has a wall time of its own")
+fault("agree_page_startup", "src/export/report/page.c", "(int64_t)page->digest->wall.startup_ns", "(int64_t)0", "cli.agree", "the page knows no start-up")
 fault("agree_startup_end", "src/analysis/wall.c", "w->work = first; w->startup_ns = (uint64_t)(first - w->begin);", "w->work = first; w->startup_ns = (uint64_t)(w->end - first);", "cli.agree", "the start-up does not end with the first operation")
 fault("agree_call_share", "src/cli/read/summary_overview.c", "(struct line){ &c->sums[nr], all_ns };", "(struct line){ &c->sums[nr], o->d->wall.ns };", "cli.agree", "a call's share is of the wall time in the overview alone")
 fault("agree_mean", "src/cli/read/summary_overview.c", "ui_time(mean, digest_mean(sum));", "ui_time(mean, sum->ns / sum->calls);", "cli.agree", "the overview's mean has calls without times in it")

@@ -3,6 +3,7 @@
 """plant.py - plants faults in a copy of the tree, and says which of them the unit tests find
 
 Usage: tests/mutants/plant.py [--blind] [--scratch DIR] [--list] [NAME...]
+       tests/mutants/plant.py --check                                  whether both lists fit the tree; nothing is built
 
 Each fault of faults.py, or with --blind of blind.py, is one replacement of text in one file. For each: it is applied to the copy, the unit tests that are named with it (programs of
 tests/unit, or scripts of rtl by their ctest name, "cli.agree") are built and run, and it is taken out again. "found": a test fails or does not end; "survived": all pass. A fault whose text is not in its file
@@ -71,9 +72,9 @@ def runs(scratch, test):
         return False
 
 
-def plant(scratch, fault):
-    """'found by TEST' or 'survived'."""
-    path = os.path.join(scratch, fault.file)
+def read(folder, fault):
+    """The file, its text, and the pattern of the text to replace, which is there once."""
+    path = os.path.join(folder, fault.file)
     if not os.path.exists(path):
         raise OutOfDate(f"{fault.name}: {fault.file} does not exist")
     with open(path, encoding="utf-8") as f:
@@ -82,6 +83,23 @@ def plant(scratch, fault):
     pattern = r"\s+".join(re.escape(word) for word in fault.old.split())
     if len(re.findall(pattern, text)) != 1:
         raise OutOfDate(f"{fault.name}: {fault.file} has the text {len(re.findall(pattern, text))} times: {fault.old}")
+    return path, text, pattern
+
+
+def check():
+    outdated = []
+    for fault in faults.FAULTS + blind.FAULTS:
+        try:
+            read(ROOT, fault)
+        except OutOfDate as e:
+            outdated.append(str(e))
+    print(*outdated, f"{len(outdated)} of {len(faults.FAULTS) + len(blind.FAULTS)} faults are out of date", sep="\n")
+    return 2 if outdated else 0
+
+
+def plant(scratch, fault):
+    """'found by TEST' or 'survived'."""
+    path, text, pattern = read(scratch, fault)
     try:
         with open(path, "w", encoding="utf-8") as f:
             f.write(re.sub(pattern, lambda _: fault.new, text))
@@ -121,6 +139,8 @@ def plant_all(scratch, chosen, survivors):
 
 
 def main(args):
+    if "--check" in args:
+        return check()
     scratch = args.pop(args.index("--scratch") + 1) if "--scratch" in args else None
     names = [a for a in args if not a.startswith("--")]
     listed = blind if "--blind" in args else faults
