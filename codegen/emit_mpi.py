@@ -27,10 +27,16 @@ NUMBERS = {"int": "int", "MPI_Aint": "int64_t", "MPI_Offset": "int64_t", "MPI_Co
 NEW_COMMS = ("newcomm", "newintercomm", "newintracomm", "comm_cart", "comm_graph", "comm_dist_graph", "intercomm")
 # handles that the call takes away or changes: their values before it count
 TAKES = re.compile(r"MPI_(Wait|Test|Start|Cancel|Request_free|Request_get_status|Win_free|File_close|Comm_free|Comm_disconnect)$")
+# what completes requests, and says which
+COMPLETES = re.compile(r"MPI_(Wait|Test)(all|any|some)?$")
 # receives and probes, which learn from a status what came
 RECEIVES = re.compile(r"MPI_(Recv|Mrecv|Sendrecv|Sendrecv_replace|I?probe|(Im|M)probe)$", re.I)
 COLLECTIVE = re.compile(r"MPI_(I?neighbor_)?I?(allgatherv?|allreduce|alltoall[vw]?|barrier|bcast|gatherv?|reduce(_scatter(_block)?)?|"
                         r"scatterv?|exscan|scan)(_init)?$", re.I)
+
+
+# statements of `before` that are at the function's head
+DECLARED = ("struct mpi_comm at;", "struct mpi_list list;", "union")
 
 
 class ListError(Exception):
@@ -76,7 +82,9 @@ class Function:
         self.receives = bool(RECEIVES.match(self.plain)) and "status" in self.by_name
         self.before = []  # statements before the call
         self.words = []  # (name, type, expression)
+        self.list = None  # the call that appends requests to the words
         self.plan()
+        self.plan_list()
 
     def has(self, *names):
         return all(n in self.by_name for n in names)
@@ -180,10 +188,30 @@ class Function:
         if self.has(tag):
             self.add(names[1], "i", "mpi_tag(%s)" % tag)
 
+    def plan_list(self):
+        """The requests that the call has completed or started: its last words, of which there may be any number."""
+        requests = "array_of_requests" if self.has("array_of_requests") else "request"
+        nr = next((n for n in ("count", "incount") if self.has(n)), "1")
+        if self.plain == "MPI_Startall":
+            self.before.append("struct mpi_list list;")
+            self.before.append("mpi_list_begin(&list, %s, %s, NULL, 0);" % (nr, requests))
+            self.add("started", "r", None)
+            self.list = "mpi_list_words(&list, ok ? %s : 0, NULL, NULL, words + nr)" % nr
+        if not COMPLETES.match(self.plain):
+            return
+        statuses = "array_of_statuses" if self.has("array_of_statuses") else "status"
+        self.before.append("struct mpi_list list;")
+        self.before.append("%s = mpi_list_begin(&list, %s, %s, %s, %s);" % (statuses, nr, requests, statuses, nr if "array" in statuses else "1"))
+        ok = "ok && *(int *)flag" if self.has("flag") else "ok"
+        done = "*(int *)outcount" if self.has("outcount") else nr if "array" in statuses else "1"
+        indices = next((n for n in ("array_of_indices", "indx") if self.has(n)), "NULL")
+        self.add("done", "r", None)
+        self.list = "mpi_list_words(&list, %s ? %s : 0, %s, %s, words + nr)" % (ok, done, indices, statuses)
+
     after = None
 
     def plan_param(self, p, comm):
-        taken = bool(TAKES.match(self.plain))
+        taken = bool(TAKES.match(self.plain)) or p.points_to == "MPI_Message" and "probe" not in self.plain
         if p.name in NEW_COMMS and p.points_to == "MPI_Comm":
             self.add("newcomm", "x", "new.id")
             self.add("newranks", "i", "new.size")
@@ -191,8 +219,8 @@ class Function:
             # one between two groups is made from another one on each side
             how = "mpi_comm_copy(ok, &at, %s)" if "dup" in self.name else "mpi_comm_new(ok, &at, %s)" if comm and comm != "local_comm" else "mpi_comm_new(ok, NULL, %s)"
             self.new = "struct mpi_comm new = %s;" % how % p.name
-        elif p.points_to in ("MPI_Request", "MPIO_Request", "MPI_Win", "MPI_File") and not p.name.startswith("array"):
-            name = {"MPI_Win": "win", "MPI_File": "file"}.get(p.points_to, "request")
+        elif p.points_to in ("MPI_Request", "MPIO_Request", "MPI_Message", "MPI_Win", "MPI_File") and not p.name.startswith("array"):
+            name = {"MPI_Message": "message", "MPI_Win": "win", "MPI_File": "file"}.get(p.points_to, "request")
             if taken:
                 self.before.append("uint64_t %s_was = mpi_value(%s);" % (name, p.name))
             self.add(name, "h", "%s_was" % name if taken else "ok ? mpi_value(%s) : 0" % p.name)
@@ -233,13 +261,13 @@ def wrapper(f):
     body = "call_" + f.name[4:]
     out = ["static int %s(void *fn%s)" % (body, ", " + params if params else ""), "{",
            "\tint (*real)(%s) = (int (*)(%s))fn;" % (types, types), "\tstruct api_call call;"]
-    out += ["\t" + s for s in f.before if s.startswith("struct mpi_comm at;") or s.startswith("union")]
+    out += ["\t" + s for s in f.before if s.startswith(DECLARED)]
     if f.words:
         out.append("\tuint64_t end;")
     out += ["\tint ret;", "", "\tif (!fn)", "\t\treturn MPI_NOT_LOADED;",
             "\tif (!mpi_begin(%s, &call, RTL_FRAME())) {" % op,
             "\t\tret = real(%s);" % names, "\t\tmpi_pass(RTL_FRAME());", "\t\treturn ret;", "\t}"]
-    early = [s for s in f.before if not (s.startswith("struct mpi_comm at;") or s.startswith("union"))]
+    early = [s for s in f.before if not s.startswith(DECLARED)]
     out += ["\t" + s for s in early]
     out.append("\tret = real(%s);" % names)
     if not f.words:
@@ -254,9 +282,17 @@ def wrapper(f):
             out.append("\t\t" + f.new)
         if f.plain in ("MPI_Comm_free", "MPI_Comm_disconnect"):
             out.append("\t\tmpi_comm_gone(ok, was, &at);")
-        out += ["\t\tuint64_t words[] = { %s };" % ", ".join(value(k, e) for _, k, e in f.words), "",
-                "\t\t(void)ok;", "\t\tmpi_end(%s, &call, end, ret, words, %d);" % (op, len(f.words)),
-                "\t} else {", "\t\tmpi_end(%s, &call, end, ret, NULL, 0);" % op, "\t}"]
+        fixed = [value(k, e) for _, k, e in f.words if e is not None]
+        if f.list:
+            out += ["\t\tuint64_t words[MPI_WORDS];", "\t\tuint32_t nr = %d;" % len(fixed), ""]
+            out += ["\t\twords[%d] = %s;" % row for row in enumerate(fixed)]
+            out += ["\t\tnr += %s;" % f.list, "\t\tmpi_end(%s, &call, end, ret, words, nr);" % op]
+        else:
+            out += ["\t\tuint64_t words[] = { %s };" % ", ".join(fixed), "",
+                    "\t\t(void)ok;", "\t\tmpi_end(%s, &call, end, ret, words, %d);" % (op, len(fixed))]
+        out += ["\t} else {", "\t\tmpi_end(%s, &call, end, ret, NULL, 0);" % op, "\t}"]
+    if f.list:
+        out.append("\tmpi_list_end(&list);")
     if f.plain in ("MPI_Init", "MPI_Init_thread"):
         out.append("\tmpi_started(ret == 0);")
     out += ["\treturn ret;", "}", ""]

@@ -102,6 +102,7 @@ static const struct mpi_abi open_mpi = { .kind = MPI_OPEN,
 					 .any_tag = -1,
 					 .source_at = 0,
 					 .tag_at = 4,
+					 .status_size = 24,
 					 .status_ignore = NULL };
 static const struct mpi_abi mpich = { .kind = MPI_MPICH,
 				      .any_source = -2,
@@ -110,10 +111,12 @@ static const struct mpi_abi mpich = { .kind = MPI_MPICH,
 				      .any_tag = -1,
 				      .source_at = 8,
 				      .tag_at = 12,
+				      .status_size = 20,
 				      .status_ignore = (void *)1,
 				      .comm_world = 0x44000000,
 				      .comm_self = 0x44000001,
 				      .comm_null = 0x04000000,
+				      .request_null = 0x2c000000,
 				      .byte = 0x4c00010d };
 static const struct mpi_abi standard = { .kind = MPI_STANDARD,
 					 .any_source = -1,
@@ -122,10 +125,12 @@ static const struct mpi_abi standard = { .kind = MPI_STANDARD,
 					 .any_tag = -2,
 					 .source_at = 0,
 					 .tag_at = 4,
+					 .status_size = 32,
 					 .status_ignore = NULL,
 					 .comm_world = 0x101,
 					 .comm_self = 0x102,
 					 .comm_null = 0x100,
+					 .request_null = 0x180,
 					 .byte = 0x247 };
 
 static void fill_objects(struct mpi_abi *a)
@@ -133,6 +138,7 @@ static void fill_objects(struct mpi_abi *a)
 	a->comm_world = object("ompi_mpi_comm_world");
 	a->comm_self = object("ompi_mpi_comm_self");
 	a->comm_null = object("ompi_mpi_comm_null");
+	a->request_null = object("ompi_request_null");
 	a->byte = object("ompi_mpi_byte");
 }
 
@@ -144,6 +150,7 @@ static bool fill_functions(struct mpi_abi *a)
 	} list[] = {
 		{ "PMPI_Type_size_x", &a->type_size },
 		{ "PMPI_Get_elements_x", &a->get_elements },
+		{ "PMPI_Test_cancelled", &a->test_cancelled },
 		{ "PMPI_Comm_rank", &a->comm_rank },
 		{ "PMPI_Comm_size", &a->comm_size },
 		{ "PMPI_Comm_test_inter", &a->comm_test_inter },

@@ -81,12 +81,13 @@ enum mpi_kind { MPI_OPEN, MPI_MPICH, MPI_STANDARD };
 struct mpi_abi {
 	enum mpi_kind kind;
 	int any_source, proc_null, root, any_tag;
-	size_t source_at, tag_at; /* offsets in a status, bytes */
+	size_t source_at, tag_at, status_size; /* offsets in a status, bytes */
 	void *status_ignore;
-	mpi_handle comm_world, comm_self, comm_null, byte;
+	mpi_handle comm_world, comm_self, comm_null, request_null, byte;
 	/* MPI's own, never a tool's */
 	int (*type_size)(mpi_handle datatype, int64_t *size);
 	int (*get_elements)(const void *status, mpi_handle datatype, int64_t *count);
+	int (*test_cancelled)(const void *status, int *flag);
 	int (*comm_rank)(mpi_handle comm, int *rank);
 	int (*comm_size)(mpi_handle comm, int *size);
 	int (*comm_test_inter)(mpi_handle comm, int *flag);
@@ -142,6 +143,28 @@ struct mpi_from {
 };
 /* What a status says, if it `has` been set. */
 struct mpi_from mpi_received(bool has, const void *status);
+
+/* ---- requests.c ---- */
+
+#define MPI_WORDS REC_API_MAX_WORDS
+enum { MPI_FEW = 16 };
+/* The requests that a call is for, as they are before it, which takes their handles away. */
+struct mpi_list {
+	int64_t nr;	   /* 0: they are not kept */
+	uint64_t *handles; /* few, or in the memory */
+	struct mpi_memory *memory;
+	uint64_t few[MPI_FEW];
+	union mpi_status own[MPI_FEW];
+};
+/* HOT, but with more than MPI_FEW requests. Returns the statuses to be passed: the program's, or
+ * own ones if it wants none and `nr_statuses` of them can be had. mpi_list_end() follows. */
+void *mpi_list_begin(struct mpi_list *list, int64_t nr, const void *requests, void *statuses,
+		     int64_t nr_statuses);
+/* HOT: appends `nr` of them to `words`: those at `indices`, or the first ones. statuses[i] is the
+ * status of the i-th; NULL: there is none. Returns how many words these are. */
+uint32_t mpi_list_words(const struct mpi_list *list, int64_t nr, const int *indices,
+			const void *statuses, uint64_t *words);
+void mpi_list_end(struct mpi_list *list);
 
 /* ---- comm.c ---- */
 

@@ -17,7 +17,7 @@ static const struct function {
 	{ "MPI_Ssend", MPI_CALL_SEND },
 	{ "MPI_Rsend", MPI_CALL_SEND },
 	{ "MPI_Recv", MPI_CALL_RECV },
-	{ "MPI_Mrecv", MPI_CALL_RECV },
+	{ "MPI_Mrecv", MPI_CALL_MRECV },
 	{ "MPI_Sendrecv", MPI_CALL_SENDRECV },
 	{ "MPI_Sendrecv_replace", MPI_CALL_SENDRECV },
 	{ "MPI_Isend", MPI_CALL_ISEND },
@@ -25,14 +25,23 @@ static const struct function {
 	{ "MPI_Issend", MPI_CALL_ISEND },
 	{ "MPI_Irsend", MPI_CALL_ISEND },
 	{ "MPI_Irecv", MPI_CALL_IRECV },
-	{ "MPI_Imrecv", MPI_CALL_UNKNOWN },
-	{ "MPI_Isendrecv", MPI_CALL_UNKNOWN },
-	{ "MPI_Isendrecv_replace", MPI_CALL_UNKNOWN },
-	{ "MPI_Start", MPI_CALL_UNKNOWN },
-	{ "MPI_Startall", MPI_CALL_UNKNOWN },
+	{ "MPI_Imrecv", MPI_CALL_IMRECV },
+	{ "MPI_Mprobe", MPI_CALL_PROBE },
+	{ "MPI_Improbe", MPI_CALL_PROBE },
+	{ "MPI_Isendrecv", MPI_CALL_ISENDRECV },
+	{ "MPI_Isendrecv_replace", MPI_CALL_ISENDRECV },
+	{ "MPI_Send_init", MPI_CALL_SEND_INIT },
+	{ "MPI_Bsend_init", MPI_CALL_SEND_INIT },
+	{ "MPI_Ssend_init", MPI_CALL_SEND_INIT },
+	{ "MPI_Rsend_init", MPI_CALL_SEND_INIT },
+	{ "MPI_Recv_init", MPI_CALL_RECV_INIT },
+	{ "MPI_Psend_init", MPI_CALL_OTHER_INIT },
+	{ "MPI_Precv_init", MPI_CALL_OTHER_INIT },
+	{ "MPI_Start", MPI_CALL_START },
+	{ "MPI_Startall", MPI_CALL_START },
 	{ "MPI_Wait", MPI_CALL_WAIT },
 	{ "MPI_Test", MPI_CALL_WAIT },
-	{ "MPI_Request_free", MPI_CALL_WAIT },
+	{ "MPI_Request_free", MPI_CALL_FREE },
 	{ "MPI_Cancel", MPI_CALL_CANCEL },
 	{ "MPI_Waitall", MPI_CALL_WAIT_ALL },
 	{ "MPI_Testall", MPI_CALL_WAIT_ALL },
@@ -98,6 +107,9 @@ enum mpi_kind mpi_function_kind_of(const char *name)
 			return functions[i].kind;
 	if (is_collective(name + 4, size - 4))
 		return MPI_CALL_COLLECTIVE;
+	if (size > 9 && strncasecmp(name + size - 5, "_init", 5) == 0 &&
+	    is_collective(name + 4, size - 9))
+		return MPI_CALL_OTHER_INIT;
 	if ((name[4] == 'I' || name[4] == 'i') && is_collective(name + 5, size - 5))
 		return MPI_CALL_ICOLLECTIVE;
 	for (size_t i = 0; i < sizeof(inter) / sizeof(inter[0]); i++)
@@ -142,6 +154,7 @@ void mpi_function_read(enum mpi_kind kind, const char *args, struct mpi_call *ou
 		{ "count", &count },
 		{ "outcount", &outcount },
 		{ "index", &index },
+		{ "message", &out->message },
 	};
 
 	*out = (struct mpi_call){ .peer = -1, .root = -1, .source = -1, .newrank = -1 };
@@ -150,12 +163,17 @@ void mpi_function_read(enum mpi_kind kind, const char *args, struct mpi_call *ou
 
 		if (at[size] != '=' || at[size + 1] == '"')
 			continue;
+		if (strncmp(at, "done=", 5) == 0 || strncmp(at, "started=", 8) == 0) {
+			out->list = at + size + 1;
+			continue;
+		}
 		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 			if (strncmp(all[i].name, at, size) == 0 && !all[i].name[size])
 				*(int64_t *)all[i].to = number_at(at + size + 1);
 	}
 	switch (kind) {
 	case MPI_CALL_WAIT:
+	case MPI_CALL_PROBE:
 		out->nr = flag != 0;
 		break;
 	case MPI_CALL_WAIT_ALL:
@@ -167,10 +185,37 @@ void mpi_function_read(enum mpi_kind kind, const char *args, struct mpi_call *ou
 	case MPI_CALL_WAIT_SOME:
 		out->nr = outcount;
 		break;
-	case MPI_CALL_UNKNOWN: /* MPI_Startall() */
-		out->nr = count;
+	case MPI_CALL_START:
+		out->nr = out->request ? 1 : count;
 		break;
 	default:
 		break;
 	}
+}
+
+bool mpi_function_next(const char **list, struct mpi_done *out)
+{
+	const char *at = *list + strspn(*list, " ");
+	char *end;
+
+	*out = (struct mpi_done){ .handle = 0 };
+	if (*at == '+') {
+		out->more = strtoll(at, &end, 10);
+		*list = end;
+		return true;
+	}
+	/* at the end, or before the next argument */
+	if (strncmp(at, "0x", 2) != 0)
+		return false;
+	out->handle = strtoull(at, &end, 16);
+	if (strncmp(end, ":cancelled", 10) == 0) {
+		out->is_cancelled = true;
+		end += 10;
+	} else if (*end == ':') {
+		out->source = strtoll(end + 1, &end, 10);
+		out->has_source = *end == ':';
+		out->tag = out->has_source ? strtoll(end + 1, &end, 10) : 0;
+	}
+	*list = end;
+	return true;
 }

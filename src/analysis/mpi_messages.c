@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* mpi_messages.c - pairs the sends and the receives of MPI
  *
- * Calls are read by their begin. Each end of a message becomes a row with its channel and its index
- * in it; in the order of these, the two rows of a message follow each other. A receive has its
- * index when it begins, and its row when it is complete.
+ * Calls are read by their begin; one that completes or starts several requests is a row for each.
+ * Each end of a message becomes a row with its channel and its index in it; in the order of these,
+ * the two rows of a message follow each other. Of a receive it is known when it is complete from
+ * whom it was, but its index is by the time when it began: receives are sorted by that first.
  */
 #include "analysis/mpi_messages.h"
 
@@ -19,12 +20,21 @@
 
 enum { SORTED_ROWS = 32 << 10 };
 
-/* A call, by its begin. */
+/* A call, by its begin, or what it says of one of its requests. */
 struct call_row {
-	int64_t begin, id, process, tid, end, kind;
+	int64_t begin, id, at, process, tid, end, kind;
 	int64_t comm, newcomm, request, bytes, peer, tag, source, recvtag, newrank, nr;
+	int64_t has_done, has_source, is_cancelled; /* struct mpi_done; with source, recvtag */
 };
-ROW_CHECK(struct call_row, 16, nr);
+ROW_CHECK(struct call_row, 20, is_cancelled);
+
+/* A receive in its channel, by the begin of the call that began it. */
+struct receive_row {
+	int64_t channel, began, by;
+	int64_t id, pid, tid, begin, end;
+	int64_t is_known, is_unclear;
+};
+ROW_CHECK(struct receive_row, 10, is_unclear);
 
 /* An end of a message. */
 struct end_row {
@@ -59,7 +69,7 @@ struct reader {
 	void *arg;
 	sqlite3_stmt *name;
 	struct map kinds; /* ids of names -> kind */
-	struct sorter *calls, *ends;
+	struct sorter *calls, *receives, *ends;
 	struct map channel_index, member_index; /* hashes -> number */
 	struct channel *channels;
 	struct member *members;
@@ -132,21 +142,19 @@ static int add_end(struct reader *r, const struct end_row *row)
 	return ret ? query_fail(r->q, ret, "messages of MPI: %s", strerror(-ret)) : 0;
 }
 
-/* The index in the channel of a message between this process and a peer. *channel is -1 if there is
- * none: the peer is MPI_PROC_NULL; or the message is not known, which is counted. */
-static int find_index(struct reader *r, const struct call_row *call, bool is_receive,
-		      struct end_row *row)
+/* The channel of a message between this process and a peer. *out is NULL if there is none: the peer
+ * is MPI_PROC_NULL; or the message is not known, which is counted. */
+static int find_channel(struct reader *r, uint64_t comm, int64_t peer, int64_t tag, bool is_receive,
+			struct channel **out)
 {
-	int64_t peer = is_receive && call->kind == MPI_CALL_SENDRECV ? call->source : call->peer;
-	int64_t tag = is_receive && call->kind == MPI_CALL_SENDRECV ? call->recvtag : call->tag;
 	struct member *m;
-	struct channel key, *c;
+	struct channel key;
 
-	*row = (struct end_row){ .channel = -1, .is_receive = is_receive, .bytes = call->bytes };
+	*out = NULL;
 	if (peer == MPI_CALL_PROC_NULL)
 		return 0;
-	m = call->comm ? member_of(r, r->process, (uint64_t)call->comm) : NULL;
-	if (call->comm && !m)
+	m = comm ? member_of(r, r->process, comm) : NULL;
+	if (comm && !m)
 		return query_fail_memory(r->q);
 	if (!m || m->is_inter || m->rank < 0 || peer < 0 || tag < 0) {
 		r->out->nr_unclear++;
@@ -157,96 +165,177 @@ static int find_index(struct reader *r, const struct call_row *call, bool is_rec
 			r->processes[r->process].is_unclear = true;
 		return 0;
 	}
-	key = (struct channel){ .comm = call->comm,
+	key = (struct channel){ .comm = (int64_t)comm,
 				.sender = is_receive ? peer : m->rank,
 				.receiver = is_receive ? m->rank : peer,
 				.tag = tag,
-				.own = call->comm == MPI_CALL_SELF ? (int64_t)r->process : -1 };
-	c = channel_of(r, &key);
-	if (!c)
+				.own = comm == MPI_CALL_SELF ? (int64_t)r->process : -1 };
+	*out = channel_of(r, &key);
+	if (!*out)
 		return query_fail_memory(r->q);
-	row->channel = c - r->channels;
-	row->at = c->nr[is_receive]++;
-	c->process[is_receive] = r->process;
+	(*out)->process[is_receive] = r->process;
 	return 0;
 }
 
-static void set_call(const struct reader *r, const struct call_row *call, struct end_row *row)
+static int add_send(struct reader *r, const struct call_row *call)
 {
-	row->id = call->id;
-	row->pid = r->q->processes[call->process].pid;
-	row->tid = call->tid;
-	row->begin = call->begin;
-	row->end = call->end;
-	row->is_known = 1;
-}
+	struct channel *c;
+	int ret = find_channel(r, (uint64_t)call->comm, call->peer, call->tag, false, &c);
+	struct end_row row = { .bytes = call->bytes, .is_known = 1 };
 
-/* A send, or a receive that waits. */
-static int add_waiting(struct reader *r, const struct call_row *call, bool is_receive)
-{
-	struct end_row row;
-	int ret = find_index(r, call, is_receive, &row);
-
-	if (ret || row.channel < 0)
+	if (ret || !c)
 		return ret;
-	set_call(r, call, &row);
+	row.channel = c - r->channels;
+	row.at = c->nr[0]++;
+	row.id = call->id;
+	row.pid = r->q->processes[call->process].pid;
+	row.tid = call->tid;
+	row.begin = call->begin;
+	row.end = call->end;
 	return add_end(r, &row);
 }
 
-/* A receive whose index is in request->call. */
+/* A receive that a call has begun, and `call` has completed; NULL: none is known to have. */
+static int add_receive(struct reader *r, const struct mpi_request *request,
+		       const struct call_row *call)
+{
+	const struct mpi_done *done = &request->done;
+	int64_t peer = request->call.peer, tag = request->call.tag;
+	struct receive_row row = { .began = request->begin,
+				   .by = (int64_t)request->of,
+				   .is_unclear = request->is_unclear };
+	struct channel *c;
+	int ret;
+
+	if (done->has_source && peer == MPI_CALL_ANY)
+		peer = done->source;
+	if (done->has_source && tag == MPI_CALL_ANY)
+		tag = done->tag;
+	ret = find_channel(r, request->call.comm, peer, tag, true, &c);
+	if (ret || !c)
+		return ret;
+	row.channel = c - r->channels;
+	c->nr[1]++;
+	if (call) {
+		row.id = call->id;
+		row.pid = r->q->processes[call->process].pid;
+		row.tid = call->tid;
+		row.begin = call->begin;
+		row.end = call->end;
+		row.is_known = 1;
+	}
+	ret = sorter_add(r->receives, &row);
+	return ret ? query_fail(r->q, ret, "messages of MPI: %s", strerror(-ret)) : 0;
+}
+
+/* The request that a call has begun; `peer` and `tag` of what it receives. */
+static struct mpi_request request_of(const struct call_row *call, enum mpi_kind kind, int64_t peer,
+				     int64_t tag)
+{
+	return (struct mpi_request){ .handle = (uint64_t)call->request,
+				     .kind = kind,
+				     .call = { .comm = (uint64_t)call->comm,
+					       .bytes = call->bytes,
+					       .peer = peer,
+					       .tag = tag },
+				     .tid = call->tid,
+				     .begin = call->begin,
+				     .since = call->end,
+				     .of = (uint64_t)call->id };
+}
+
+/* A receive that waits. */
+static int add_waiting(struct reader *r, const struct call_row *call, int64_t peer, int64_t tag)
+{
+	const struct mpi_request request = request_of(call, MPI_CALL_IRECV, peer, tag);
+
+	return add_receive(r, &request, call);
+}
+
 static int end_request(void *arg, const struct mpi_request *request)
 {
 	struct reader *r = arg;
-	struct end_row row;
 
-	if (request->kind != MPI_CALL_IRECV || !request->of)
+	if (request->kind != MPI_CALL_IRECV)
 		return 0;
-	row = (struct end_row){ .channel = (int64_t)request->of - 1,
-				.at = request->call.nr,
-				.is_receive = 1,
-				.bytes = request->call.bytes };
-	if (r->call && !request->is_cancelled)
-		set_call(r, r->call, &row);
-	/* the row before it in its channel was another's message, and this one's is no one's */
-	if (request->is_cancelled)
-		r->processes[r->process].is_unclear = true;
-	row.is_unclear = request->is_unclear;
-	return add_end(r, &row);
+	if (!request->is_cancelled)
+		return add_receive(r, request, request->is_freed ? NULL : r->call);
+	if (request->has_done)
+		return 0;
+	/* whether it has taken a message before that is not known */
+	r->processes[r->process].is_unclear = true;
+	return add_receive(r, request, NULL);
 }
 
-/* A message without waiting: its receive has its index, and a row when it is complete. */
-static int begin_request(struct reader *r, const struct call_row *call)
+static int begin_request(struct reader *r, const struct call_row *call, enum mpi_kind kind,
+			 int64_t peer, int64_t tag)
 {
-	struct mpi_requests *requests = &r->processes[r->process].requests;
-	struct mpi_call of = { .request = (uint64_t)call->request, .bytes = call->bytes };
-	struct end_row row = { .channel = -1 };
-	int ret = 0;
+	const struct mpi_request request = request_of(call, kind, peer, tag);
 
-	if (call->kind == MPI_CALL_IRECV)
-		ret = find_index(r, call, true, &row);
-	of.nr = row.at;
-	if (ret)
-		return ret;
-	return mpi_requests_add(requests, (enum mpi_kind)call->kind, &of, call->tid,
-				(uint64_t)(row.channel + 1), NULL) ?
+	return mpi_requests_add(&r->processes[r->process].requests, &request, NULL) ?
 		       query_fail_memory(r->q) :
 		       0;
 }
 
-/* A message that the record lacks something of. */
-static int add_unknown(struct reader *r, const struct call_row *call)
+/* Messages of which nothing is known. */
+static int count_unknown(struct reader *r, int64_t nr)
 {
-	const struct mpi_call none = { 0 };
-	struct process *p = &r->processes[r->process];
+	r->processes[r->process].is_unclear = true;
+	r->out->nr_unclear += nr > 0 ? (uint64_t)nr : 1;
+	return 0;
+}
+
+static int start_request(struct reader *r, const struct call_row *call)
+{
+	const struct mpi_request *of =
+		mpi_requests_find_persistent(&r->processes[r->process].requests,
+					     (uint64_t)call->request, call->begin);
+	struct call_row as = *call;
 	int ret = 0;
 
-	p->is_unclear = true;
-	r->out->nr_unclear += call->nr > 0 ? (uint64_t)call->nr : 1;
-	if (call->request)
-		return begin_request(r, call);
-	for (int64_t i = 0; i < call->nr && ret == 0; i++)
-		ret = mpi_requests_add(&p->requests, MPI_CALL_UNKNOWN, &none, call->tid, 0, NULL);
-	return ret ? query_fail_memory(r->q) : 0;
+	if (!of)
+		return count_unknown(r, call->nr);
+	as.comm = (int64_t)of->call.comm;
+	as.bytes = of->call.bytes;
+	as.peer = of->call.peer;
+	as.tag = of->call.tag;
+	if (of->kind == MPI_CALL_RECV_INIT)
+		return begin_request(r, &as, MPI_CALL_IRECV, as.peer, as.tag);
+	if (of->kind == MPI_CALL_SEND_INIT)
+		ret = add_send(r, &as);
+	return ret ? ret : begin_request(r, &as, MPI_CALL_ISEND, as.peer, as.tag);
+}
+
+/* A message that a matched probe has found, which is the receive of it. */
+static int receive_probed(struct reader *r, const struct call_row *call)
+{
+	struct mpi_requests *requests = &r->processes[r->process].requests;
+	const struct mpi_done done = { .handle = (uint64_t)call->request };
+	size_t nr = requests->nr;
+	int ret;
+
+	r->call = call;
+	ret = mpi_requests_done(requests, &done, call->begin, end_request, r);
+	/* the probe is not recorded */
+	if (ret == 0 && requests->nr == nr && call->peer != MPI_CALL_PROC_NULL)
+		ret = count_unknown(r, 1);
+	return ret;
+}
+
+static int complete_requests(struct reader *r, const struct call_row *call)
+{
+	struct mpi_requests *requests = &r->processes[r->process].requests;
+	const struct mpi_call of = { .request = (uint64_t)call->request, .nr = call->nr };
+	const struct mpi_done done = { .handle = (uint64_t)call->request,
+				       .has_source = call->has_source != 0,
+				       .is_cancelled = call->is_cancelled != 0,
+				       .source = call->source,
+				       .tag = call->recvtag };
+
+	r->call = call;
+	return call->has_done ? mpi_requests_done(requests, &done, call->begin, end_request, r) :
+				mpi_requests_complete(requests, (enum mpi_kind)call->kind, &of,
+						      call->tid, call->begin, end_request, r);
 }
 
 static int note_new(struct reader *r, const struct call_row *call)
@@ -264,7 +353,8 @@ static int use_call(void *arg, const void *row)
 {
 	struct reader *r = arg;
 	const struct call_row *call = row;
-	struct mpi_call of = { .request = (uint64_t)call->request, .nr = call->nr };
+	enum mpi_kind kind = (enum mpi_kind)call->kind;
+	struct mpi_request request;
 	int ret = 0;
 
 	r->process = (size_t)call->process;
@@ -272,27 +362,45 @@ static int use_call(void *arg, const void *row)
 		ret = note_new(r, call);
 	if (ret)
 		return ret;
-	switch (call->kind) {
+	switch (kind) {
 	case MPI_CALL_SEND:
-		return add_waiting(r, call, false);
+		return add_send(r, call);
 	case MPI_CALL_RECV:
-		return add_waiting(r, call, true);
+		return add_waiting(r, call, call->peer, call->tag);
 	case MPI_CALL_SENDRECV:
-		ret = add_waiting(r, call, false);
-		return ret ? ret : add_waiting(r, call, true);
+		ret = add_send(r, call);
+		return ret ? ret : add_waiting(r, call, call->source, call->recvtag);
+	case MPI_CALL_ISENDRECV:
+		ret = add_send(r, call);
+		return ret ? ret :
+			     begin_request(r, call, MPI_CALL_IRECV, call->source, call->recvtag);
 	case MPI_CALL_ISEND:
-		ret = add_waiting(r, call, false);
-		return ret ? ret : begin_request(r, call);
+		ret = add_send(r, call);
+		return ret ? ret : begin_request(r, call, kind, call->peer, call->tag);
 	case MPI_CALL_IRECV:
 	case MPI_CALL_ICOLLECTIVE:
-		return begin_request(r, call);
-	case MPI_CALL_UNKNOWN:
-		return add_unknown(r, call);
+		return begin_request(r, call, kind, call->peer, call->tag);
+	case MPI_CALL_PROBE:
+		return call->nr && call->request ?
+			       begin_request(r, call, MPI_CALL_IRECV, call->peer, call->tag) :
+			       0;
+	case MPI_CALL_MRECV:
+		return receive_probed(r, call);
+	case MPI_CALL_IMRECV:
+		mpi_requests_rename(&r->processes[r->process].requests, (uint64_t)call->source,
+				    (uint64_t)call->request, call->begin, call->end);
+		return 0;
+	case MPI_CALL_SEND_INIT:
+	case MPI_CALL_RECV_INIT:
+	case MPI_CALL_OTHER_INIT:
+		request = request_of(call, kind, call->peer, call->tag);
+		return mpi_requests_add_persistent(&r->processes[r->process].requests, &request) ?
+			       query_fail_memory(r->q) :
+			       0;
+	case MPI_CALL_START:
+		return start_request(r, call);
 	default:
-		r->call = call;
-		return mpi_requests_complete(&r->processes[r->process].requests,
-					     (enum mpi_kind)call->kind, &of, call->tid, end_request,
-					     r);
+		return complete_requests(r, call);
 	}
 }
 
@@ -306,11 +414,42 @@ static int kind_of(struct reader *r, int64_t name, uint64_t *kind)
 	return map_put(&r->kinds, (uint64_t)name, *kind) ? query_fail_memory(r->q) : 0;
 }
 
+static int add_call(struct reader *r, const struct call_row *row)
+{
+	int ret = sorter_add(r->calls, row);
+
+	return ret ? query_fail(r->q, ret, "calls of MPI: %s", strerror(-ret)) : 0;
+}
+
+/* A row for each request of the call's list. */
+static int add_list(struct reader *r, struct call_row *row, const char *list)
+{
+	enum mpi_kind kind = (enum mpi_kind)row->kind;
+	struct mpi_done done;
+	int ret = 0;
+
+	for (row->at = 0; ret == 0 && mpi_function_next(&list, &done); row->at++) {
+		row->kind = kind == MPI_CALL_START ? kind :
+			    done.handle		   ? MPI_CALL_WAIT :
+						     MPI_CALL_WAIT_ALL;
+		row->request = (int64_t)done.handle;
+		row->nr = done.handle ? 1 : done.more;
+		row->has_done = done.handle != 0;
+		row->has_source = done.has_source;
+		row->is_cancelled = done.is_cancelled;
+		row->source = done.source;
+		row->recvtag = done.tag;
+		ret = add_call(r, row);
+	}
+	return ret;
+}
+
 /* id, tid, begin, end, status, name, arguments */
 static int take_call(void *arg, sqlite3_value **v)
 {
 	struct reader *r = arg;
 	const struct query_process *process = query_process_of(r->q, sqlite3_value_int64(v[0]));
+	struct call_row row;
 	struct mpi_call call;
 	uint64_t kind;
 	int ret = kind_of(r, sqlite3_value_int64(v[5]), &kind);
@@ -321,25 +460,31 @@ static int take_call(void *arg, sqlite3_value **v)
 	if (!call.newcomm &&
 	    (kind == MPI_CALL_COLLECTIVE || kind == MPI_CALL_MAKES || kind == MPI_CALL_MAKES_INTER))
 		return 0;
-	ret = sorter_add(r->calls, &(struct call_row){
-					   .begin = sqlite3_value_int64(v[2]),
-					   .id = sqlite3_value_int64(v[0]),
-					   .process = process - r->q->processes,
-					   .tid = sqlite3_value_int64(v[1]),
-					   .end = sqlite3_value_int64(v[3]),
-					   .kind = (int64_t)kind,
-					   .comm = (int64_t)call.comm,
-					   .newcomm = (int64_t)call.newcomm,
-					   .request = (int64_t)call.request,
-					   .bytes = call.bytes,
-					   .peer = call.peer,
-					   .tag = call.tag,
-					   .source = call.source,
-					   .recvtag = call.recvtag,
-					   .newrank = call.newrank,
-					   .nr = call.nr,
-				   });
-	return ret ? query_fail(r->q, ret, "calls of MPI: %s", strerror(-ret)) : 0;
+	row = (struct call_row){
+		.begin = sqlite3_value_int64(v[2]),
+		.id = sqlite3_value_int64(v[0]),
+		.process = process - r->q->processes,
+		.tid = sqlite3_value_int64(v[1]),
+		.end = sqlite3_value_int64(v[3]),
+		.kind = (int64_t)kind,
+		.comm = (int64_t)call.comm,
+		.newcomm = (int64_t)call.newcomm,
+		.request = (int64_t)call.request,
+		.bytes = call.bytes,
+		.peer = call.peer,
+		.tag = call.tag,
+		.source = call.source,
+		.recvtag = call.recvtag,
+		.newrank = call.newrank,
+		.nr = call.nr,
+	};
+	if (call.list)
+		return add_list(r, &row, call.list);
+	if (kind == MPI_CALL_PROBE || kind == MPI_CALL_MRECV)
+		row.request = call.message ? (int64_t)(call.message | MPI_REQUESTS_MESSAGE) : 0;
+	else if (kind == MPI_CALL_IMRECV)
+		row.source = call.message ? (int64_t)(call.message | MPI_REQUESTS_MESSAGE) : 0;
+	return add_call(r, &row);
 }
 
 static int compare_calls(const void *a, const void *b)
@@ -348,7 +493,20 @@ static int compare_calls(const void *a, const void *b)
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int compare_receives(const void *a, const void *b)
+{
+	const struct receive_row *x = a, *y = b;
+
+	if (x->channel != y->channel)
+		return x->channel < y->channel ? -1 : 1;
+	if (x->began != y->began)
+		return x->began < y->began ? -1 : 1;
+	return x->by < y->by ? -1 : x->by > y->by;
 }
 
 static int compare_ends(const void *a, const void *b)
@@ -363,6 +521,31 @@ static int compare_ends(const void *a, const void *b)
 }
 
 /* ---- pairs ---- */
+
+struct indexing {
+	struct reader *r;
+	int64_t channel, nr;
+};
+
+static int index_receive(void *arg, const void *receive)
+{
+	struct indexing *i = arg;
+	const struct receive_row *row = receive;
+
+	if (row->channel != i->channel)
+		i->nr = 0;
+	i->channel = row->channel;
+	return add_end(i->r, &(struct end_row){ .channel = row->channel,
+						.at = i->nr++,
+						.is_receive = 1,
+						.id = row->id,
+						.pid = row->pid,
+						.tid = row->tid,
+						.begin = row->begin,
+						.end = row->end,
+						.is_known = row->is_known,
+						.is_unclear = row->is_unclear });
+}
 
 /* Whether the n-th send and the n-th receive are one message though one side has more of them: all
  * calls are recorded, and no other receive can have taken one. */
@@ -445,14 +628,16 @@ static int use_end(void *arg, const void *end)
 static int read_all(struct reader *r)
 {
 	struct query *q = r->q;
+	struct indexing indexing = { .r = r, .channel = -1 };
 	int ret = query_read_processes(q);
 
 	if (ret == 0)
 		ret = query_prepare(q, &r->name, QUERY_STRING);
 	r->processes = alloc_zero(q->nr_processes + 1, sizeof(*r->processes));
 	r->calls = sorter_new(sizeof(struct call_row), compare_calls, SORTED_ROWS);
+	r->receives = sorter_new(sizeof(struct receive_row), compare_receives, SORTED_ROWS);
 	r->ends = sorter_new(sizeof(struct end_row), compare_ends, SORTED_ROWS);
-	if (!r->processes || !r->calls || !r->ends)
+	if (!r->processes || !r->calls || !r->receives || !r->ends)
 		return query_fail_memory(q);
 	if (ret == 0)
 		ret = query_scan(
@@ -468,6 +653,8 @@ static int read_all(struct reader *r)
 		r->process = i;
 		ret = mpi_requests_end(&r->processes[i].requests, end_request, r);
 	}
+	if (ret == 0)
+		ret = sorter_read(r->receives, index_receive, &indexing);
 	if (ret == 0)
 		ret = sorter_read(r->ends, use_end, r);
 	if (ret == 0)
@@ -516,6 +703,7 @@ int mpi_messages_read(struct query *q, mpi_messages_fn each, void *arg, struct m
 	ret = read_all(&r);
 	sqlite3_finalize(r.name);
 	sorter_free(r.calls);
+	sorter_free(r.receives);
 	sorter_free(r.ends);
 	map_fini(&r.kinds);
 	map_fini(&r.channel_index);

@@ -6,9 +6,9 @@
  * that the n-th send and the n-th receive are one message. Who is who in a communicator other than
  * MPI_COMM_WORLD the calls that made it say.
  *
- * A receive of any rank or any tag has the rank and the tag of what came if it waits; else nothing
- * says what it took. Where such receives, matched probes or persistent requests may have taken or
- * sent messages, a channel counts only if it has as many sends as receives: then all are known.
+ * A receive of any rank or any tag has the rank and the tag of what came, from the call that waited
+ * for it. Where none did, or calls are not recorded, nothing says what it took: then a channel
+ * counts only if it has as many sends as receives, so that all are known.
  *
  * Memory grows with channels and open requests; messages beyond some MiB are in a file.
  */

@@ -404,13 +404,16 @@ _Static_assert(sizeof(struct spool_block) == 384, "entries begin at a multiple o
  * The signature of a function (OP) describes the words of its calls (API), so that a trace can be
  *	read without the headers that it was made with: signature = [ arg { "," arg } ]
  *	arg       = name ":" type [ ":" role ]
- * An arg takes one word, a dim3 two. Types:
+ * An arg takes one word, a dim3 two; what a list takes is the rest of the call's words. Types:
  *	p  pointer, shown as hexadecimal       s  string id, 0 = NULL
  *	h  handle (stream, event, ...), as p   z  size in bytes
  *	i  signed integer   u  unsigned        x  unsigned, shown as hexadecimal
  *	b  boolean          f  float, its 32 bits           g  double, its 64 bits
  *	e=NAME  value of the enumeration NAME
  *	d  dim3: x | y << 32, then z
+ *	r  the last one: requests of MPI, two words each: its handle, then of a receive that is
+ *	   complete source | tag << 32 (halves with a sign), SPOOL_SOURCE_UNKNOWN or
+ *	   SPOOL_SOURCE_CANCELLED; a handle 0 is as many requests more as its second word says
  * A name that begins with "*" is what the pointer of that name points to, read after a call that
  * succeeded (0 if it failed or the pointer was NULL); "a.b" is a member of a structure, "*a.b" of
  * one that is pointed to; "return" is what a function returns that returns no status.
@@ -420,6 +423,9 @@ _Static_assert(sizeof(struct spool_block) == 384, "entries begin at a multiple o
  * kind (hipMemcpyKind), dst, src, dstdev, srcdev, graph, exec, node, event, agents (no argument of
  * the call, and not shown with them: the agents of the memory at dst and src, by their indices + 1:
  * src | dst << 16, 0: not known). */
+
+#define SPOOL_SOURCE_UNKNOWN INT32_MIN
+#define SPOOL_SOURCE_CANCELLED (INT32_MIN + 1)
 
 #define DRAINER_BUSY (UINT64_C(1) << 63)
 

@@ -58,7 +58,7 @@ static bool parse_arg(char *item, struct store_arg *arg, uint32_t *words)
 	*type++ = '\0';
 	if (role)
 		*role++ = '\0';
-	*words = type[0] == 'd' ? 2 : 1;
+	*words = type[0] == 'd' ? 2 : type[0] == 'r' ? 0 : 1;
 	arg->name = item;
 	arg->type = type[0];
 	arg->enum_name = "";
@@ -67,7 +67,7 @@ static bool parse_arg(char *item, struct store_arg *arg, uint32_t *words)
 		arg->enum_name = type[1] == '=' ? type + 2 : "";
 		return true;
 	}
-	return type[0] && !type[1] && strchr("phiuxbfgszd", type[0]);
+	return type[0] && !type[1] && strchr("phiuxbfgszdr", type[0]);
 }
 
 int args_parse(struct store_op *op)
@@ -194,6 +194,26 @@ static void add_string(struct text *t, const char *string)
 	add_bytes(t, "\"", 1);
 }
 
+/* Requests of MPI: as spool/format.h says, with a space between them. */
+static void add_requests(struct text *t, const uint64_t *words, uint32_t nr_words)
+{
+	for (uint32_t i = 0; i + 1 < nr_words; i += 2) {
+		int32_t source = (int32_t)(uint32_t)words[i + 1];
+
+		add_bytes(t, " ", i ? 1 : 0);
+		if (!words[i]) {
+			add_format(t, "+%" PRIu64, words[i + 1]);
+			continue;
+		}
+		add_format(t, "0x%" PRIx64, words[i]);
+		if (source == SPOOL_SOURCE_CANCELLED)
+			add_bytes(t, ":cancelled", 10);
+		else if (source != SPOOL_SOURCE_UNKNOWN)
+			add_format(t, ":%" PRId32 ":%" PRId32, source,
+				   (int32_t)(words[i + 1] >> 32));
+	}
+}
+
 static void add_value(struct text *t, const struct index *index, const struct store_arg *arg,
 		      const uint64_t *words)
 {
@@ -275,7 +295,10 @@ size_t args_text(const struct index *index, const struct store_api *api, char *b
 			add_bytes(&t, ", ", 2);
 		add_bytes(&t, arg->name, strlen(arg->name));
 		add_bytes(&t, "=", 1);
-		add_value(&t, index, arg, api->words + arg->word);
+		if (arg->type == 'r')
+			add_requests(&t, api->words + arg->word, api->nr_words - arg->word);
+		else
+			add_value(&t, index, arg, api->words + arg->word);
 	}
 	if (t.cut)
 		end_cut(&t);

@@ -3,7 +3,8 @@
  *
  * As text: "name=value, name=value", pointers and handles as 0x..., strings in quotes with \" \\ \n
  * \xHH, enumerators by name where known (else the number), dim3 as {x,y,z}, bytes as plain numbers,
- * "*ptr=value" for results. The form is stable: readers of the database may split it at ", ".
+ * "*ptr=value" for results, requests of MPI as 0xHANDLE:SOURCE:TAG with spaces between them. The
+ * form is stable: readers of the database may split it at ", ".
  */
 #ifndef RTL_STORE_ARGS_H
 #define RTL_STORE_ARGS_H

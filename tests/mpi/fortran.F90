@@ -7,18 +7,18 @@ program calls
   use mpi_f08
   implicit none
   type(MPI_Status) :: status
-  type(MPI_Request) :: request
+  type(MPI_Request) :: request, requests(4)
   type(MPI_Comm) :: half
 #elif defined(FORM_mpi)
   use mpi
   implicit none
-  integer :: status(MPI_STATUS_SIZE), request, half
+  integer :: status(MPI_STATUS_SIZE), request, requests(4), half
 #else
   implicit none
   include 'mpif.h'
-  integer :: status(MPI_STATUS_SIZE), request, half
+  integer :: status(MPI_STATUS_SIZE), request, requests(4), half
 #endif
-  integer :: error, rank, values(4), sums(4)
+  integer :: error, rank, values(4), sums(4), got(2), index, nr, indices(2)
   character(len=4096) :: path
   character(len=8) :: text
 
@@ -42,6 +42,25 @@ program calls
   end if
   call MPI_Wait(request, status, error)
   write(10, '(a)') 'MPI_Wait'
+  call MPI_Recv_init(got(1), 1, MPI_INTEGER, MPI_ANY_SOURCE, 43, MPI_COMM_WORLD, requests(1), error)
+  write(10, '(a)') 'MPI_Recv_init'
+  call MPI_Irecv(got(2), 1, MPI_INTEGER, MPI_ANY_SOURCE, 44, MPI_COMM_WORLD, requests(2), error)
+  write(10, '(a)') 'MPI_Irecv'
+  call MPI_Startall(1, requests, error)
+  write(10, '(a)') 'MPI_Startall'
+  call MPI_Isend(values, 1, MPI_INTEGER, 1 - rank, 43, MPI_COMM_WORLD, requests(3), error)
+  write(10, '(a)') 'MPI_Isend'
+  call MPI_Isend(values, 1, MPI_INTEGER, 1 - rank, 44, MPI_COMM_WORLD, requests(4), error)
+  write(10, '(a)') 'MPI_Isend'
+  call MPI_Waitany(1, requests, index, MPI_STATUS_IGNORE, error)
+  write(10, '(a)') 'MPI_Waitany'
+  call MPI_Waitsome(1, requests(2:2), nr, indices, MPI_STATUSES_IGNORE, error)
+  write(10, '(a)') 'MPI_Waitsome'
+  call MPI_Waitall(2, requests(3:4), MPI_STATUSES_IGNORE, error)
+  write(10, '(a)') 'MPI_Waitall'
+  call MPI_Request_free(requests(1), error)
+  write(10, '(a)') 'MPI_Request_free'
+  print '(4i8)', index, nr, got
   call MPI_Comm_split(MPI_COMM_WORLD, rank, 0, half, error)
   write(10, '(a)') 'MPI_Comm_split'
   call MPI_Allreduce(values, sums, 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* messages.c - a program whose ranks know of each message which call sent it, and which received it
  *
- * Usage: messages LOG    Rank N writes LOGN, a line for each message that it receives: "R CALL RANK
+ * Usage: messages LOG [ROUNDS]
+ *                        Rank N writes LOGN, a line for each message that it receives: "R CALL RANK
  *                        SENT": the number of the call that received it, the sender's rank in
  *                        MPI_COMM_WORLD, and the number of the call that sent it; "U CALL RANK
  *                        SENT" if the calls do not say which message it was. Calls are numbered as
@@ -107,33 +108,283 @@ static void ring(MPI_Comm comm, int own, int nr)
 	}
 }
 
-/* A receive from any rank that does not wait, and one of two requests. */
+/* ---- requests of all kinds ---- */
+
+enum { MAX = 64, TAGS = 3, LIST = 200 };
+
+static unsigned seed;
+
+static int some(int below)
+{
+	seed = seed * 1664525u + 1013904223u;
+	return (int)(seed >> 8) % below;
+}
+
+struct set {
+	MPI_Request requests[2 * LIST];
+	struct message messages[2 * LIST];
+	int is_receive[2 * LIST], is_kept[2 * LIST]; /* kept: to be freed at the end */
+	MPI_Request kept[2 * LIST];
+	int nr;
+};
+
+static void done(const struct set *s, int at)
+{
+	if (at >= 0 && s->is_receive[at])
+		note('R', &s->messages[at]);
+}
+
+static void add_receive(struct set *s, int from, int tag, int is_kept)
+{
+	int at = s->nr++;
+
+	s->is_receive[at] = 1;
+	s->is_kept[at] = is_kept;
+	if (is_kept) {
+		CALL(MPI_Recv_init(&s->messages[at], 2, MPI_INT, from, tag, MPI_COMM_WORLD,
+				   &s->requests[at]));
+		CALL(MPI_Start(&s->requests[at]));
+	} else {
+		CALL(MPI_Irecv(&s->messages[at], 2, MPI_INT, from, tag, MPI_COMM_WORLD,
+			       &s->requests[at]));
+	}
+	s->kept[at] = s->requests[at];
+}
+
+static void add_send(struct set *s, int to, int tag, int is_kept)
+{
+	int at = s->nr++;
+
+	s->is_receive[at] = 0;
+	s->is_kept[at] = is_kept;
+	if (is_kept) {
+		CALL(MPI_Send_init(&s->messages[at], 2, MPI_INT, to, tag, MPI_COMM_WORLD,
+				   &s->requests[at]));
+		nr_calls++;
+		stamp(&s->messages[at]);
+		nr_calls--;
+		CALL(MPI_Startall(1, &s->requests[at]));
+	} else {
+		CALL(MPI_Isend(stamp(&s->messages[at]), 2, MPI_INT, to, tag, MPI_COMM_WORLD,
+			       &s->requests[at]));
+	}
+	s->kept[at] = s->requests[at];
+}
+
+/* All of the set, in one of seven ways. */
+static void complete(struct set *s, int way, int has_statuses)
+{
+	static MPI_Status all[2 * LIST];
+	MPI_Status *statuses = has_statuses ? all : MPI_STATUSES_IGNORE;
+	MPI_Status *status = has_statuses ? all : MPI_STATUS_IGNORE;
+	int nr = 0, flag = 0, indices[2 * LIST], nr_done = 0, index = 0;
+
+	switch (way) {
+	case 0:
+		CALL(MPI_Waitall(s->nr, s->requests, statuses));
+		break;
+	case 1:
+		while (!flag)
+			CALL(MPI_Testall(s->nr, s->requests, &flag, statuses));
+		break;
+	default:
+		break;
+	}
+	for (int i = 0; way < 2 && i < s->nr; i++)
+		done(s, i);
+	while (way >= 2 && nr < s->nr) {
+		flag = 1;
+		nr_done = 1;
+		index = MPI_UNDEFINED;
+		if (way == 2) {
+			CALL(MPI_Waitany(s->nr, s->requests, &index, status));
+		} else if (way == 3) {
+			CALL(MPI_Testany(s->nr, s->requests, &index, &flag, status));
+		} else if (way == 4) {
+			CALL(MPI_Waitsome(s->nr, s->requests, &nr_done, indices, statuses));
+		} else if (way == 5) {
+			CALL(MPI_Testsome(s->nr, s->requests, &nr_done, indices, statuses));
+		} else {
+			/* the last one first */
+			index = s->nr - 1 - nr;
+			for (flag = 0; !flag;)
+				CALL(MPI_Test(&s->requests[index], &flag, status));
+		}
+		if (way != 4 && way != 5)
+			indices[0] = index;
+		for (int i = 0; flag && i < nr_done; i++) {
+			done(s, indices[i]);
+			nr += indices[i] >= 0;
+		}
+	}
+	for (int i = 0; i < s->nr; i++)
+		if (s->is_kept[i])
+			CALL(MPI_Request_free(&s->kept[i]));
+	s->nr = 0;
+}
+
+/* Each rank sends some messages to some ranks; the receivers know how many from whom with which
+ * tag, and wait for them by rank and tag, by the tag or by nothing. */
+static void mixed(int round, int most, int way)
+{
+	static struct set set;
+	int plan[MAX], nr = 1 + round % most, any_all, mode[TAGS];
+
+	seed = (unsigned)round * 7919u;
+	for (int from = 0; from < ranks; from++)
+		for (int i = 0; i < nr; i++)
+			plan[from * nr + i] = some(ranks) * TAGS + some(TAGS);
+	seed += (unsigned)rank * 104729u;
+	any_all = some(3) == 0;
+	for (int tag = 0; tag < TAGS; tag++)
+		mode[tag] = some(2);
+	for (int from = 0; from < ranks; from++)
+		for (int i = 0; i < nr; i++) {
+			int tag = plan[from * nr + i] % TAGS;
+
+			if (plan[from * nr + i] / TAGS == rank)
+				add_receive(&set, any_all || mode[tag] ? MPI_ANY_SOURCE : from,
+					    any_all ? MPI_ANY_TAG : 50 + tag, some(3) == 0);
+		}
+	for (int i = 0; i < nr; i++)
+		add_send(&set, plan[rank * nr + i] / TAGS, 50 + plan[rank * nr + i] % TAGS,
+			 some(3) == 0);
+	/* all has been sent before it is asked for again and again */
+	if (way == 1 || way == 3 || way > 4)
+		CALL(MPI_Barrier(MPI_COMM_WORLD));
+	complete(&set, way, some(2));
+	CALL(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* More requests than a record has. */
+static void many(void)
+{
+	static struct set set;
+	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+
+	for (int i = 0; i < LIST; i++)
+		add_receive(&set, left, 60, 0);
+	for (int i = 0; i < LIST; i++)
+		add_send(&set, right, 60, 0);
+	complete(&set, 0, 0);
+}
+
+/* Persistent requests that are started again and again. */
+static void again(void)
+{
+	struct message in[2], out[2];
+	MPI_Request requests[4];
+	int right = (rank + 1) % ranks, index;
+
+	for (int i = 0; i < 2; i++)
+		CALL(MPI_Recv_init(&in[i], 2, MPI_INT, MPI_ANY_SOURCE, 70 + i, MPI_COMM_WORLD,
+				   &requests[i]));
+	CALL(MPI_Send_init(&out[0], 2, MPI_INT, right, 70, MPI_COMM_WORLD, &requests[2]));
+	CALL(MPI_Ssend_init(&out[1], 2, MPI_INT, right, 71, MPI_COMM_WORLD, &requests[3]));
+	for (int i = 0; i < 4; i++) {
+		nr_calls++;
+		stamp(&out[0]);
+		stamp(&out[1]);
+		nr_calls--;
+		CALL(MPI_Startall(4, requests));
+		for (int j = 0; j < 4; j++) {
+			if (i % 2)
+				CALL(MPI_Waitany(4, requests, &index, MPI_STATUS_IGNORE));
+			else
+				CALL(MPI_Wait(&requests[index = 3 - j], MPI_STATUS_IGNORE));
+			if (index < 2)
+				note('R', &in[index]);
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		CALL(MPI_Request_free(&requests[i]));
+}
+
+/* Cancelled receives take no message; a send whose request is freed is one. */
+static void cancelled(void)
+{
+	struct message out[2], in[2];
+	MPI_Request requests[2], send;
+	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+
+	for (int i = 0; i < 2; i++)
+		CALL(MPI_Irecv(&in[i], 2, MPI_INT, i ? MPI_ANY_SOURCE : left, 80, MPI_COMM_WORLD,
+			       &requests[i]));
+	for (int i = 0; i < 2; i++)
+		CALL(MPI_Cancel(&requests[i]));
+	CALL(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+	CALL(MPI_Barrier(MPI_COMM_WORLD));
+	for (int i = 0; i < 2; i++) {
+		CALL(MPI_Isend(stamp(&out[i]), 2, MPI_INT, right, 80, MPI_COMM_WORLD, &send));
+		CALL(MPI_Request_free(&send));
+	}
+	for (int i = 0; i < 2; i++) {
+		CALL(MPI_Recv(&in[i], 2, MPI_INT, left, 80, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		note('R', &in[i]);
+	}
+	CALL(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void probed(void)
+{
+	struct message out[4], in;
+	MPI_Request requests[4], request;
+	MPI_Message message;
+	int right = (rank + 1) % ranks, flag;
+
+	for (int i = 0; i < 4; i++)
+		CALL(MPI_Isend(stamp(&out[i]), 2, MPI_INT, right, 90, MPI_COMM_WORLD,
+			       &requests[i]));
+	CALL(MPI_Barrier(MPI_COMM_WORLD));
+	for (int i = 0; i < 4; i++) {
+		if (i < 2)
+			CALL(MPI_Mprobe(MPI_ANY_SOURCE, 90, MPI_COMM_WORLD, &message,
+					MPI_STATUS_IGNORE));
+		for (flag = i < 2; !flag;)
+			CALL(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
+					 &message, MPI_STATUS_IGNORE));
+		if (i % 2) {
+			CALL(MPI_Imrecv(&in, 2, MPI_INT, &message, &request));
+			CALL(MPI_Wait(&request, MPI_STATUS_IGNORE));
+		} else {
+			CALL(MPI_Mrecv(&in, 2, MPI_INT, &message, MPI_STATUS_IGNORE));
+		}
+		note('R', &in);
+	}
+	CALL(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
+	CALL(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* What no call says: a receive whose request is freed, and messages between two groups. */
 static void unknown(void)
 {
-	struct message out[3], in[3];
-	MPI_Request requests[3], sends[3];
-	int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks, index;
+	struct message out, in, theirs;
+	MPI_Comm half, both;
+	MPI_Request request;
+	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 
-	CALL(MPI_Irecv(&in[0], 2, MPI_INT, MPI_ANY_SOURCE, 40, MPI_COMM_WORLD, &requests[0]));
-	CALL(MPI_Isend(stamp(&out[0]), 2, MPI_INT, right, 40, MPI_COMM_WORLD, &sends[0]));
-	CALL(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
-	note('U', &in[0]);
-	CALL(MPI_Wait(&sends[0], MPI_STATUS_IGNORE));
-	for (int i = 1; i < 3; i++)
-		CALL(MPI_Irecv(&in[i], 2, MPI_INT, left, 41, MPI_COMM_WORLD, &requests[i]));
-	for (int i = 1; i < 3; i++)
-		CALL(MPI_Send(stamp(&out[i]), 2, MPI_INT, right, 41, MPI_COMM_WORLD));
-	for (int i = 1; i < 3; i++) {
-		CALL(MPI_Waitany(2, requests + 1, &index, MPI_STATUS_IGNORE));
-		note('U', &in[index + 1]);
+	CALL(MPI_Irecv(&in, 2, MPI_INT, left, 40, MPI_COMM_WORLD, &request));
+	CALL(MPI_Request_free(&request));
+	CALL(MPI_Ssend(stamp(&out), 2, MPI_INT, right, 40, MPI_COMM_WORLD));
+	CALL(MPI_Barrier(MPI_COMM_WORLD));
+	note('U', &in);
+	CALL(MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &half));
+	CALL(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 41, &both));
+	if (rank == 0) {
+		CALL(MPI_Send(stamp(&out), 2, MPI_INT, 0, 42, both));
+	} else if (rank == 1) {
+		CALL(MPI_Recv(&theirs, 2, MPI_INT, 0, 42, both, MPI_STATUS_IGNORE));
+		note('U', &theirs);
 	}
+	CALL(MPI_Comm_free(&both));
+	CALL(MPI_Comm_free(&half));
 }
 
 int main(int argc, char **argv)
 {
 	MPI_Comm halves, twin;
 	char name[4096];
-	int own, nr;
+	int own, nr, rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 14;
 
 	CALL(MPI_Init(&argc, &argv));
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -156,6 +407,12 @@ int main(int argc, char **argv)
 	ring(twin, own, nr);
 	CALL(MPI_Comm_free(&twin));
 	CALL(MPI_Comm_free(&halves));
+	for (int i = 0; i < rounds; i++)
+		mixed(i, 9, i % 7);
+	many();
+	again();
+	cancelled();
+	probed();
 	unknown();
 	CALL(MPI_Finalize());
 	fclose(log_file);

@@ -158,6 +158,17 @@ TEST(agents_are_no_argument_of_the_call)
 	CHECK_STR_EQ(SHOW("dst:p:dst,n:i,agents:x:agents", 1, 2, 0x20001), "dst=0x1, n=2");
 }
 
+TEST(requests_are_the_rest_of_the_words)
+{
+	CHECK_STR_EQ(SHOW("n:i,done:r", 2, 0x1f, UINT64_C(0x1400000002), 0x2f,
+			  (uint32_t)SPOOL_SOURCE_UNKNOWN, 0x3f, (uint32_t)SPOOL_SOURCE_CANCELLED,
+			  0x4f, UINT64_MAX, 0, 7),
+		     "n=2, done=0x1f:2:20 0x2f 0x3f:cancelled 0x4f:-1:-1 +7");
+	CHECK_STR_EQ(SHOW("n:i,done:r", 2), "n=2, done=");
+	/* half of a pair */
+	CHECK_STR_EQ(SHOW("done:r", 0x1f), "done=");
+}
+
 TEST(bad_signature_item_drops_that_argument_alone)
 {
 	CHECK_STR_EQ(SHOW("a:i,b,c:i", 1, 2, 3), "a=1, c=3");

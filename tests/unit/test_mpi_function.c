@@ -11,7 +11,11 @@ TEST(functions_are_known_by_each_of_their_names)
 {
 	CHECK_EQ_INT(mpi_function_kind_of("MPI_Send"), MPI_CALL_SEND);
 	CHECK_EQ_INT(mpi_function_kind_of("MPI_Send_c"), MPI_CALL_SEND);
-	CHECK_EQ_INT(mpi_function_kind_of("MPI_Send_init"), MPI_CALL_OTHER);
+	CHECK_EQ_INT(mpi_function_kind_of("MPI_Send_init"), MPI_CALL_SEND_INIT);
+	CHECK_EQ_INT(mpi_function_kind_of("MPI_Recv_init_c"), MPI_CALL_RECV_INIT);
+	CHECK_EQ_INT(mpi_function_kind_of("MPI_Barrier_init"), MPI_CALL_OTHER_INIT);
+	CHECK_EQ_INT(mpi_function_kind_of("MPI_Allreduce_init_c"), MPI_CALL_OTHER_INIT);
+	CHECK_EQ_INT(mpi_function_kind_of("MPI_init"), MPI_CALL_OTHER);
 	CHECK_EQ_INT(mpi_function_kind_of("MPI_Ibarrier"), MPI_CALL_ICOLLECTIVE);
 	CHECK_EQ_INT(mpi_function_kind_of("MPI_Barrier"), MPI_CALL_COLLECTIVE);
 	CHECK_EQ_INT(mpi_function_kind_of("MPI_Reduce_scatter_block_c"), MPI_CALL_COLLECTIVE);
@@ -75,7 +79,45 @@ TEST(calls_complete_as_many_as_they_say)
 	CHECK_EQ_INT(call.nr, 3);
 }
 
+TEST(lists_of_requests_are_read_to_their_end)
+{
+	struct mpi_done done;
+	struct mpi_call call;
+
+	mpi_function_read(MPI_CALL_WAIT_ALL,
+			  "count=9, done=0x1f:2:20 0x2f 0x3f:cancelled 0x4f:-1:-1 +5, flag=1",
+			  &call);
+	CHECK_EQ_INT(call.nr, 9);
+	CHECK(mpi_function_next(&call.list, &done));
+	CHECK_EQ_UINT(done.handle, 0x1f);
+	CHECK(done.has_source && !done.is_cancelled);
+	CHECK_EQ_INT(done.source, 2);
+	CHECK_EQ_INT(done.tag, 20);
+	CHECK(mpi_function_next(&call.list, &done));
+	CHECK(done.handle == 0x2f && !done.has_source && !done.is_cancelled);
+	CHECK(mpi_function_next(&call.list, &done));
+	CHECK(done.handle == 0x3f && !done.has_source && done.is_cancelled);
+	CHECK(mpi_function_next(&call.list, &done));
+	CHECK(done.handle == 0x4f && done.has_source && done.source == -1);
+	CHECK(mpi_function_next(&call.list, &done));
+	CHECK_EQ_UINT(done.handle, 0);
+	CHECK_EQ_INT(done.more, 5);
+	CHECK(!mpi_function_next(&call.list, &done));
+	/* none, one that was cut, and a call of a trace without lists */
+	mpi_function_read(MPI_CALL_WAIT_ANY, "count=2, index=-32766, done=", &call);
+	CHECK(call.list && !mpi_function_next(&call.list, &done));
+	mpi_function_read(MPI_CALL_WAIT_ALL, "count=2, done=0x1f:2...", &call);
+	CHECK(mpi_function_next(&call.list, &done));
+	CHECK(!done.has_source);
+	CHECK(!mpi_function_next(&call.list, &done));
+	mpi_function_read(MPI_CALL_WAIT_ALL, "count=2", &call);
+	CHECK(!call.list);
+}
+
 /* ---- requests ---- */
+
+/* ns, of all calls. */
+enum { NOW = 1000 };
 
 struct seen {
 	uint64_t of[8];
@@ -97,9 +139,11 @@ static int see(void *arg, const struct mpi_request *r)
 static void add(struct mpi_requests *r, uint64_t first, uint64_t nr, int64_t tid)
 {
 	for (uint64_t i = first; i < first + nr; i++) {
-		const struct mpi_call call = { .request = i + 10 };
+		const struct mpi_request one = {
+			.handle = i + 10, .kind = MPI_CALL_IRECV, .tid = tid, .since = NOW, .of = i
+		};
 
-		CHECK_OK(mpi_requests_add(r, MPI_CALL_IRECV, &call, tid, i, NULL));
+		CHECK_OK(mpi_requests_add(r, &one, NULL));
 	}
 }
 
@@ -109,7 +153,7 @@ static struct seen complete(struct mpi_requests *r, enum mpi_kind kind, uint64_t
 	const struct mpi_call call = { .request = handle, .nr = nr };
 	struct seen s = { .nr = 0 };
 
-	CHECK_OK(mpi_requests_complete(r, kind, &call, tid, see, &s));
+	CHECK_OK(mpi_requests_complete(r, kind, &call, tid, NOW, see, &s));
 	return s;
 }
 
@@ -173,5 +217,77 @@ TEST(cancelled_request_is_one_until_it_ends)
 	CHECK_OK(mpi_requests_end(&r, see, &s));
 	CHECK_EQ_UINT(s.nr, 2);
 	CHECK(s.is_cancelled[0] && !s.is_cancelled[1]);
+	mpi_requests_fini(&r);
+}
+
+TEST(call_that_names_its_requests_completes_these_alone)
+{
+	struct mpi_requests r = { 0 };
+	struct seen s = { .nr = 0 };
+	struct mpi_call call;
+
+	add(&r, 1, 4, 100);
+	CHECK_EQ_UINT(complete(&r, MPI_CALL_CANCEL, 12, 0, 100).nr, 0);
+	/* 0xd: 3, 0xc: 2, which has received something in spite of it */
+	mpi_function_read(MPI_CALL_WAIT_SOME, "count=4, outcount=2, done=0xd:1:7 0xc:1:7", &call);
+	CHECK_OK(mpi_requests_complete(&r, MPI_CALL_WAIT_SOME, &call, 200, NOW, see, &s));
+	CHECK_EQ_UINT(s.nr, 2);
+	CHECK_EQ_UINT(s.of[0], 3);
+	CHECK_EQ_UINT(s.of[1], 2);
+	CHECK(!s.is_cancelled[1] && !s.is_unclear[0]);
+	/* those that there was no space for are the thread's oldest */
+	mpi_function_read(MPI_CALL_WAIT_ALL, "count=2, done=+2", &call);
+	CHECK_OK(mpi_requests_complete(&r, MPI_CALL_WAIT_ALL, &call, 100, NOW, see, &s));
+	CHECK_EQ_UINT(s.nr, 4);
+	CHECK_EQ_UINT(s.of[2], 1);
+	CHECK(!s.is_unclear[2]);
+	mpi_requests_fini(&r);
+}
+
+TEST(handle_that_is_used_again_is_the_request_that_was_there_when_the_call_began)
+{
+	struct mpi_requests r = { 0 };
+	struct mpi_request one = { .handle = 5, .kind = MPI_CALL_IRECV, .since = 10, .of = 1 };
+	const struct mpi_done done = { .handle = 5 };
+	struct seen s = { .nr = 0 };
+
+	CHECK_OK(mpi_requests_add(&r, &one, NULL));
+	one.since = 20;
+	one.of = 2;
+	CHECK_OK(mpi_requests_add(&r, &one, NULL));
+	/* another thread began the third while a call completed the second */
+	one.since = 40;
+	one.of = 3;
+	CHECK_OK(mpi_requests_add(&r, &one, NULL));
+	CHECK_OK(mpi_requests_done(&r, &done, 30, see, &s));
+	CHECK_OK(mpi_requests_done(&r, &done, 50, see, &s));
+	CHECK_EQ_UINT(s.nr, 2);
+	CHECK_EQ_UINT(s.of[0], 2);
+	CHECK_EQ_UINT(s.of[1], 3);
+	mpi_requests_fini(&r);
+}
+
+TEST(persistent_request_is_known_until_it_is_freed)
+{
+	struct mpi_requests r = { 0 };
+	struct mpi_request one = { .handle = 5, .kind = MPI_CALL_SEND_INIT, .since = 10, .of = 1 };
+
+	CHECK_OK(mpi_requests_add_persistent(&r, &one));
+	CHECK(!mpi_requests_find_persistent(&r, 5, 5));
+	CHECK(!mpi_requests_find_persistent(&r, 6, 20));
+	CHECK_EQ_UINT(mpi_requests_find_persistent(&r, 5, 20)->of, 1);
+	CHECK_EQ_UINT(complete(&r, MPI_CALL_FREE, 5, 0, 100).nr, 0);
+	CHECK(!mpi_requests_find_persistent(&r, 5, 20));
+	/* a receive that goes on: no call completes it */
+	one.kind = MPI_CALL_IRECV;
+	CHECK_OK(mpi_requests_add(&r, &one, NULL));
+	CHECK_EQ_UINT(complete(&r, MPI_CALL_FREE, 5, 0, 100).nr, 1);
+	CHECK_EQ_UINT(r.nr, 0);
+	/* of a matched probe */
+	one.handle = 5 | MPI_REQUESTS_MESSAGE;
+	CHECK_OK(mpi_requests_add(&r, &one, NULL));
+	CHECK_EQ_UINT(mpi_requests_rename(&r, 5, 9, 20, 30), 0);
+	CHECK(mpi_requests_rename(&r, 5 | MPI_REQUESTS_MESSAGE, 9, 20, 30));
+	CHECK_EQ_UINT(complete(&r, MPI_CALL_WAIT, 9, 1, 100).nr, 1);
 	mpi_requests_fini(&r);
 }

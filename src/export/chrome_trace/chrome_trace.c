@@ -123,7 +123,7 @@ static int put_message(void *trace, const struct mpi_message *m)
 
 	if (m->send.begin < t->events.base_ns)
 		return 0;
-	return chrome_trace_arrow(t, "message", m->send.id,
+	return chrome_trace_arrow(t, "message", ++t->nr_messages,
 				  &(struct chrome_trace_point){ m->send.pid, m->send.tid,
 								m->send.begin },
 				  &(struct chrome_trace_point){

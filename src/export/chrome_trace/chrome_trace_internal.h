@@ -33,6 +33,7 @@ struct chrome_trace {
 	sqlite3_stmt *stream;
 	/* of threads */
 	int64_t nr_processes; /* with metadata events so far */
+	int64_t nr_messages;  /* so far */
 	struct trace_event_thread thread;
 	struct chrome_trace_collectives *collectives;
 };

@@ -118,7 +118,7 @@ void otf2_mpi_thread(struct otf2_mpi *m, int64_t rank)
 		m->nr_joint = 0;
 	}
 	m->rank = rank < OTF2_MAX_RANKS ? rank : -1;
-	m->requests.nr = 0;
+	m->requests.nr = m->requests.nr_persistent = 0;
 }
 
 /* ---- functions ---- */
@@ -223,15 +223,26 @@ static int note_new(struct otf2_mpi *m, const struct mpi_call *call, bool is_int
 
 /* ---- requests ---- */
 
+static struct mpi_request request_of(const struct otf2_mpi_call *call, uint64_t handle,
+				     bool has_records)
+{
+	return (struct mpi_request){
+		.handle = handle,
+		.kind = call->kind,
+		.call = call->call,
+		.begin = call->begin,
+		.since = call->end,
+		.of = has_records ? HAS_RECORDS | (uint64_t)call->function << 32 | call->comm : 0
+	};
+}
+
 /* `number` may be NULL. */
 static int add_request(struct otf2_mpi *m, const struct otf2_mpi_call *call, bool has_records,
 		       uint64_t *number)
 {
-	uint64_t of = has_records ? HAS_RECORDS | (uint64_t)call->function << 32 | call->comm : 0;
+	const struct mpi_request request = request_of(call, call->call.request, has_records);
 
-	return mpi_requests_add(&m->requests, call->kind, &call->call, 0, of, number) ?
-		       query_fail_memory(m->q) :
-		       0;
+	return mpi_requests_add(&m->requests, &request, number) ? query_fail_memory(m->q) : 0;
 }
 
 static int end_collective(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
@@ -275,6 +286,41 @@ static int end_collective(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns
 								      received));
 }
 
+/* Of any rank or any tag: whether it has a message is known at its end, so that its request has no
+ * record. */
+static bool is_from_any(const struct mpi_call *call)
+{
+	return call->peer == MPI_CALL_ANY || call->tag == MPI_CALL_ANY;
+}
+
+/* Of a receive that is complete; `number`: of its request; NULL: that has no record. */
+static int end_receive(struct otf2_mpi *m, uint32_t ref, const struct mpi_request *r,
+		       const uint64_t *number)
+{
+	struct otf2_archive *a = m->comms->archive;
+	int64_t peer = r->call.peer, tag = r->call.tag;
+	struct otf2_comm *comm = &m->comms->all[ref];
+	uint64_t ns = (uint64_t)m->ns, bytes = (uint64_t)r->call.bytes;
+
+	if (r->done.has_source && peer == MPI_CALL_ANY)
+		peer = r->done.source;
+	if (r->done.has_source && tag == MPI_CALL_ANY)
+		tag = r->done.tag;
+	if (peer < 0 || tag < 0 || peer >= OTF2_MAX_RANKS) {
+		m->comms->nr_left_out++;
+		return 0;
+	}
+	if ((uint64_t)peer >= comm->size)
+		comm->size = (uint64_t)peer + 1;
+	return otf2_archive_check(a, number ? otf2_lib.EvtWriter_MpiIrecv(m->writer, NULL, ns,
+									  (uint32_t)peer, ref,
+									  (uint32_t)tag, bytes,
+									  *number) :
+					      otf2_lib.EvtWriter_MpiRecv(m->writer, NULL, ns,
+									 (uint32_t)peer, ref,
+									 (uint32_t)tag, bytes));
+}
+
 static int end_request(void *arg, const struct mpi_request *r)
 {
 	struct otf2_mpi *m = arg;
@@ -285,6 +331,8 @@ static int end_request(void *arg, const struct mpi_request *r)
 	if (!r->of)
 		return 0;
 	errno = 0;
+	if (r->is_cancelled && r->kind == MPI_CALL_IRECV && is_from_any(&r->call))
+		return 0;
 	if (r->is_cancelled)
 		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiRequestCancelled(m->writer, NULL,
 										    ns, r->number));
@@ -293,11 +341,9 @@ static int end_request(void *arg, const struct mpi_request *r)
 		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiIsendComplete(m->writer, NULL,
 										 ns, r->number));
 	case MPI_CALL_IRECV:
-		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiIrecv(m->writer, NULL, ns,
-									 (uint32_t)r->call.peer,
-									 ref, (uint32_t)r->call.tag,
-									 (uint64_t)r->call.bytes,
-									 r->number));
+		return end_receive(m, ref, r, is_from_any(&r->call) ? NULL : &r->number);
+	case MPI_CALL_PROBE:
+		return r->has_done ? end_receive(m, ref, r, NULL) : 0;
 	default:
 		return end_collective(m, m->writer, m->ns, &functions[function], &r->call, ref,
 				      &r->number);
@@ -337,6 +383,68 @@ static int send(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
 								       number));
 }
 
+static int begin_receive(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
+			 const struct otf2_mpi_call *call)
+{
+	uint64_t number;
+	int ret = add_request(m, call, true, &number);
+
+	return ret || is_from_any(&call->call) ?
+		       ret :
+		       otf2_archive_check(m->comms->archive,
+					  otf2_lib.EvtWriter_MpiIrecvRequest(writer, NULL,
+									     (uint64_t)ns, number));
+}
+
+/* A persistent request is a message from now on. */
+static int start(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
+		 const struct otf2_mpi_call *call, uint64_t handle)
+{
+	const struct mpi_request *of =
+		mpi_requests_find_persistent(&m->requests, handle, call->begin);
+	struct otf2_mpi_call as = *call;
+
+	m->comms->nr_left_out += !of;
+	if (!of || !of->of)
+		return 0;
+	as.kind = of->kind == MPI_CALL_SEND_INIT ? MPI_CALL_ISEND : MPI_CALL_IRECV;
+	as.comm = (uint32_t)of->of;
+	as.function = (uint32_t)(of->of >> 32 & INT32_MAX);
+	as.call = of->call;
+	as.call.request = handle;
+	return as.kind == MPI_CALL_ISEND ? send(m, writer, ns, &as) :
+					   begin_receive(m, writer, ns, &as);
+}
+
+static int start_all(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
+		     const struct otf2_mpi_call *call)
+{
+	const char *list = call->call.list;
+	struct mpi_done done;
+	int ret = 0;
+
+	if (!list)
+		return start(m, writer, ns, call, call->call.request);
+	while (ret == 0 && mpi_function_next(&list, &done))
+		ret = start(m, writer, ns, call, done.handle);
+	return ret;
+}
+
+/* The message that a matched probe found has become a request. */
+static int begin_probed(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
+			const struct otf2_mpi_call *call)
+{
+	uint64_t number = mpi_requests_rename(&m->requests,
+					      call->call.message | MPI_REQUESTS_MESSAGE,
+					      call->call.request, call->begin, call->end);
+
+	return number ? otf2_archive_check(m->comms->archive,
+					   otf2_lib.EvtWriter_MpiIrecvRequest(writer, NULL,
+									      (uint64_t)ns,
+									      number)) :
+			0;
+}
+
 /* What a call records when it begins. */
 static int begin_call(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
 		      const struct otf2_mpi_call *call)
@@ -353,11 +461,11 @@ static int begin_call(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns,
 	case MPI_CALL_SENDRECV:
 		return call->call.peer >= 0 ? send(m, writer, ns, call) : 0;
 	case MPI_CALL_IRECV:
-		ret = add_request(m, call, true, &number);
-		return ret ? ret :
-			     otf2_archive_check(a, otf2_lib.EvtWriter_MpiIrecvRequest(writer, NULL,
-										      (uint64_t)ns,
-										      number));
+		return begin_receive(m, writer, ns, call);
+	case MPI_CALL_START:
+		return start_all(m, writer, ns, call);
+	case MPI_CALL_IMRECV:
+		return begin_probed(m, writer, ns, call);
 	case MPI_CALL_COLLECTIVE:
 		return otf2_archive_check(a, otf2_lib.EvtWriter_MpiCollectiveBegin(writer, NULL,
 										   (uint64_t)ns));
@@ -391,10 +499,31 @@ static bool can_record(struct otf2_mpi *m, const struct otf2_mpi_call *call, boo
 	}
 	if (partner == MPI_CALL_PROC_NULL && is_known)
 		return false;
-	if (is_known && call->kind != MPI_CALL_UNKNOWN && partner >= 0)
+	/* what a request receives from any rank is known when it is complete */
+	if (is_known && call->kind != MPI_CALL_ISENDRECV &&
+	    (partner >= 0 || call->kind == MPI_CALL_IRECV || call->kind == MPI_CALL_RECV_INIT))
 		return true;
 	m->comms->nr_left_out++;
 	return false;
+}
+
+/* A persistent request, and the message of a matched probe, have records later. */
+static int add_later(struct otf2_mpi *m, const struct otf2_mpi_call *call, bool *is_recorded)
+{
+	bool is_probe = call->kind == MPI_CALL_PROBE;
+	const struct mpi_request request =
+		request_of(call,
+			   is_probe ? call->call.message | MPI_REQUESTS_MESSAGE :
+				      call->call.request,
+			   true);
+	int ret;
+
+	if (!is_probe && call->kind != MPI_CALL_SEND_INIT && call->kind != MPI_CALL_RECV_INIT)
+		return 0;
+	*is_recorded = false;
+	ret = is_probe ? mpi_requests_add(&m->requests, &request, NULL) :
+			 mpi_requests_add_persistent(&m->requests, &request);
+	return ret ? query_fail_memory(m->q) : 0;
 }
 
 /* Whether the call has records. */
@@ -410,7 +539,20 @@ static int use_call(struct otf2_mpi *m, struct otf2_mpi_call *call, bool *is_rec
 	case MPI_CALL_WAIT_ANY:
 	case MPI_CALL_WAIT_SOME:
 	case MPI_CALL_CANCEL:
+	case MPI_CALL_FREE:
+	case MPI_CALL_START:
+	case MPI_CALL_MRECV:
+	case MPI_CALL_IMRECV:
 		return 0;
+	case MPI_CALL_OTHER_INIT:
+		*is_recorded = false;
+		return 0;
+	case MPI_CALL_PROBE:
+		if (!call->call.nr || !call->call.message) {
+			*is_recorded = false;
+			return 0;
+		}
+		break;
 	case MPI_CALL_MAKES:
 	case MPI_CALL_MAKES_INTER:
 		*is_recorded = false;
@@ -425,9 +567,11 @@ static int use_call(struct otf2_mpi *m, struct otf2_mpi_call *call, bool *is_rec
 				       strcmp(functions[call->function].name, "MPI_Comm_split") ==
 					       0);
 	*is_recorded = ret == 0 && can_record(m, call, is_known);
-	if (ret == 0 && !*is_recorded && mpi_requests_is_begun(call->kind, &call->call))
-		ret = add_request(m, call, false, NULL);
-	return ret;
+	if (ret)
+		return ret;
+	if (!*is_recorded)
+		return mpi_requests_is_begun(call->kind) ? add_request(m, call, false, NULL) : 0;
+	return add_later(m, call, is_recorded);
 }
 
 /* Collectives of all ranks say how far the clocks of hosts are apart. All ranks count them by their
@@ -460,6 +604,9 @@ int otf2_mpi_enter(struct otf2_mpi *m, size_t location, const struct rows_call *
 	ret = function_of(m, row->name, call);
 	if (ret || call->kind == MPI_CALL_OTHER)
 		return ret;
+	call->begin = row->start;
+	call->end = row->end;
+	call->args = row->args;
 	mpi_function_read(call->kind, query_texts_get(&m->texts, row->args), &call->call);
 	if (call->kind != MPI_CALL_MAKES && call->kind != MPI_CALL_MAKES_INTER)
 		ret = otf2_comms_locate(m->comms, (uint32_t)m->rank,
@@ -487,6 +634,20 @@ static int receive(struct otf2_mpi *m, OTF2_EvtWriter *writer, int64_t ns, uint3
 									(uint64_t)bytes));
 }
 
+static int complete(struct otf2_mpi *m, const struct otf2_mpi_call *call)
+{
+	const struct mpi_done probed = { .handle = call->call.message | MPI_REQUESTS_MESSAGE };
+	struct mpi_call args = call->call;
+
+	if (call->kind == MPI_CALL_MRECV)
+		return mpi_requests_done(&m->requests, &probed, call->begin, end_request, m);
+	/* the list is of the text of another call by now, if there were calls within this one */
+	if (args.list)
+		mpi_function_read(call->kind, query_texts_get(&m->texts, call->args), &args);
+	return mpi_requests_complete(&m->requests, call->kind, &args, 0, call->begin, end_request,
+				     m);
+}
+
 int otf2_mpi_leave(struct otf2_mpi *m, size_t location, int64_t ns,
 		   const struct otf2_mpi_call *call)
 {
@@ -508,6 +669,6 @@ int otf2_mpi_leave(struct otf2_mpi *m, size_t location, int64_t ns,
 	default:
 		m->writer = writer;
 		m->ns = ns;
-		return mpi_requests_complete(&m->requests, call->kind, args, 0, end_request, m);
+		return complete(m, call);
 	}
 }

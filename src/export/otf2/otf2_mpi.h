@@ -60,6 +60,8 @@ struct otf2_mpi_call {
 	enum mpi_kind kind;
 	uint32_t comm;	   /* its reference */
 	uint32_t function; /* of otf2_mpi.c */
+	int64_t begin, end;
+	int64_t args; /* id of its arguments, of which the lists are read again */
 	struct mpi_call call;
 };
 

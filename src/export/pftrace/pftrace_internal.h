@@ -187,7 +187,7 @@ int pftrace_collectives(struct pftrace *t);
 /* Ids of flows: of calls those of their rows, which are positive; the two uppermost bits say what
  * others are of. */
 #define PFTRACE_FLOW_OF_COLLECTIVE(op) (UINT64_C(1) << 63 | (uint64_t)(op))
-#define PFTRACE_FLOW_OF_MESSAGE(send) (UINT64_C(1) << 62 | (uint64_t)(send))
+#define PFTRACE_FLOW_OF_MESSAGE(number) (UINT64_C(1) << 62 | (uint64_t)(number))
 /* Messages of MPI, before the calls: the first PFTRACE_MESSAGES are kept, 64 bytes each. 0 or
  * -errno with q->res->error. */
 #define PFTRACE_MESSAGES 1048576u

@@ -9,11 +9,11 @@
 #include "export/pftrace/pftrace_internal.h"
 
 struct pftrace_messages {
-	struct map sends;    /* calls that send one */
-	struct map receives; /* calls -> the last one of `all` that they have received */
+	/* calls -> the last one of `all` that they have sent, received */
+	struct map sends, receives;
 	struct message {
-		int64_t send;
-		size_t before; /* of the same call, + 1; 0: none */
+		/* of those of the same call, + 1; 0: none */
+		size_t sent_before, received_before;
 	} * all;
 	size_t nr, max;
 	uint64_t nr_left_out;
@@ -24,7 +24,7 @@ static int keep_message(void *trace, const struct mpi_message *m)
 	struct pftrace *t = trace;
 	struct pftrace_messages *k = t->messages;
 	uint64_t before;
-	struct message *all;
+	struct message *all, message = { 0 };
 
 	if (k->nr == PFTRACE_MESSAGES) {
 		k->nr_left_out++;
@@ -34,13 +34,14 @@ static int keep_message(void *trace, const struct mpi_message *m)
 	if (!all)
 		return query_fail_memory(t->q);
 	k->all = all;
-	all[k->nr] = (struct message){ m->send.id, 0 };
+	if (map_get(&k->sends, (uint64_t)m->send.id, &before))
+		message.sent_before = before + 1;
 	if (map_get(&k->receives, (uint64_t)m->receive.id, &before))
-		all[k->nr].before = before + 1;
+		message.received_before = before + 1;
 	if (map_put(&k->receives, (uint64_t)m->receive.id, k->nr) ||
-	    map_put(&k->sends, (uint64_t)m->send.id, 1))
+	    map_put(&k->sends, (uint64_t)m->send.id, k->nr))
 		return query_fail_memory(t->q);
-	k->nr++;
+	all[k->nr++] = message;
 	return 0;
 }
 
@@ -71,10 +72,12 @@ void pftrace_messages_end(struct pftrace *t)
 
 void pftrace_sent(struct pftrace *t, int64_t call)
 {
-	uint64_t known;
+	uint64_t last;
 
-	if (map_get(&t->messages->sends, (uint64_t)call, &known))
-		proto_fixed64(&t->packet, EVENT_FLOW, PFTRACE_FLOW_OF_MESSAGE(call));
+	if (!map_get(&t->messages->sends, (uint64_t)call, &last))
+		return;
+	for (size_t i = (size_t)last + 1; i; i = t->messages->all[i - 1].sent_before)
+		proto_fixed64(&t->packet, EVENT_FLOW, PFTRACE_FLOW_OF_MESSAGE(i));
 }
 
 void pftrace_received(struct pftrace *t, int64_t call)
@@ -83,7 +86,6 @@ void pftrace_received(struct pftrace *t, int64_t call)
 
 	if (!map_get(&t->messages->receives, (uint64_t)call, &last))
 		return;
-	for (size_t i = (size_t)last + 1; i; i = t->messages->all[i - 1].before)
-		proto_fixed64(&t->packet, EVENT_FLOW,
-			      PFTRACE_FLOW_OF_MESSAGE(t->messages->all[i - 1].send));
+	for (size_t i = (size_t)last + 1; i; i = t->messages->all[i - 1].received_before)
+		proto_fixed64(&t->packet, EVENT_FLOW, PFTRACE_FLOW_OF_MESSAGE(i));
 }
