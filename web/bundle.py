@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Each uses only what those before it define, except in functions that run later.
-SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "named.js", "colours.js", "table.js", "layout.js", "strip.js",
+SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "messages.js", "named.js", "colours.js", "table.js", "layout.js", "strip.js",
            "marks.js", "ranges.js", "picture.js", "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "address.js", "page.js")
 DIFF_SCRIPTS = ("format.js", "dom.js", "table.js", "diff.js")
 FLEET_SCRIPTS = ("format.js", "dom.js", "colours.js", "table.js", "heatmap.js", "lanes.js", "fleet.js")
@@ -27,8 +27,9 @@ def read(name):
 
 
 def bare(text):
-    """Without indentation and lines that are comments, which would be a sixth of a page. No text of the scripts spans lines."""
-    return re.sub(r"^[\t ]*(?:(?://.*|/\*.*\*/)\n)?", "", text, flags=re.MULTILINE)
+    """Without indentation, empty lines and comments, which would be a sixth of a page. No text of the scripts spans lines, and none has a comment in it."""
+    text = re.sub(r"(?<=[;{},(\[])[\t ]+// [^\"`\n]*$", "", text, flags=re.MULTILINE)
+    return re.sub(r"^(?:[\t ]*(?://.*|/\*.*\*/)?\n)*[\t ]*", "", text, flags=re.MULTILINE)
 
 
 def digest(text):

@@ -69,7 +69,9 @@ class Details {
 	addRelated(slice, list) {
 		const trace = this.trace;
 		if (slice.lane.kind === "calls") {
-			const operations = trace.operationsOf(slice, 101);
+			const operations = trace.operationsOf(slice, 101), { sent, received } = trace.messagesOf(slice);
+			this.addMessages(list, "Sends", sent, m => m.to, m => Math.min(m.from.end, m.to.begin) - m.from.begin);
+			this.addMessages(list, "Receives", received, m => m.from, m => Math.min(m.to.end, m.from.begin) - m.to.begin);
 			if (operations.length)
 				list.append(...this.line(`Operations (${operations.length > 100 ? "more than 100" : operations.length})`,
 					h("ul", {}, operations.slice(0, 20).map(o => h("li", {}, this.link(o), ` ${formatTime(o.duration)}, `,
@@ -84,6 +86,16 @@ class Details {
 		const range = slice.marker ? trace.find(["ranges"], "id", slice.marker) : null;
 		if (range)
 			list.append(...this.line("In range", this.link(range)));
+	}
+
+	// Messages of MPI, with their other ends; `waitOf`: how long this end waited until the other one was called.
+	addMessages(list, title, messages, endOf, waitOf) {
+		if (messages.length)
+			list.append(...this.line(`${title} (${formatCount(messages.length)})`, h("ul", {}, messages.slice(0, 20).map(m => {
+				const other = endOf(m).row.slice(endOf(m).index), wait = waitOf(m);
+				return h("li", {}, this.link(other), ` ${visible(other.lane.group)}, ${formatBytes(m.bytes)}, tag ${m.tag}, `,
+					`${formatTime(m.at - m.from.begin)} under way`, wait > 0 ? `, waited ${formatTime(wait)} for it` : "");
+			}))));
 	}
 
 	async addArguments(slice, list) {
@@ -103,16 +115,16 @@ class Details {
 		const one = await this.trace.collectiveOf(slice);
 		if (!one || this.slice !== slice)
 			return;
-		const isKernel = slice.lane.kind === "kernels", last = one.ranks[0];
-		list.append(...this.line("Collective", isKernel ? this.link(one.slice) : "", ` number ${formatCount(one.number)}, ${one.type}`));
+		const isPart = slice.lane.kind !== "collectives", last = one.ranks[0];
+		list.append(...this.line("Collective", isPart ? this.link(one.slice) : "", ` number ${formatCount(one.number)}, ${one.type}`));
 		if (!last) {
 			list.append(...this.line("Ranks", "are in the database alone: the trace has too many collectives for a page"));
 			return;
 		}
 		list.append(...this.line("Last to come", visible(last.name), one.cause ? ` (${one.cause})` : ""));
 		list.append(...this.line(`Waits (${formatCount(one.ranks.length - 1)})`, h("ul", {}, one.ranks.slice(1, 21).map(rank => {
-			const kernel = this.trace.find(["kernels"], "id", rank.id);
-			return h("li", {}, visible(rank.name), ` ${formatTime(rank.wait)} `, kernel ? this.link(kernel) : "");
+			const part = this.trace.sliceOfRank(rank);
+			return h("li", {}, visible(rank.name), ` ${formatTime(rank.wait)} `, part ? this.link(part) : "");
 		}))));
 	}
 

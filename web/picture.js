@@ -328,9 +328,10 @@ class Picture {
 	// From a call to its operations; from the last rank of a collective to the others, at the time `at`.
 	drawArrows() {
 		const c = this.context;
-		c.strokeStyle = c.fillStyle = this.theme.accent;
-		c.lineWidth = 1.5;
-		for (const { from, to, at } of this.view.arrows) {
+		for (const arrow of [...this.view.faint, ...this.view.arrows]) {
+			const { from, to, at } = arrow, isFaint = !this.view.arrows.includes(arrow);
+			c.strokeStyle = c.fillStyle = isFaint ? this.theme.muted : this.theme.accent;
+			c.lineWidth = isFaint ? 0.75 : 1.5;
 			const a = this.view.layout.positionOf(from.row), b = this.view.layout.positionOf(to.row);
 			if (!a || !b)
 				continue;

@@ -102,6 +102,7 @@ class Timeline {
 		this.picture.draw({
 			begin: this.begin, end: this.end, scroll: this.scroll, labelWidth: this.labelWidth(), layout: this.layout,
 			matches: this.matches, selected: this.selected, hover: this.hover, measured: this.measured, arrows: this.arrows,
+			faint: this.trace.messages ? this.trace.messages.inSight(this.begin, this.end) : [],
 			forms: name => this.formsOf(name), colour: name => this.colourOf(name), marks: this.marks,
 		});
 		this.onChange();
@@ -164,6 +165,8 @@ class Timeline {
 			if (slice.lane.kind === "calls")
 				for (const operation of this.trace.operationsOf(slice, 100))
 					this.arrows.push({ from: slice, to: this.shown(operation) });
+			const { sent, received } = this.trace.messagesOf(slice);
+			this.arrows.push(...sent.slice(0, 100), ...received.slice(0, 100));
 			this.joinRanks(slice);
 			if (isRevealed) {
 				if (slice.end < this.begin || slice.begin > this.end || slice.duration < (this.end - this.begin) / 2000)
@@ -176,12 +179,12 @@ class Timeline {
 		this.redraw();
 	}
 
-	// From the kernel of the rank that came last to those that waited for it.
+	// From the kernel or the call of the rank that came last to those that waited for it.
 	async joinRanks(slice) {
 		const arrows = this.arrows, one = await this.trace.collectiveOf(slice);
 		if (!one || arrows !== this.arrows)
 			return;
-		const [last, ...others] = one.ranks.slice(0, 101).map(rank => this.trace.find(["kernels"], "id", rank.id));
+		const [last, ...others] = one.ranks.slice(0, 101).map(rank => this.trace.sliceOfRank(rank));
 		for (const kernel of last ? others.filter(Boolean) : [])
 			this.arrows.push({ from: this.shown(last), to: this.shown(kernel), at: last.begin });
 		this.redraw();

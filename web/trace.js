@@ -87,6 +87,7 @@ class Trace {
 			lane.rows = lane.rows.map(blocks => new Row(lane, blocks, decodeGroups(from)));
 		this.queueLanes = this.lanes;
 		this.streamLanes = null;
+		this.messages = null; // of MPI
 		this.isLoaded = false;
 		this.onBlock = () => {};
 	}
@@ -109,6 +110,8 @@ class Trace {
 			block.data = decodeSlices(await readBlock("b" + block.number), block.count, row.lane.kind === "counter");
 			this.onBlock(++loaded, waiting.length);
 		}
+		if (this.nr_messages)
+			this.messages = new Messages(this, await readBlock("messages"));
 		this.isLoaded = true;
 	}
 
@@ -153,19 +156,30 @@ class Trace {
 		return call.id ? this.findAll(["kernels", "copies", "runtime"], "call", call.id, most) : [];
 	}
 
-	// The collective that a kernel is of, or that a slice of the lane of collectives shows: { slice, number, type, cause, ranks }, with
+	// What messages a call has sent and received.
+	messagesOf(slice) {
+		return this.messages ? this.messages.of(slice) : { sent: [], received: [] };
+	}
+
+	// The kernel of a rank of a collective, or its call of MPI.
+	sliceOfRank(rank) {
+		return rank.id < 0 ? this.find(["calls"], "id", -rank.id) : this.find(["kernels"], "id", rank.id);
+	}
+
+	// The collective that a kernel or a call is of, or that a slice of the lane of collectives shows: { slice, number, type, cause, ranks }, with
 	// { id, wait, name } of each rank, the last one to come first; null: none.
 	async collectiveOf(slice) {
-		if (!["kernels", "collectives"].includes(slice.lane.kind))
+		const isWhole = slice.lane.kind === "collectives", isCall = slice.lane.kind === "calls" && this.names[slice.name].startsWith("MPI_");
+		if (!isWhole && !isCall && slice.lane.kind !== "kernels")
 			return null;
 		const found = [];
 		for (const row of this.rows())
-			if (row.lane.kind === "collectives" && (slice.lane.kind === "kernels" || row === slice.row))
+			if (row.lane.kind === "collectives" && (!isWhole || row === slice.row))
 				this.each(row, slice.begin, slice.end, (data, at, block) => found.push(row.slice(block.first + at)));
-		for (const one of slice.lane.kind === "collectives" ? [slice] : found) {
+		for (const one of isWhole ? [slice] : found) {
 			const [head, ...lines] = (await this.argumentsOf(one)).split("\n").map(line => line.split("\t"));
 			const ranks = lines.map(([id, wait, name]) => ({ id: Number(id), wait: Number(wait), name }));
-			if (slice.lane.kind === "collectives" || ranks.some(rank => rank.id === slice.id))
+			if (isWhole || ranks.some(rank => rank.id === (isCall ? -slice.id : slice.id)))
 				return { slice: one, number: Number(head[0]), type: head[1], cause: head[2], ranks };
 		}
 		return null;

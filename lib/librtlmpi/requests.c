@@ -135,8 +135,7 @@ uint32_t mpi_list_words(const struct mpi_list *list, int64_t nr, const int *indi
 			continue;
 		}
 		words[nr_words++] = list->handles[at];
-		words[nr_words++] =
-			word_of(a, status ? status + (size_t)i * a->status_size : NULL);
+		words[nr_words++] = word_of(a, status ? status + (size_t)i * a->status_size : NULL);
 	}
 	if (nr_more) {
 		words[nr_words++] = 0;

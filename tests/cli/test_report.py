@@ -322,6 +322,65 @@ class Ranks(Case):
             self.assertEqual(page.errors, [])
 
 
+class Messages(Case):
+    """Messages of MPI between two real ranks, in headless Chromium; the program has logged which call has received what which call has sent."""
+
+    def job(self):
+        of, launcher = os.path.join(BUILD, "tests", "mpi", "messages.openmpi"), shutil.which("mpirun.openmpi")
+        if not browser.find() or not launcher or not os.path.exists(of):
+            self.skipTest("chromium or Open MPI is not installed")
+        subprocess.run([launcher, "--oversubscribe", "-n", "2", RTL_BIN, "trace", "-q", "--mpi", "-o", "rank%r.db", "--", of, self.path("log"), "1"], cwd=self.dir, check=True, timeout=100,
+                       env={**environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        self.rtl("merge", "-q", "-o", "job.db", "rank0.db", "rank1.db")
+        self.rtl("report", "-q", "job.db")
+        calls = {}
+        for rank, tid, call in fetch(self.path("job.db"), "SELECT P.rank, A.tid, A.api_id FROM rtl_api A JOIN rtl_process P ON P.pid = A.pid WHERE A.domain = 'mpi' ORDER BY 1, 2, A.begin_ns"):
+            calls.setdefault(rank, {}).setdefault(tid, []).append(call)
+        calls = {rank: list(threads.values()) for rank, threads in calls.items()}
+        logged = set()
+        for rank in range(2):
+            with open(self.path(f"log{rank}"), encoding="ascii") as file:
+                lines = [[int(number) for number in line[1:].split()] for line in file if line[0] == "R"]
+            logged |= {(calls[sender][by][sent - 1], calls[rank][thread][call - 1]) for thread, call, sender, by, sent in lines}
+        return logged
+
+    def test_arrows_lead_from_the_call_that_sends_to_the_one_that_receives(self):
+        logged = self.job()
+        with browser.Browser(self.dir) as chromium:
+            page = chromium.open(self.path("job.html"))
+            page.wait("document.body && document.body.dataset.loaded")
+            page.click_on("#tab-timeline")
+            self.assertEqual({tuple(pair) for pair in page.evaluate("rtlReport.trace.messages.all.map(m => [m.from.id, m.to.id])")}, logged)
+            # one that is in a message of its own at both ends
+            send, receive = next(pair for pair in sorted(logged) if all(sum(end in other for other in logged) == 1 for end in pair))
+            bytes_, tag = (int(v) for v in re.findall(r"(?:bytes|tag)=(\d+)", fetch(self.path("job.db"), "SELECT args FROM rtl_api WHERE api_id = ?", send)[0][0]))
+            for selected, other, title in ((send, receive, "Sends (1)"), (receive, send, "Receives (1)")):
+                page.evaluate(f"rtlReport.page.timeline.select(rtlReport.trace.find(['calls'], 'id', {selected}), true)")
+                self.assertEqual(page.evaluate("rtlReport.page.timeline.arrows.map(a => [a.from.id, a.to.id, a.at === a.to.end])"), [[send, receive, True]])
+                text = page.evaluate("document.querySelector('#details').innerText")
+                self.assertIn(title, text)
+                self.assertRegex(text, rf"rank {0 if selected == receive else 1}.*, {bytes_} bytes, tag {tag}, .* under way")
+                # by the keys alone to the other end
+                page.evaluate("document.querySelector('#details li button').focus()")
+                page.key("Enter")
+                self.assertEqual(page.evaluate("rtlReport.page.timeline.selected.id"), other)
+            # few in sight have thin arrows, many have none
+            page.evaluate("(t => { const m = rtlReport.trace.messages.calls.get(%d); t.select(null); t.show(m.begin - 2000, m.end + 2000); t.drawNow(); })(rtlReport.page.timeline)" % send)
+            drawn = "rtlReport.page.timeline.canvas.toDataURL()"
+            self.assertIn([send, receive], page.evaluate("rtlReport.page.timeline.picture.view.faint.map(m => [m.from.id, m.to.id])"))
+            before = page.evaluate(drawn)
+            page.evaluate("(t => { t.trace.messages.inSight = () => []; t.drawNow(); })(rtlReport.page.timeline)")
+            self.assertNotEqual(page.evaluate(drawn), before)
+            page.evaluate("(t => { delete t.trace.messages.inSight; t.fitAll(); t.drawNow(); })(rtlReport.page.timeline)")
+            self.assertEqual(page.evaluate("rtlReport.page.timeline.picture.view.faint"), [])
+            # the ranks of a collective are joined by their calls
+            barrier = "rtlReport.trace.find(['calls'], 'name', rtlReport.trace.names.indexOf('MPI_Barrier'))"
+            page.evaluate(f"rtlReport.page.timeline.select({barrier}, true)")
+            page.wait("rtlReport.page.timeline.arrows.length === 1")
+            self.assertEqual(page.evaluate("rtlReport.page.timeline.arrows.map(a => [a.from.lane.kind, a.to.lane.kind])"), [["calls", "calls"]])
+            self.assertEqual(page.errors, [])
+
+
 class Page(Case):
     """The page in headless Chromium. All tests share one browser."""
 

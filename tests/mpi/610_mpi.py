@@ -256,7 +256,7 @@ def archive_of_c(library):
 
 
 def arrows_of(folder, nr):
-    """{(rank, call that received): {(rank, call that sent)}} of the merged trace's Chrome JSON; calls are numbered by their begin."""
+    """{(rank, thread, call that received): {(rank, thread, call that sent)}} of the merged trace's Chrome JSON; calls of a thread are numbered by their begin."""
     rtl("merge", "-q", "-o", "job.db", *(f"rank{r}.db" for r in range(nr)), cwd=folder)
     rtl("convert", "-q", "-f", "chrome", "-o", "job.json", "job.db", cwd=folder)
     with open(os.path.join(folder, "job.json"), encoding="utf-8") as f:
@@ -266,12 +266,15 @@ def arrows_of(folder, nr):
         if e.get("cat") == "message":
             ends[e["ph"]][e["id"]] = e
         elif e["ph"] == "X" and e["name"].startswith("MPI_"):
-            calls[e["pid"]].append((e["ts"], e["ts"] + e["dur"]))
+            calls[e["pid"], e["tid"]].append((e["ts"], e["ts"] + e["dur"]))
     pids = {pid: rank for rank in range(nr) for pid, in open_db(os.path.join(folder, f"rank{rank}.db")).execute("select pid from rtl_process")}
     equal("arrows that end", sorted(ends["s"]), sorted(ends["f"]))
+    # Linux numbers threads in the order in which they begin
+    thread = {(pid, tid): sum(p == pid and t < tid for p, t in calls) for pid, tid in calls}
 
     def call_at(e):
-        return pids[e["pid"]], next(n for n, (begin, end) in enumerate(sorted(calls[e["pid"]]), 1) if begin <= e["ts"] <= end)
+        at = e["pid"], e["tid"]
+        return pids[e["pid"]], thread[at], next(n for n, (begin, end) in enumerate(sorted(calls[at]), 1) if begin <= e["ts"] <= end)
 
     found = collections.defaultdict(set)
     for number, e in ends["f"].items():
@@ -287,9 +290,10 @@ def arrows_of_messages(library):
     logged, unknown = collections.defaultdict(set), 0
     for rank in range(nr):
         for line in lines(f"{folder}/log{rank}"):
-            kind, call, sender, sent = line.split()
+            kind, *numbers = line.split()
+            thread, call, *sent = map(int, numbers)
             if kind == "R":
-                logged[rank, int(call)].add((int(sender), int(sent)))
+                logged[rank, thread, call].add(tuple(sent))
             unknown += kind == "U"
     found = arrows_of(folder, nr)
     print(f"{sum(map(len, found.values()))} arrows of {sum(map(len, logged.values()))} messages")

@@ -2,13 +2,15 @@
 /* messages.c - a program whose ranks know of each message which call sent it, and which received it
  *
  * Usage: messages LOG [ROUNDS]
- *                        Rank N writes LOGN, a line for each message that it receives: "R CALL RANK
- *                        SENT": the number of the call that received it, the sender's rank in
- *                        MPI_COMM_WORLD, and the number of the call that sent it; "U CALL RANK
- *                        SENT" if the calls do not say which message it was. Calls are numbered as
- *                        they are recorded, from 1.
+ *                        Rank N writes LOGN, a line for each message that it receives: "R THREAD
+ *                        CALL RANK THREAD SENT": the call that received it, the sender's rank in
+ *                        MPI_COMM_WORLD, and the call that sent it; "U ..." if the calls do not say
+ *                        which message it was. Threads are numbered in the order in which they
+ *                        began, from 0, and the calls of each as they are recorded, from 1.
  */
 #include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,21 +22,23 @@
 	} while (0)
 
 struct message {
-	int rank, sent;
+	int rank, thread, sent;
 };
 
-static int rank, ranks, nr_calls;
+static int rank, ranks;
+static _Thread_local int thread, nr_calls;
 static FILE *log_file;
 
 static struct message *stamp(struct message *m)
 {
-	*m = (struct message){ rank, nr_calls };
+	*m = (struct message){ rank, thread, nr_calls };
 	return m;
 }
 
 static void note(char kind, const struct message *m)
 {
-	fprintf(log_file, "%c %d %d %d\n", kind, nr_calls, m->rank, m->sent);
+	fprintf(log_file, "%c %d %d %d %d %d\n", kind, thread, nr_calls, m->rank, m->thread,
+		m->sent);
 }
 
 static void blocking(MPI_Comm comm, int own, int nr)
@@ -43,9 +47,9 @@ static void blocking(MPI_Comm comm, int own, int nr)
 
 	for (int i = 0; i < 6; i++) {
 		if (own % 2 == 0 && own + 1 < nr) {
-			CALL(MPI_Send(stamp(&m), 2, MPI_INT, own + 1, i % 2, comm));
+			CALL(MPI_Send(stamp(&m), 3, MPI_INT, own + 1, i % 2, comm));
 		} else if (own % 2) {
-			CALL(MPI_Recv(&m, 2, MPI_INT, i < 3 ? own - 1 : MPI_ANY_SOURCE,
+			CALL(MPI_Recv(&m, 3, MPI_INT, i < 3 ? own - 1 : MPI_ANY_SOURCE,
 				      i < 3 ? i % 2 : MPI_ANY_TAG, comm, MPI_STATUS_IGNORE));
 			note('R', &m);
 		}
@@ -62,10 +66,10 @@ static void by_tags(void)
 		return;
 	if (rank % 2 == 0)
 		for (int tag = 10; tag < 14; tag++)
-			CALL(MPI_Send(stamp(&m), 2, MPI_INT, other, tag, MPI_COMM_WORLD));
+			CALL(MPI_Send(stamp(&m), 3, MPI_INT, other, tag, MPI_COMM_WORLD));
 	else
 		for (int tag = 13; tag >= 10; tag--) {
-			CALL(MPI_Recv(&m, 2, MPI_INT, other, tag, MPI_COMM_WORLD,
+			CALL(MPI_Recv(&m, 3, MPI_INT, other, tag, MPI_COMM_WORLD,
 				      MPI_STATUS_IGNORE));
 			note('R', &m);
 		}
@@ -81,12 +85,12 @@ static void without_waiting(int by_one)
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 
 	for (int i = 0; i < NR; i++)
-		CALL(MPI_Irecv(&in[i], 2, MPI_INT, left, 20, MPI_COMM_WORLD, &requests[i]));
+		CALL(MPI_Irecv(&in[i], 3, MPI_INT, left, 20, MPI_COMM_WORLD, &requests[i]));
 	for (int i = 0; i < NR; i++)
-		CALL(MPI_Isend(stamp(&out[i]), 2, MPI_INT, right, 20, MPI_COMM_WORLD,
+		CALL(MPI_Isend(stamp(&out[i]), 3, MPI_INT, right, 20, MPI_COMM_WORLD,
 			       &requests[NR + i]));
-	CALL(MPI_Isend(out, 2, MPI_INT, MPI_PROC_NULL, 20, MPI_COMM_WORLD, &requests[2 * NR]));
-	CALL(MPI_Irecv(in, 2, MPI_INT, MPI_PROC_NULL, 20, MPI_COMM_WORLD, &requests[2 * NR + 1]));
+	CALL(MPI_Isend(out, 3, MPI_INT, MPI_PROC_NULL, 20, MPI_COMM_WORLD, &requests[2 * NR]));
+	CALL(MPI_Irecv(in, 3, MPI_INT, MPI_PROC_NULL, 20, MPI_COMM_WORLD, &requests[2 * NR + 1]));
 	if (!by_one)
 		CALL(MPI_Waitall(2 * NR + 2, requests, MPI_STATUSES_IGNORE));
 	for (int i = 2 * NR + 1; i >= 0; i--) {
@@ -102,7 +106,7 @@ static void ring(MPI_Comm comm, int own, int nr)
 	struct message out, in;
 
 	for (int i = 0; i < 3; i++) {
-		CALL(MPI_Sendrecv(stamp(&out), 2, MPI_INT, (own + 1) % nr, 30, &in, 2, MPI_INT,
+		CALL(MPI_Sendrecv(stamp(&out), 3, MPI_INT, (own + 1) % nr, 30, &in, 3, MPI_INT,
 				  (own + nr - 1) % nr, 30, comm, MPI_STATUS_IGNORE));
 		note('R', &in);
 	}
@@ -141,11 +145,11 @@ static void add_receive(struct set *s, int from, int tag, int is_kept)
 	s->is_receive[at] = 1;
 	s->is_kept[at] = is_kept;
 	if (is_kept) {
-		CALL(MPI_Recv_init(&s->messages[at], 2, MPI_INT, from, tag, MPI_COMM_WORLD,
+		CALL(MPI_Recv_init(&s->messages[at], 3, MPI_INT, from, tag, MPI_COMM_WORLD,
 				   &s->requests[at]));
 		CALL(MPI_Start(&s->requests[at]));
 	} else {
-		CALL(MPI_Irecv(&s->messages[at], 2, MPI_INT, from, tag, MPI_COMM_WORLD,
+		CALL(MPI_Irecv(&s->messages[at], 3, MPI_INT, from, tag, MPI_COMM_WORLD,
 			       &s->requests[at]));
 	}
 	s->kept[at] = s->requests[at];
@@ -158,14 +162,14 @@ static void add_send(struct set *s, int to, int tag, int is_kept)
 	s->is_receive[at] = 0;
 	s->is_kept[at] = is_kept;
 	if (is_kept) {
-		CALL(MPI_Send_init(&s->messages[at], 2, MPI_INT, to, tag, MPI_COMM_WORLD,
+		CALL(MPI_Send_init(&s->messages[at], 3, MPI_INT, to, tag, MPI_COMM_WORLD,
 				   &s->requests[at]));
 		nr_calls++;
 		stamp(&s->messages[at]);
 		nr_calls--;
 		CALL(MPI_Startall(1, &s->requests[at]));
 	} else {
-		CALL(MPI_Isend(stamp(&s->messages[at]), 2, MPI_INT, to, tag, MPI_COMM_WORLD,
+		CALL(MPI_Isend(stamp(&s->messages[at]), 3, MPI_INT, to, tag, MPI_COMM_WORLD,
 			       &s->requests[at]));
 	}
 	s->kept[at] = s->requests[at];
@@ -277,10 +281,10 @@ static void again(void)
 	int right = (rank + 1) % ranks, index;
 
 	for (int i = 0; i < 2; i++)
-		CALL(MPI_Recv_init(&in[i], 2, MPI_INT, MPI_ANY_SOURCE, 70 + i, MPI_COMM_WORLD,
+		CALL(MPI_Recv_init(&in[i], 3, MPI_INT, MPI_ANY_SOURCE, 70 + i, MPI_COMM_WORLD,
 				   &requests[i]));
-	CALL(MPI_Send_init(&out[0], 2, MPI_INT, right, 70, MPI_COMM_WORLD, &requests[2]));
-	CALL(MPI_Ssend_init(&out[1], 2, MPI_INT, right, 71, MPI_COMM_WORLD, &requests[3]));
+	CALL(MPI_Send_init(&out[0], 3, MPI_INT, right, 70, MPI_COMM_WORLD, &requests[2]));
+	CALL(MPI_Ssend_init(&out[1], 3, MPI_INT, right, 71, MPI_COMM_WORLD, &requests[3]));
 	for (int i = 0; i < 4; i++) {
 		nr_calls++;
 		stamp(&out[0]);
@@ -308,18 +312,18 @@ static void cancelled(void)
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 
 	for (int i = 0; i < 2; i++)
-		CALL(MPI_Irecv(&in[i], 2, MPI_INT, i ? MPI_ANY_SOURCE : left, 80, MPI_COMM_WORLD,
+		CALL(MPI_Irecv(&in[i], 3, MPI_INT, i ? MPI_ANY_SOURCE : left, 80, MPI_COMM_WORLD,
 			       &requests[i]));
 	for (int i = 0; i < 2; i++)
 		CALL(MPI_Cancel(&requests[i]));
 	CALL(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
 	CALL(MPI_Barrier(MPI_COMM_WORLD));
 	for (int i = 0; i < 2; i++) {
-		CALL(MPI_Isend(stamp(&out[i]), 2, MPI_INT, right, 80, MPI_COMM_WORLD, &send));
+		CALL(MPI_Isend(stamp(&out[i]), 3, MPI_INT, right, 80, MPI_COMM_WORLD, &send));
 		CALL(MPI_Request_free(&send));
 	}
 	for (int i = 0; i < 2; i++) {
-		CALL(MPI_Recv(&in[i], 2, MPI_INT, left, 80, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		CALL(MPI_Recv(&in[i], 3, MPI_INT, left, 80, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 		note('R', &in[i]);
 	}
 	CALL(MPI_Barrier(MPI_COMM_WORLD));
@@ -333,7 +337,7 @@ static void probed(void)
 	int right = (rank + 1) % ranks, flag;
 
 	for (int i = 0; i < 4; i++)
-		CALL(MPI_Isend(stamp(&out[i]), 2, MPI_INT, right, 90, MPI_COMM_WORLD,
+		CALL(MPI_Isend(stamp(&out[i]), 3, MPI_INT, right, 90, MPI_COMM_WORLD,
 			       &requests[i]));
 	CALL(MPI_Barrier(MPI_COMM_WORLD));
 	for (int i = 0; i < 4; i++) {
@@ -344,15 +348,118 @@ static void probed(void)
 			CALL(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
 					 &message, MPI_STATUS_IGNORE));
 		if (i % 2) {
-			CALL(MPI_Imrecv(&in, 2, MPI_INT, &message, &request));
+			CALL(MPI_Imrecv(&in, 3, MPI_INT, &message, &request));
 			CALL(MPI_Wait(&request, MPI_STATUS_IGNORE));
 		} else {
-			CALL(MPI_Mrecv(&in, 2, MPI_INT, &message, MPI_STATUS_IGNORE));
+			CALL(MPI_Mrecv(&in, 3, MPI_INT, &message, MPI_STATUS_IGNORE));
 		}
 		note('R', &in);
 	}
 	CALL(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
 	CALL(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* ---- a thread that completes the requests of others ---- */
+
+enum { WORKERS = 2, TURNS = 20 };
+
+struct job {
+	MPI_Request request;
+	struct message message;
+	int is_receive, is_done;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct job *waiting[2 * WORKERS];
+static int nr_waiting, nr_working;
+
+static void *work(void *arg)
+{
+	struct job in = { .is_receive = 1 }, out = { .is_receive = 0 };
+	int tag;
+
+	thread = *(int *)arg;
+	tag = 100 + thread;
+	for (int i = 0; i < TURNS; i++) {
+		CALL(MPI_Irecv(&in.message, 3, MPI_INT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD,
+			       &in.request));
+		CALL(MPI_Isend(stamp(&out.message), 3, MPI_INT, (rank + 1) % ranks, tag,
+			       MPI_COMM_WORLD, &out.request));
+		pthread_mutex_lock(&lock);
+		in.is_done = out.is_done = 0;
+		waiting[nr_waiting++] = &in;
+		waiting[nr_waiting++] = &out;
+		pthread_cond_broadcast(&changed);
+		while (!in.is_done || !out.is_done)
+			pthread_cond_wait(&changed, &lock);
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_mutex_lock(&lock);
+	nr_working--;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* Takes what waits; false: nothing will. */
+static int take(struct job **jobs, int nr)
+{
+	pthread_mutex_lock(&lock);
+	while (!nr && !nr_waiting && nr_working)
+		pthread_cond_wait(&changed, &lock);
+	while (nr_waiting)
+		jobs[nr++] = waiting[--nr_waiting];
+	pthread_mutex_unlock(&lock);
+	return nr;
+}
+
+static void *progress(void *arg)
+{
+	struct job *jobs[2 * WORKERS];
+	MPI_Request requests[2 * WORKERS];
+	int nr = 0, nr_done, indices[2 * WORKERS], left;
+
+	thread = *(int *)arg;
+	while ((nr = take(jobs, nr)) > 0) {
+		for (int i = 0; i < nr; i++)
+			requests[i] = jobs[i]->request;
+		CALL(MPI_Testsome(nr, requests, &nr_done, indices, MPI_STATUSES_IGNORE));
+		pthread_mutex_lock(&lock);
+		for (int i = 0; i < nr_done; i++) {
+			struct job *job = jobs[indices[i]];
+
+			if (job->is_receive)
+				note('R', &job->message);
+			jobs[indices[i]] = NULL;
+			job->is_done = 1;
+		}
+		pthread_cond_broadcast(&changed);
+		pthread_mutex_unlock(&lock);
+		left = 0;
+		for (int i = 0; i < nr; i++)
+			if (jobs[i])
+				jobs[left++] = jobs[i];
+		nr = left;
+		if (!nr_done)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void by_threads(void)
+{
+	int numbers[WORKERS + 1];
+	pthread_t threads[WORKERS + 1];
+
+	nr_working = WORKERS;
+	for (int i = 0; i <= WORKERS; i++) {
+		numbers[i] = i + 1;
+		if (pthread_create(&threads[i], NULL, i < WORKERS ? work : progress, &numbers[i]))
+			abort();
+	}
+	for (int i = 0; i <= WORKERS; i++)
+		pthread_join(threads[i], NULL);
 }
 
 /* What no call says: a receive whose request is freed, and messages between two groups. */
@@ -363,17 +470,17 @@ static void unknown(void)
 	MPI_Request request;
 	int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
 
-	CALL(MPI_Irecv(&in, 2, MPI_INT, left, 40, MPI_COMM_WORLD, &request));
+	CALL(MPI_Irecv(&in, 3, MPI_INT, left, 40, MPI_COMM_WORLD, &request));
 	CALL(MPI_Request_free(&request));
-	CALL(MPI_Ssend(stamp(&out), 2, MPI_INT, right, 40, MPI_COMM_WORLD));
+	CALL(MPI_Ssend(stamp(&out), 3, MPI_INT, right, 40, MPI_COMM_WORLD));
 	CALL(MPI_Barrier(MPI_COMM_WORLD));
 	note('U', &in);
 	CALL(MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &half));
 	CALL(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 41, &both));
 	if (rank == 0) {
-		CALL(MPI_Send(stamp(&out), 2, MPI_INT, 0, 42, both));
+		CALL(MPI_Send(stamp(&out), 3, MPI_INT, 0, 42, both));
 	} else if (rank == 1) {
-		CALL(MPI_Recv(&theirs, 2, MPI_INT, 0, 42, both, MPI_STATUS_IGNORE));
+		CALL(MPI_Recv(&theirs, 3, MPI_INT, 0, 42, both, MPI_STATUS_IGNORE));
 		note('U', &theirs);
 	}
 	CALL(MPI_Comm_free(&both));
@@ -384,9 +491,9 @@ int main(int argc, char **argv)
 {
 	MPI_Comm halves, twin;
 	char name[4096];
-	int own, nr, rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 14;
+	int own, nr, provided, rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 14;
 
-	CALL(MPI_Init(&argc, &argv));
+	CALL(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided));
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	snprintf(name, sizeof(name), "%s%d", argc > 1 ? argv[1] : "log", rank);
@@ -413,6 +520,8 @@ int main(int argc, char **argv)
 	again();
 	cancelled();
 	probed();
+	if (provided == MPI_THREAD_MULTIPLE)
+		by_threads();
 	unknown();
 	CALL(MPI_Finalize());
 	fclose(log_file);

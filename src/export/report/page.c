@@ -98,6 +98,8 @@ static int write_trace(struct page *page, struct json *j)
 	json_member_int(j, "startup_ns", (int64_t)page->digest->wall.startup_ns);
 	json_member_text(j, "part", page->digest->wall.part ? page->digest->wall.part : "");
 	json_member_int(j, "slices", (int64_t)page->nr_slices);
+	if (page->nr_messages)
+		json_member_int(j, "nr_messages", (int64_t)page->nr_messages);
 	json_key(j, "streams");
 	json_bool(j, q->streams > 0);
 	json_key(j, "args_left_out");
@@ -238,6 +240,8 @@ static int fill_page(void *arg, struct json *out)
 		ret = page_collectives_write(page);
 	if (ret == 0)
 		ret = page_counters_write(page);
+	if (ret == 0)
+		ret = page_messages_write(page);
 	if (ret == 0)
 		ret = page_lane_write_levels(page);
 	if (ret == 0)

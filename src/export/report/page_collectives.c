@@ -68,14 +68,17 @@ static int append_arrival(struct writer *w, size_t *at, const struct collective_
 {
 	const struct collective_one *one = slices->one;
 	const struct collective_arrival *a = &one->arrivals[i];
+	/* a call of MPI, whose ids are not those of kernels */
+	bool is_call = slices->lanes[a->lane].gpu < 0;
 	char line[128];
 
-	snprintf(line, sizeof(line), "\n%" PRId64 "\t%" PRId64 "\t%s", a->op,
+	snprintf(line, sizeof(line), "\n%" PRId64 "\t%" PRId64 "\t%s", is_call ? -a->op : a->op,
 		 one->arrivals[one->last].begin - a->begin, slices->lanes[a->lane].name);
 	return append(w, at, line);
 }
 
-/* "NUMBER CLASS CAUSE", and a line "ID WAIT NAME" for each rank, with tabs between them. */
+/* "NUMBER CLASS CAUSE", and a line "ID WAIT NAME" for each rank, with tabs between them; -ID of a
+ * call of MPI. */
 static int make_text(struct writer *w, const struct collective_slices *slices)
 {
 	const struct collective_one *one = slices->one;

@@ -3,10 +3,11 @@
  *
  * The file is the head of the page, blocks of data, and the rest of the page (web/). A block is an
  *	element <script type="text/plain" id="bN">BASE64</script>
- * with deflated bytes. So no byte of the trace is text of the page. There are four kinds of blocks:
+ * with deflated bytes. So no byte of the trace is text of the page. There are five kinds of blocks:
  *	slices	 of one row: columns of varints, one after another, in the order of PAGE_COLUMNS
  *	texts	 (id tN) the arguments of the calls, or ranks of the collectives, of block bN, each
  *		 with a 0 behind it
+ *	messages calls that send and receive messages of MPI (page_messages.c), if there are some
  *	levels	 the groups of all rows, for pictures of long times
  *	main	 (id "main", the last) JSON: what the trace is, tables, lanes, rows, names
  * A lane is what the page shows under one name: a queue, the calls of a thread. A row is a part of
@@ -168,7 +169,7 @@ struct page {
 	struct sheet tables[PAGE_TABLES];
 	struct page_lane **lanes;
 	size_t nr_lanes, max_lanes;
-	uint64_t nr_blocks, nr_slices;
+	uint64_t nr_blocks, nr_slices, nr_messages;
 	int64_t t0,
 		span;  /* first event; ns from it to the last one, from the database's own sums */
 	int64_t until; /* the largest end that was seen, since t0 */
@@ -196,5 +197,6 @@ int page_ops_write(struct page *page);
 int page_counters_write(struct page *page);
 int page_calls_write(struct page *page);
 int page_collectives_write(struct page *page);
+int page_messages_write(struct page *page);
 
 #endif
