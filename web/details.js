@@ -70,8 +70,8 @@ class Details {
 		const trace = this.trace;
 		if (slice.lane.kind === "calls") {
 			const operations = trace.operationsOf(slice, 101), { sent, received } = trace.messagesOf(slice);
-			this.addMessages(list, "Sends", sent, m => m.to, m => Math.min(m.from.end, m.to.begin) - m.from.begin);
-			this.addMessages(list, "Receives", received, m => m.from, m => Math.min(m.to.end, m.from.begin) - m.to.begin);
+			this.addMessages(list, "Sends", sent, m => m.to, m => m.to.begin < m.from.end ? m.to.begin - m.from.begin : 0);
+			this.addMessages(list, "Receives", received, m => m.from, m => m.from.begin - m.to.begin);
 			if (operations.length)
 				list.append(...this.line(`Operations (${operations.length > 100 ? "more than 100" : operations.length})`,
 					h("ul", {}, operations.slice(0, 20).map(o => h("li", {}, this.link(o), ` ${formatTime(o.duration)}, `,

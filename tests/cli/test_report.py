@@ -354,12 +354,14 @@ class Messages(Case):
             # one that is in a message of its own at both ends
             send, receive = next(pair for pair in sorted(logged) if all(sum(end in other for other in logged) == 1 for end in pair))
             bytes_, tag = (int(v) for v in re.findall(r"(?:bytes|tag)=(\d+)", fetch(self.path("job.db"), "SELECT args FROM rtl_api WHERE api_id = ?", send)[0][0]))
-            for selected, other, title in ((send, receive, "Sends (1)"), (receive, send, "Receives (1)")):
+            (begun, returned), (called, _) = (fetch(self.path("job.db"), "SELECT begin_ns, end_ns FROM rtl_api WHERE api_id = ?", call)[0] for call in (send, receive))
+            for selected, other, title, waited in ((send, receive, "Sends (1)", begun < called < returned), (receive, send, "Receives (1)", called < begun)):
                 page.evaluate(f"rtlReport.page.timeline.select(rtlReport.trace.find(['calls'], 'id', {selected}), true)")
                 self.assertEqual(page.evaluate("rtlReport.page.timeline.arrows.map(a => [a.from.id, a.to.id, a.at === a.to.end])"), [[send, receive, True]])
                 text = page.evaluate("document.querySelector('#details').innerText")
                 self.assertIn(title, text)
                 self.assertRegex(text, rf"rank {0 if selected == receive else 1}.*, {bytes_} bytes, tag {tag}, .* under way")
+                self.assertEqual("waited" in text, waited)
                 # by the keys alone to the other end
                 page.evaluate("document.querySelector('#details li button').focus()")
                 page.key("Enter")
