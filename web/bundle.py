@@ -14,8 +14,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Each uses only what those before it define, except in functions that run later.
-SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "messages.js", "named.js", "colours.js", "table.js", "layout.js", "strip.js",
+SCRIPTS = ("format.js", "dom.js", "decode.js", "trace.js", "named.js", "colours.js", "table.js", "layout.js", "strip.js",
            "marks.js", "ranges.js", "picture.js", "timeline.js", "details.js", "histogram.js", "roofline.js", "overview.js", "address.js", "page.js")
+# Only in pages with messages of MPI: a script of its own, which defines window.rtlMessages.
+MESSAGES = "messages.js"
 DIFF_SCRIPTS = ("format.js", "dom.js", "table.js", "diff.js")
 FLEET_SCRIPTS = ("format.js", "dom.js", "colours.js", "table.js", "heatmap.js", "lanes.js", "fleet.js")
 DATA = "<!-- DATA -->"
@@ -36,13 +38,17 @@ def digest(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def bundle(page_name, scripts, styles=("page.css",), command=""):
-    """A page's text before and behind the data. `command`: the one that writes it, for pages that share a frame."""
-    script = '\n(() => {\n"use strict";\n' + bare("\n".join(read(name) for name in scripts)) + "})();\n"
+def function_of(scripts):
+    return '\n(() => {\n"use strict";\n' + bare("\n".join(read(name) for name in scripts)) + "})();\n"
+
+
+def bundle(page_name, scripts, styles=("page.css",), command="", allowed=()):
+    """A page's text before and behind the data. `command`: the one that writes it, for pages that share a frame; `allowed`: scripts that may be among the data."""
+    script = function_of(scripts)
     style = "\n" + bare("\n".join(read(name) for name in styles))
-    for text in (script, style):
+    for text in (script, style, *allowed):
         assert "</" not in text, "an element may not be closed within the page's script or style"
-    policy = f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"
+    policy = f"default-src 'none'; script-src {' '.join(digest(text) for text in (script, *allowed))}; style-src {digest(style)}; img-src data:"
     page = read(page_name).replace("<!-- COMMAND -->", command)
     for mark, text in (("POLICY", policy), ("STYLE", f"<style>{style}</style>"), ("SCRIPT", f"<script>{script}</script>")):
         assert page.count(f"<!-- {mark} -->") == 1, mark
@@ -58,12 +64,13 @@ def c_array(name, text):
 
 
 def main():
-    head, tail = bundle("page.html", SCRIPTS)
+    messages = function_of([MESSAGES])
+    head, tail = bundle("page.html", SCRIPTS, allowed=[messages])
     diff_head, diff_tail = bundle("frame.html", DIFF_SCRIPTS, command="diff")
     fleet_head, fleet_tail = bundle("frame.html", FLEET_SCRIPTS, ("page.css", "fleet.css"), "fleet")
     with open(sys.argv[1], "w", encoding="ascii") as file:
         file.write("/* Made by web/bundle.py of web/; do not edit. */\n#include \"export/report/page_internal.h\"\n#include \"export/report/page.h\"\n\n"
-                   + "\n".join(c_array(name, text) for name, text in (("page_head", head), ("page_tail", tail),
+                   + "\n".join(c_array(name, text) for name, text in (("page_head", head), ("page_tail", tail), ("page_script", f"<script>{messages}</script>\n"),
                                                                       ("page_diff_head", diff_head), ("page_diff_tail", diff_tail),
                                                                       ("page_fleet_head", fleet_head), ("page_fleet_tail", fleet_tail))))
     if len(sys.argv) > 2:

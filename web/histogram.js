@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // histogram.js - how the durations of one name are distributed
+//
+// Its numbers are those of the table. Its bars are counted of the slices, which the page has, and to which they lead: bins of each name would be up to 48 rows for it in the file.
 
 const BINS = 48;
 

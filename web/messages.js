@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // messages.js - messages of MPI: from the begin of the call that sends one to the end of the call in which it is received
+//
+// A script of its own, which is in pages with messages alone: it uses nothing of the others.
 
 const FEW_MESSAGES = 60; // so many in sight have their arrows without being asked for
 
-class Messages {
-	// When all calls are decoded. Columns as in page_messages.c.
-	constructor(trace, bytes) {
-		const from = new Varints(bytes), count = trace.nr_messages, calls = new Map();
+window.rtlMessages = class {
+	// When all calls are decoded. `from`: numbers, in columns as in page_messages.c.
+	constructor(trace, from) {
+		const count = trace.nr_messages, calls = new Map();
 		const [sends, receives] = [0, 0].map(() => from.deltas(count, new Float64Array(count)));
 		const [sizes, tags] = [0, 0].map(() => from.column(count, new Float64Array(count)));
 		for (const id of [...sends, ...receives])
@@ -49,4 +51,4 @@ class Messages {
 		}
 		return found;
 	}
-}
+};

@@ -111,7 +111,7 @@ class Trace {
 			this.onBlock(++loaded, waiting.length);
 		}
 		if (this.nr_messages)
-			this.messages = new Messages(this, await readBlock("messages"));
+			this.messages = new window.rtlMessages(this, new Varints(await readBlock("messages")));
 		this.isLoaded = true;
 	}
 

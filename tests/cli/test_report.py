@@ -288,6 +288,7 @@ class Ranks(Case):
 
     def test_hosts_with_different_clocks_have_no_lane(self):
         report = self.report(late=1, hosts=2, rounds=15, clock=(5_000_000_000, 0))[1]
+        self.assertNotIn(b"rtlMessages = class", report.html)  # no script for messages that it has not
         self.assertEqual({lane["kind"] for lane in report.main["lanes"]}, {"calls", "kernels"})
 
     def test_arrows_lead_from_the_last_rank_to_those_that_waited(self):
@@ -346,6 +347,7 @@ class Messages(Case):
 
     def test_arrows_lead_from_the_call_that_sends_to_the_one_that_receives(self):
         logged = self.job()
+        self.assertIn(b"rtlMessages = class", Report(self.path("job.html")).html)
         with browser.Browser(self.dir) as chromium:
             page = chromium.open(self.path("job.html"))
             page.wait("document.body && document.body.dataset.loaded")

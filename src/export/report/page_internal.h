@@ -29,6 +29,9 @@
 
 extern const unsigned char page_head[], page_tail[];
 extern const size_t page_head_size, page_tail_size;
+/* The element of the script that pages with messages have. */
+extern const unsigned char page_script[];
+extern const size_t page_script_size;
 
 /* ---- names: texts by their number in the page ---- */
 

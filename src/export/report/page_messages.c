@@ -2,7 +2,7 @@
 /* page_messages.c - messages of MPI: which call has received what which call has sent
  *
  * The block "messages" has four columns: the ids of both calls, bytes and tag. A trace without
- * messages has no such block.
+ * messages has neither this block nor its script (web/messages.js).
  */
 #include <errno.h>
 
@@ -50,8 +50,12 @@ static int put_message(void *arg, const struct mpi_message *m)
 
 static int write_block(struct writer *w)
 {
-	struct page_pack *pack = page_pack_open(w->page->out, "messages");
-	int ret = pack ? 0 : -ENOMEM;
+	struct page_pack *pack;
+	int ret;
+
+	json_bytes(w->page->out, (const char *)page_script, page_script_size);
+	pack = page_pack_open(w->page->out, "messages");
+	ret = pack ? 0 : -ENOMEM;
 
 	for (int i = 0; ret == 0 && i < NR_COLUMNS; i++)
 		ret = page_pack_write(pack, (const char *)w->columns[i].bytes, w->columns[i].nr);
