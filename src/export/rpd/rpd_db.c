@@ -109,7 +109,7 @@ int rpd_db_open(struct rpd *r)
 				       "PRAGMA synchronous = OFF;"
 				       /* inputs are attached, which others may have open */
 				       "PRAGMA main.locking_mode = EXCLUSIVE;"
-				       "PRAGMA cache_size = -16384;"
+				       "PRAGMA cache_size = -2048;"
 				       "PRAGMA temp_store = FILE;"
 				       "PRAGMA foreign_keys = OFF;"
 				       "PRAGMA trusted_schema = OFF;"
