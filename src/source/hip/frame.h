@@ -161,29 +161,30 @@ void hip_passed(uint32_t op, void *straight, void *left);
  * thread_take_configured() would return is not for the next one. HIP_LEFT_OWN: of a function that
  * the runtime calls by its symbol: such a call is not the program's, and not counted. */
 #if defined(__x86_64__)
-#define HIP_LEFT_AS(name, ordinary, before, after)                                                 \
+#define HIP_LEFT_AS(name, ordinary, before, after, count)                                          \
 	static __attribute__((naked, used)) void left_##name(void)                                 \
 	{                                                                                          \
 		__asm__(before "movq thread_self@GOTTPOFF(%%rip), %%r11\n\t" after                 \
-			       "movq %%fs:%c1(%%r11), %%r11\n\t"                                   \
-			       "addq $1, (%%r11)\n\t"                                              \
-			       "js " #ordinary "\n"                                                \
-			       "1:\tjmp *hip_real_fns+%c0(%%rip)"                                  \
+			       "movq %%fs:%c1(%%r11), %%r11\n\t" count ", (%%r11)\n\t"             \
+			       "js " #ordinary "\n\t"                                              \
+			       "jmp *hip_real_fns+%c0(%%rip)"                                      \
 			:                                                                          \
 			: "i"(HIP_OP_##name * sizeof(void *)),                                     \
 			  "i"(offsetof(struct thread, left_out)),                                  \
 			  "i"(offsetof(struct thread, configured)));                               \
 	}
-#define HIP_LEFT(name, ordinary) HIP_LEFT_AS(name, ordinary, "", "")
+#define HIP_LEFT(name, ordinary) HIP_LEFT_AS(name, ordinary, "", "", "addq $1")
 #define HIP_LEFT_LAUNCH(name, ordinary)                                                            \
-	HIP_LEFT_AS(name, ordinary, "", "movl $0, %%fs:%c2(%%r11)\n\t")
+	HIP_LEFT_AS(name, ordinary, "", "movl $0, %%fs:%c2(%%r11)\n\t", "addq $1")
+/* The comparison sets the carry if the address to which the call returns is in the runtime; loads
+ * leave it, and the last instruction adds 1 without it and 0 with it. A range in memory takes three
+ * instructions, since only a register can be compared with both of its ends. */
 #define HIP_LEFT_OWN(name, ordinary)                                                               \
 	HIP_LEFT_AS(name, ordinary,                                                                \
 		    "movq (%%rsp), %%r11\n\t"                                                      \
 		    "subq hip_code_begin(%%rip), %%r11\n\t"                                        \
-		    "cmpq hip_code_size(%%rip), %%r11\n\t"                                         \
-		    "jb 1f\n\t",                                                                   \
-		    "")
+		    "cmpq hip_code_size(%%rip), %%r11\n\t",                                        \
+		    "", "sbbq $-1")
 #else
 #define HIP_LEFT(name, ordinary) static void (*const left_##name)(void) = NULL;
 #define HIP_LEFT_LAUNCH HIP_LEFT
