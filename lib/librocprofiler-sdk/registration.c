@@ -602,10 +602,10 @@ EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t nr_failed,
 	(void)failed;
 	if (!core)
 		return true;
-	state_tables_begin();
+	core->hsa_past_begin();
 	on_runtime();
 	taken = core->on_load(table);
-	state_tables_end();
+	core->hsa_past_end();
 	return taken;
 }
 
@@ -645,13 +645,15 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 				     void **tables, uint64_t nr_tables)
 {
 	bool is_hsa = name && strcmp(name, "hsa") == 0;
+	const struct rtl_core *core;
 	int status;
 
 	registration_attach();
-	if (is_hsa)
-		state_tables_begin();
-	status = set_tables(state_core(), name, version, instance, tables, nr_tables);
-	if (is_hsa)
-		state_tables_end();
+	core = state_core();
+	if (is_hsa && core)
+		core->hsa_past_begin();
+	status = set_tables(core, name, version, instance, tables, nr_tables);
+	if (is_hsa && core)
+		core->hsa_past_end();
 	return status;
 }

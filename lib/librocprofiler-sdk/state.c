@@ -69,27 +69,13 @@ bool state_has_tool(void)
 	return false;
 }
 
-/* calls in which HSA's tables come */
-static _Atomic int nr_coming;
-
-void state_tables_begin(void)
-{
-	atomic_fetch_add(&nr_coming, 1);
-}
-
-void state_tables_end(void)
-{
-	atomic_fetch_sub(&nr_coming, 1);
-}
-
 /* What a tool would see of the GPU comes by HSA's tables, which the runtime passes on once, when it
  * starts. */
 bool state_is_too_late(void)
 {
 	static _Atomic bool is_said;
 
-	if (state_in_runtime || atomic_load(&nr_coming) || !state_core() ||
-	    !state_core()->hsa_is_past())
+	if (state_in_runtime || !state_core() || !state_core()->hsa_is_past())
 		return false;
 	if (!atomic_exchange(&is_said, true))
 		log_warn(

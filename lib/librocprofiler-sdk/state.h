@@ -36,10 +36,6 @@ static inline bool state_is_in_runtime(void)
 {
 	return state_in_runtime;
 }
-/* Around what HSA's runtime calls to pass its tables on: librtl does not have them yet, but will.
- * Any thread. */
-void state_tables_begin(void);
-void state_tables_end(void);
 /* Whether HSA's runtime was started before librtl could get its tables; the first time a message
  * says so. false while they come, on whichever thread. */
 bool state_is_too_late(void);

@@ -103,6 +103,8 @@ EXPORT const struct rtl_core *rtl_core_get(uint32_t version)
 		.hsa_init_as_tool = hsa_init_as_tool,
 		.hsa_init = hsa_init_front,
 		.hsa_is_past = hsa_past_is,
+		.hsa_past_begin = hsa_past_begin,
+		.hsa_past_end = hsa_past_end,
 		.set_api_table = register_set_api_table,
 		.pause_switch = pause_switch,
 		.corr_keep_order = corr_keep_order,

@@ -154,6 +154,9 @@ struct rtl_core {
 	/* Whether HSA's runtime has been initialised before librtl could get its tables. Not within
 	 * hsa_init() */
 	bool (*hsa_is_past)(void);
+	/* hsa_past.h: around what the runtime calls in the face to pass its tables on */
+	void (*hsa_past_begin)(void);
+	void (*hsa_past_end)(void);
 	/* register.c: the tables of HIP or HSA were offered to the face */
 	int (*set_api_table)(const char *name, uint64_t version, uint64_t instance, void **tables,
 			     uint64_t nr_tables);
