@@ -9,7 +9,6 @@
  * Threads:  the one that starts the program, before main().
  * Fails:    the program runs untraced, after one message.
  */
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/beside.h"
 #include "base/compiler.h"
 #include "base/sys.h"
 
@@ -229,27 +229,15 @@ static const char *program(void)
 	return exe;
 }
 
-/* The rtl that belongs to this library, else one on the PATH. */
+/* The rtl that belongs to this library, else one on the PATH. In an installation the library is in
+ * lib/NAME/drop-in/lib/rocprofiler-sdk/, on Debian with one folder more. */
 static void run_rtl(struct command *c, char **env)
 {
-	static const char *const candidates[] = { "/../bin/rtl", "/../../bin/rtl",
-						  "/../../../../../bin/rtl",
-						  "/../../../../../../bin/rtl" };
 	const char *named = value_of("RTL_BIN");
-	char real[PATH_MAX], path[PATH_MAX + 64];
-	Dl_info info;
-	char *slash;
+	char path[PATH_MAX];
 
-	if (named)
-		execve(named, (char *const *)c->words, env);
-	if (!named && dladdr((void *)settings, &info) && info.dli_fname &&
-	    realpath(info.dli_fname, real) && (slash = strrchr(real, '/')) != NULL) {
-		*slash = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
-			snprintf(path, sizeof(path), "%s%s", real, candidates[i]);
-			execve(path, (char *const *)c->words, env);
-		}
-	}
+	if (beside_find(named ? named : "", "", 6, path))
+		execve(path, (char *const *)c->words, env);
 	if (!named)
 		execvpe("rtl", (char *const *)c->words, env);
 }

@@ -13,7 +13,6 @@
  */
 #include "sink/recorder/finish.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,6 +30,7 @@
 
 #define LOG_TOPIC "recorder"
 #include "base/alloc.h"
+#include "base/beside.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/env.h"
@@ -53,11 +53,6 @@ struct job {
 	int status; /* of the wait, -1 if the program was still running at its end */
 };
 
-static bool is_program(const char *path)
-{
-	return *path && access(path, X_OK) == 0;
-}
-
 static char beside[PATH_MAX]; /* "": this library */
 
 void finish_beside(const char *path)
@@ -66,37 +61,6 @@ void finish_beside(const char *path)
 
 	str_init(&s, beside, sizeof(beside));
 	str_add(&s, path);
-}
-
-/* The rtl program that belongs to this library. */
-static bool find_program(char *out)
-{
-	static const char *const candidates[] = { "/../bin/rtl", "/../../bin/rtl", "/rtl" };
-	char real[PATH_MAX];
-	Dl_info info;
-	struct str s;
-	char *slash;
-
-	str_init(&s, out, PATH_MAX);
-	str_add(&s, env_str(ENV_BIN));
-	/* an explicitly named program that is missing is not replaced by a guess */
-	if (s.used)
-		return is_program(out);
-	if (!dladdr((void *)(uintptr_t)finish_run, &info) || !info.dli_fname ||
-	    !realpath(beside[0] ? beside : info.dli_fname, real))
-		return false;
-	slash = strrchr(real, '/');
-	if (!slash)
-		return false;
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
-		str_init(&s, out, PATH_MAX);
-		str_add(&s, real);
-		str_add(&s, candidates[i]);
-		if (!s.cut && is_program(out))
-			return true;
-	}
-	return false;
 }
 
 static bool is_left_out(const char *entry)
@@ -277,7 +241,8 @@ void finish_run(const char *disk_path, const char *output, bool replace)
 	struct job job = { .program = program };
 	bool good = false;
 
-	if (!find_program(program)) {
+	/* a build and an installation have it in bin/, a Debian one two folders above */
+	if (!beside_find(env_str(ENV_BIN), beside, 2, program)) {
 		log_warn("no rtl program is found; run: rtl recover -o %s %s", output, disk_path);
 		return;
 	}
