@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* beside.c - the rtl program that belongs to a library of ours
  *
- * Wherever the folder is: libraries and programs of one build keep their places to each other.
+ * Wherever that is installed: the folders of one build do not move relative to each other.
  *
  * Owns:     nothing.
  * Threads:  any.
