@@ -119,7 +119,7 @@ EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t c
 
 	if (!c)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
-	if (state_is_over())
+	if (state_finalized())
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
 	if (atomic_load(&context_active) & context_bit(c))
 		return ROCPROFILER_STATUS_SUCCESS;

@@ -104,59 +104,83 @@ static void derive_gpu(rocprofiler_agent_v0_t *a)
 }
 
 #if ROCPROFILER_SDK_ABI > 0
-/* Whether the variable, a list of numbers or of "GPU-" with an id, names the GPU. An unset one
- * names all. */
-static bool is_listed(const char *variable, uint32_t index, uint64_t unique_id)
+struct listed {
+	bool is_set, has; /* an empty variable is none */
+	uint32_t index;	  /* in the list */
+};
+
+static bool is_named(const char *word, size_t length, uint32_t index, uint64_t unique_id)
 {
-	const char *text = getenv(variable);
-	char id[24];
+	char copy[32];
 
-	snprintf(id, sizeof(id), "GPU-%016llx", (unsigned long long)unique_id);
-	while (text && *text) {
-		char *end;
-		unsigned long number = strtoul(text, &end, 10);
-
-		if (end != text ? number == index :
-				  unique_id && strncasecmp(text, id, strlen(id)) == 0)
-			return true;
-		text += strcspn(text, ",");
-		text += *text == ',';
-	}
-	return !getenv(variable);
+	if (length >= sizeof(copy))
+		return false;
+	memcpy(copy, word, length);
+	copy[length] = '\0';
+	if (strncmp(copy, "GPU-", 4) == 0)
+		return copy[4] && strtoull(copy + 4, NULL, 16) == unique_id;
+	return strspn(copy, "0123456789") == length && strtoul(copy, NULL, 10) == index;
 }
 
-/* HIP counts those that HSA shows. */
-static void find_visibility(struct agent_node *n, uint32_t index, uint32_t *nr_shown)
+/* Where the variable, a list of numbers and of "GPU-" with an id, names the GPU. */
+static struct listed find_listed(const char *variable, uint32_t index, uint64_t unique_id)
 {
-	rocprofiler_agent_v0_t *a = &n->agent;
-	uint32_t shown;
+	const char *text = getenv(variable);
+	struct listed l = { .is_set = text && *text };
 
-	if (!is_listed("ROCR_VISIBLE_DEVICES", index, n->unique_id))
-		return;
-	shown = (*nr_shown)++;
+	while (l.is_set && *(text += strspn(text, ", "))) {
+		size_t length = strcspn(text, ", ");
+
+		l.has = is_named(text, length, index, unique_id);
+		if (l.has)
+			break;
+		l.index++;
+		text += length;
+	}
+	return l;
+}
+
+/* HIP numbers GPUs by their indices in HSA's list. */
+static void find_visibility(struct agent_node *n, uint32_t index)
+{
+	static const char *const names[] = { "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
+					     "GPU_DEVICE_ORDINAL" };
+	rocprofiler_agent_v0_t *a = &n->agent;
+	struct listed hip = { .is_set = false },
+		      hsa = find_listed("ROCR_VISIBLE_DEVICES", index, n->unique_id);
+	bool is_shown;
+
+	a->runtime_visibility.hsa = !hsa.is_set || hsa.has;
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]) && !hip.is_set; i++)
+		hip = find_listed(names[i], hsa.has ? hsa.index : index, n->unique_id);
+	is_shown = a->runtime_visibility.hsa && (!hip.is_set || hip.has);
+	a->runtime_visibility.hip = is_shown;
+	a->runtime_visibility.rccl = is_shown;
+	a->runtime_visibility.rocdecode = is_shown;
+}
+
+static void see_cpu(rocprofiler_agent_v0_t *a)
+{
 	a->runtime_visibility.hsa = 1;
-	if (!is_listed("HIP_VISIBLE_DEVICES", shown, n->unique_id) ||
-	    !is_listed("CUDA_VISIBLE_DEVICES", shown, n->unique_id) ||
-	    !is_listed("GPU_DEVICE_ORDINAL", shown, n->unique_id))
-		return;
 	a->runtime_visibility.hip = 1;
 	a->runtime_visibility.rccl = 1;
 	a->runtime_visibility.rocdecode = 1;
 }
-
-/* As hipDeviceGetUuid() has it. */
-static void fill_uuid(struct agent_node *n)
-{
-	char digits[17];
-
-	if (!n->unique_id)
-		return;
-	snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)n->unique_id);
-	memcpy(n->agent.uuid.bytes, digits, 16);
-}
 #endif
 
-static void finish(struct agent_node *n, uint32_t index, uint32_t *of_type, uint32_t *nr_shown)
+/* What AMD's library of each ABI has, as HSA's runtime of its time; a processor runs no kernels. */
+static void limit_gpu(rocprofiler_agent_v0_t *a)
+{
+	const uint32_t x = ROCPROFILER_SDK_ABI ? INT32_MAX : UINT32_MAX;
+	const uint32_t others = ROCPROFILER_SDK_ABI ? UINT16_MAX : UINT32_MAX;
+
+	a->workgroup_max_size = 1024;
+	a->workgroup_max_dim = (rocprofiler_dim3_t){ 1024, 1024, 1024 };
+	a->grid_max_size = UINT32_MAX;
+	a->grid_max_dim = (rocprofiler_dim3_t){ x, others, others };
+}
+
+static void finish(struct agent_node *n, uint32_t index, uint32_t *of_type)
 {
 	rocprofiler_agent_v0_t *a = &n->agent;
 	bool is_cpu = a->cpu_cores_count != 0;
@@ -178,23 +202,18 @@ static void finish(struct agent_node *n, uint32_t index, uint32_t *of_type, uint
 		derive_gpu(a);
 		a->family_id = products_family(a->gfx_target_version);
 		a->local_mem_size = local_memory(a);
+		limit_gpu(a);
 	}
-	a->workgroup_max_size = 1024;
-	a->workgroup_max_dim = (rocprofiler_dim3_t){ 1024, 1024, 1024 };
-	a->grid_max_size = UINT32_MAX;
-	a->grid_max_dim = (rocprofiler_dim3_t){ UINT32_MAX, UINT32_MAX, UINT32_MAX };
 	a->name = n->name;
 	a->vendor_name = n->vendor;
 	a->product_name = n->product;
 	a->model_name = n->model;
 #if ROCPROFILER_SDK_ABI > 0
 	if (is_cpu)
-		a->runtime_visibility.hsa = 1;
+		see_cpu(a);
 	else
-		find_visibility(n, (uint32_t)a->logical_node_type_id, nr_shown);
-	fill_uuid(n);
-#else
-	(void)nr_shown;
+		find_visibility(n, (uint32_t)a->logical_node_type_id);
+	memcpy(a->uuid.bytes, &n->unique_id, sizeof(n->unique_id));
 #endif
 }
 
@@ -219,7 +238,7 @@ static void read_files(struct list *l)
 
 static struct list *read_list(void)
 {
-	uint32_t of_type[ROCPROFILER_AGENT_TYPE_LAST] = { 0 }, nr_shown = 0;
+	uint32_t of_type[ROCPROFILER_AGENT_TYPE_LAST] = { 0 };
 	struct list *l = alloc_zero(1, sizeof(*l));
 
 	if (!l)
@@ -228,7 +247,7 @@ static struct list *read_list(void)
 	if (!l->nr)
 		l->nr = agents_hsa_read(l->nodes, MAX_NODES);
 	for (uint32_t i = 0; i < l->nr; i++) {
-		finish(&l->nodes[i], i, of_type, &nr_shown);
+		finish(&l->nodes[i], i, of_type);
 		l->pointers[i] = &l->nodes[i].agent;
 	}
 	return l;

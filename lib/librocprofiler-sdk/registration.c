@@ -84,6 +84,7 @@ static void leave_finalize(void *client)
 	int all = -1;
 
 	buffer_end_client((int)((struct client *)client - clients));
+	state_nr_ending--;
 	atomic_compare_exchange_strong(&state_end, &all, 1);
 }
 
@@ -99,8 +100,11 @@ static void finalize_client(int i)
 	context_end_client(i);
 	/* the last: with the records of calls of other threads that ended meanwhile */
 	buffer_flush_client(i);
-	if (c->result.finalize)
+	if (c->result.finalize) {
+		state_nr_ending++;
 		callout(call_finalize, leave_finalize, c);
+		state_nr_ending--;
+	}
 	buffer_end_client(i);
 }
 
@@ -486,7 +490,7 @@ EXPORT rocprofiler_status_t rocprofiler_is_finalized(int *status)
 {
 	if (!status)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	*status = atomic_load(&state_end);
+	*status = state_finalized();
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 

@@ -20,6 +20,7 @@ _Atomic int state_current_client = -1;
 _Thread_local bool state_in_runtime;
 _Atomic bool state_is_done;
 _Atomic int state_end;
+_Thread_local int state_nr_ending;
 static _Atomic(const struct rtl_core *) the_core;
 static _Atomic(state_first_use_fn) on_first_use;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -17,12 +17,22 @@ static inline int state_phase(void)
 {
 	return atomic_load(&state_phase_now);
 }
-extern RTL_HIDDEN _Atomic int state_end; /* as rocprofiler_is_finalized() has it */
+extern RTL_HIDDEN _Atomic int state_end; /* -1: all tools are finalised; 1: they have been */
 /* HOT */
 static inline bool state_is_over(void)
 {
 	/* relaxed: a call that runs while tools are finalised is shown or not */
 	return atomic_load_explicit(&state_end, memory_order_relaxed) != 0;
+}
+/* Finalize functions that run on this thread. */
+extern RTL_HIDDEN _Thread_local int state_nr_ending;
+/* As rocprofiler_is_finalized() has it: -1 in the finalize function of one tool among others, too,
+ * which go on. */
+static inline int state_finalized(void)
+{
+	int end = atomic_load(&state_end);
+
+	return !end && state_nr_ending ? -1 : end;
 }
 /* The client whose initialize function runs; -1: none. */
 extern RTL_HIDDEN _Atomic int state_current_client;

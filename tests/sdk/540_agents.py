@@ -24,7 +24,9 @@ LINK = {"type": 11, "version_major": 2, "version_minor": 0, "node_from": 1, "nod
         "max_latency": 5, "min_bandwidth": 4, "max_bandwidth": 6, "recommended_transfer_size": 7, "flags": 1}
 # of `GPU`, by what they are computed from
 DERIVED = {"cu_count": 104, "num_shader_banks": 4, "cu_per_engine": 26, "max_waves_per_cu": 32, "fw_version": 71, "sdma_fw_version": 8,
-           "local_mem_size": 68702699520, "family_id": 141, "workgroup_max_size": 1024, "grid_max_size": 4294967295}
+           "local_mem_size": 68702699520, "family_id": 141, "workgroup_max_size": 1024}
+# of a grid, as HSA's runtime of each ABI's time has them
+LIMITS = {0: (2**32 - 1, 2**32 - 1), 1: (2**31 - 1, 2**16 - 1)}
 NOT_SHOWN = ("mem_banks_count", "caches_count", "io_links_count", "p2p_links_count", "unique_id")
 
 
@@ -108,6 +110,8 @@ def every_field_is_the_drivers():
         for n, v in {**CPU, "cu_count": 32, "num_xcc": 1, "node_id": 0, "logical_node_id": 0, "logical_node_type_id": 0}.items():
             if n not in NOT_SHOWN:
                 equal(f"{n} of the processor", int(cpu[n]), v)
+        equal("a processor runs no kernels", [cpu[n] for n in ("workgroup_max_size", "workgroup_max_dim", "grid_max_size", "grid_max_dim")],
+              ["0", "0 0 0", "0", "0 0 0"])
         equal("banks", cpu["bank"], [[0, 68702699520, 0, 4096, 1600]])
         equal("links", cpu["link"], [[11, 2, 0, i, 20, 5, 6, 7, 1] for i in (1, 2)])
         equal("GPUs", len(gpus), 2)
@@ -121,8 +125,14 @@ def every_field_is_the_drivers():
             equal("banks", gpu["bank"], [[1, 68702699520, 0, 4096, 1600]])
             equal("caches", gpu["cache"], [[2147487744, 1, 16, 64, 1, 3, 2, 9], [2147487744, 2, 8192, 64, 1, 3, 2, 9]])
             equal("links", gpu["link"], [[11, 2, 2 + i, 0, 20, 5, 6, 7, 1]])
+            x, others = LIMITS[abi]
+            equal("limits", [gpu[n] for n in ("workgroup_max_dim", "grid_max_size", "grid_max_dim")],
+                  ["1024 1024 1024", str(2**32 - 1), f"{x} {others} {others}"])
             if abi:
-                equal("uuid", gpu["uuid"], f"{GPU['unique_id'] + 2 + i:016x}")
+                # the number itself, not its digits, which are what HIP has
+                equal("uuid", gpu["uuid"], (GPU["unique_id"] + 2 + i).to_bytes(16, "little").hex())
+        if abi:
+            equal("a processor's", [cpu["uuid"], cpu["visible"]], ["0" * 32, "1 1 1 1"])
 
 
 @case
@@ -130,13 +140,20 @@ def visibility_follows_the_variables_of_the_runtimes():
     def visible(**env):
         return [a["visible"] for a in with_topology(1, **env) if a["type"] == "GPU"]
 
-    equal("by default", visible(), ["1 1 1", "1 1 1"])
-    equal("ROCR_VISIBLE_DEVICES=1", visible(ROCR_VISIBLE_DEVICES="1"), ["0 0 0", "1 1 1"])
-    equal("by id", visible(ROCR_VISIBLE_DEVICES=f"GPU-{GPU['unique_id'] + 2:016x}"), ["1 1 1", "0 0 0"])
-    equal("HIP_VISIBLE_DEVICES=1", visible(HIP_VISIBLE_DEVICES="1"), ["1 0 0", "1 1 1"])
-    # HIP counts what HSA shows
-    equal("both", visible(ROCR_VISIBLE_DEVICES="1", HIP_VISIBLE_DEVICES="0"), ["0 0 0", "1 1 1"])
-    equal("none", visible(ROCR_VISIBLE_DEVICES=""), ["0 0 0", "0 0 0"])
+    all_, hsa, none = "1 1 1 1", "1 0 0 0", "0 0 0 0"
+    first, second = (f"GPU-{GPU['unique_id'] + i:X}" for i in (2, 3))
+    equal("by default", visible(), [all_, all_])
+    equal("ROCR_VISIBLE_DEVICES=1", visible(ROCR_VISIBLE_DEVICES="1"), [none, all_])
+    equal("by id", visible(ROCR_VISIBLE_DEVICES=first.lower().replace("gpu", "GPU")), [all_, none])
+    equal("by number and id", visible(ROCR_VISIBLE_DEVICES=f"0,{second}"), [all_, all_])
+    equal("none of them", visible(ROCR_VISIBLE_DEVICES="2"), [none, none])
+    for name in ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"):
+        equal(name, visible(**{name: "1"}), [hsa, all_])
+        # HIP numbers what HSA shows, in HSA's order
+        equal(f"ROCR_VISIBLE_DEVICES and {name}", visible(ROCR_VISIBLE_DEVICES="1", **{name: "0"}), [none, all_])
+        equal(f"the other way round, and {name}", visible(ROCR_VISIBLE_DEVICES="1, 0", **{name: "0"}), [hsa, all_])
+    equal("HIP's variable is before the others", visible(HIP_VISIBLE_DEVICES=second, CUDA_VISIBLE_DEVICES="0", GPU_DEVICE_ORDINAL="0"), [hsa, all_])
+    equal("an empty variable is none", visible(ROCR_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="", CUDA_VISIBLE_DEVICES="1"), [hsa, all_])
 
 
 @case

@@ -100,8 +100,9 @@ static void show(const rocprofiler_agent_v0_t *a)
 								    "none");
 	IS(a->size, sizeof(*a));
 	IS(a->id.handle, 2048 + a->node_id);
-	IS(a->workgroup_max_dim.x == 1024 && a->workgroup_max_dim.z == 1024, 1);
-	IS(a->grid_max_dim.x == UINT32_MAX && a->grid_max_dim.z == UINT32_MAX, 1);
+	printf("workgroup_max_dim %u %u %u\n", a->workgroup_max_dim.x, a->workgroup_max_dim.y,
+	       a->workgroup_max_dim.z);
+	printf("grid_max_dim %u %u %u\n", a->grid_max_dim.x, a->grid_max_dim.y, a->grid_max_dim.z);
 	WORD(name);
 	WORD(vendor_name);
 	WORD(product_name);
@@ -109,9 +110,12 @@ static void show(const rocprofiler_agent_v0_t *a)
 	show_numbers(a);
 	show_parts(a);
 #if ABI > 0
-	printf("uuid %.16s\n", a->uuid.bytes[0] ? (const char *)a->uuid.bytes : "none");
-	printf("visible %d %d %d\n", (int)a->runtime_visibility.hsa, (int)a->runtime_visibility.hip,
-	       (int)a->runtime_visibility.rccl);
+	printf("uuid ");
+	for (size_t i = 0; i < sizeof(a->uuid.bytes); i++)
+		printf("%02x", a->uuid.bytes[i]);
+	printf("\nvisible %d %d %d %d\n", (int)a->runtime_visibility.hsa,
+	       (int)a->runtime_visibility.hip, (int)a->runtime_visibility.rccl,
+	       (int)a->runtime_visibility.rocdecode);
 #endif
 }
 

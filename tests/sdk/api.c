@@ -233,6 +233,10 @@ static void finalize(void *data)
 	IS(data == &nr_wrong, 1);
 	IS(rocprofiler_context_is_active(context, &status), OK);
 	IS(status, 0);
+	/* whether it is the end of all, as in 1.0, or of this tool alone */
+	IS(rocprofiler_is_finalized(&status), OK);
+	IS(status, -1);
+	IS(rocprofiler_start_context(context), ERROR(CONFIGURATION_LOCKED));
 }
 
 ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
