@@ -201,6 +201,7 @@ static bool is_served(rocprofiler_callback_tracing_kind_t kind)
 	case ROCPROFILER_CALLBACK_TRACING_HIP_STREAM:
 	case ROCPROFILER_CALLBACK_TRACING_HIP_GRAPH:
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API:
+	case ROCPROFILER_CALLBACK_TRACING_OMPT:
 #endif
 		return true;
 	default:

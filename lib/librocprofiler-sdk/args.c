@@ -323,6 +323,10 @@ static const char *args_of(const rocprofiler_callback_tracing_record_t *r)
 		return payload + offsetof(rocprofiler_callback_tracing_marker_api_data_t, args);
 	case ROCPROFILER_CALLBACK_TRACING_RCCL_API:
 		return payload + offsetof(rocprofiler_callback_tracing_rccl_api_data_t, args);
+#if ROCPROFILER_SDK_ABI > 0
+	case ROCPROFILER_CALLBACK_TRACING_OMPT:
+		return payload + offsetof(rocprofiler_callback_tracing_ompt_data_t, args);
+#endif
 	default:
 		return NULL;
 	}

@@ -116,19 +116,3 @@ EXPORT rocprofiler_status_t rocprofiler_get_thread_id(rocprofiler_thread_id_t *t
 	*tid = (rocprofiler_thread_id_t)gettid();
 	return ROCPROFILER_STATUS_SUCCESS;
 }
-
-#if ROCPROFILER_SDK_ABI > 0
-/* No OpenMP runtime has started this library as its tool. */
-EXPORT rocprofiler_status_t rocprofiler_ompt_is_initialized(int *status)
-{
-	if (!status)
-		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	*status = 0;
-	return ROCPROFILER_STATUS_SUCCESS;
-}
-
-EXPORT rocprofiler_status_t rocprofiler_ompt_is_finalized(int *status)
-{
-	return rocprofiler_ompt_is_initialized(status);
-}
-#endif

@@ -40,6 +40,7 @@ static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
 	case ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION:
 	case ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API:
 	case ROCPROFILER_BUFFER_TRACING_HIP_GRAPH:
+	case ROCPROFILER_BUFFER_TRACING_OMPT:
 #endif
 		return true;
 	default:

@@ -9,6 +9,7 @@
  *	copies.c        memory copies
  *	effects.c       what calls do: memory, streams, graphs; these begin and end with the call
  *	marker_ranges.c ranges of roctx
+ *	ompt.c          events of OpenMP
  *	scratch.c       scratch memory; begins and ends with the runtime's events
  *
  * The core tells of an operation when it is submitted, and by an event when it is over. The first
@@ -75,6 +76,7 @@ struct op {
 		struct op_launch launch; /* begins with it */
 		rocprofiler_callback_tracing_runtime_initialization_data_t runtime;
 		rocprofiler_callback_tracing_marker_api_data_t marker;
+		rocprofiler_callback_tracing_ompt_data_t ompt;
 #endif
 	} payload;
 	/* by context */

@@ -207,6 +207,57 @@ static void put_range(const struct op *op, unsigned int index)
 	r.correlation_id.external = op->of[index].external;
 	buffer_put(context_at(index), r.kind, &r, sizeof(r));
 }
+
+static uint64_t value_of(const ompt_data_t *data)
+{
+	return data ? data->value : 0;
+}
+
+/* What the record of a target region has more. */
+static void describe_target(const rocprofiler_ompt_args_t *a,
+			    rocprofiler_buffer_tracing_ompt_record_t *r)
+{
+	switch (r->operation) {
+	case ROCPROFILER_OMPT_ID_target_emi:
+		r->target.kind = (int32_t)a->target_emi.kind;
+		r->target.device_num = a->target_emi.device_num;
+		r->target.task_id = value_of(a->target_emi.task_data);
+		r->target.target_id = value_of(a->target_emi.target_data);
+		r->target.codeptr_ra = a->target_emi.codeptr_ra;
+		break;
+	case ROCPROFILER_OMPT_ID_target_data_op_emi:
+		r->target_data_op.host_op_id = value_of(a->target_data_op_emi.host_op_id);
+		r->target_data_op.optype = (int32_t)a->target_data_op_emi.optype;
+		r->target_data_op.src_device_num = a->target_data_op_emi.src_device_num;
+		r->target_data_op.dst_device_num = a->target_data_op_emi.dst_device_num;
+		r->target_data_op.bytes = a->target_data_op_emi.bytes;
+		r->target_data_op.codeptr_ra = a->target_data_op_emi.codeptr_ra;
+		break;
+	case ROCPROFILER_OMPT_ID_target_submit_emi:
+		r->target_kernel.host_op_id = value_of(a->target_submit_emi.host_op_id);
+		r->target_kernel.requested_num_teams = a->target_submit_emi.requested_num_teams;
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_ompt(const struct op *op, unsigned int index)
+{
+	rocprofiler_buffer_tracing_ompt_record_t r = {
+		.size = sizeof(r),
+		.kind = KIND(OMPT),
+		.operation = (rocprofiler_tracing_operation_t)op->end_operation,
+		.correlation_id = op->correlation,
+		.start_timestamp = op->begin_ns,
+		.end_timestamp = op->end_ns,
+		.thread_id = op->tid,
+	};
+
+	describe_target(&op->payload.ompt.args, &r);
+	r.correlation_id.external = op->of[index].external;
+	buffer_put(context_at(index), r.kind, &r, sizeof(r));
+}
 #endif
 
 static void put(const struct op *op, unsigned int index)
@@ -233,6 +284,9 @@ static void put(const struct op *op, unsigned int index)
 		break;
 	case ROCPROFILER_CALLBACK_TRACING_MARKER_CORE_RANGE_API:
 		put_range(op, index);
+		break;
+	case ROCPROFILER_CALLBACK_TRACING_OMPT:
+		put_ompt(op, index);
 		break;
 #endif
 	default:

@@ -10,7 +10,7 @@ ROOTS = (os.path.join(SOURCE, "include"), os.path.join(BUILD, "gen"))
 TREE = {
     "rocprofiler-sdk": """agent.h agent_profile.h buffer.h buffer_tracing.h callback_tracing.h context.h counter_config.h counters.h
         defines.h device_counting_service.h dispatch_counting_service.h dispatch_profile.h ext_version.h external_correlation.h fwd.h
-        hip.h hsa.h intercept_table.h internal_threading.h marker.h ompt.h pc_sampling.h profile_config.h rccl.h registration.h
+        hip.h hsa.h intercept_table.h internal_threading.h marker.h ompt.h ompt/api_args.h ompt/omp-tools.h pc_sampling.h profile_config.h rccl.h registration.h
         rocdecode.h rocjpeg.h rocprofiler.h version.h""",
     "rocprofiler-sdk/hip": "api_args.h api_id.h compiler_api_id.h runtime_api_id.h table_id.h",
     "rocprofiler-sdk/hsa": """amd_ext_api_id.h api_args.h api_id.h api_trace_version.h core_api_id.h finalize_ext_api_id.h

@@ -110,7 +110,8 @@ static void check_services(void)
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_LAST), ERROR(KIND_NOT_FOUND));
 	IS(serve(context, (rocprofiler_callback_tracing_kind_t)99), ERROR(KIND_NOT_FOUND));
 #if ABI > 0
-	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), ERROR(NOT_IMPLEMENTED));
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), OK);
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), ERROR(SERVICE_ALREADY_CONFIGURED));
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API), ERROR(NOT_IMPLEMENTED));
 #endif
 	IS(rocprofiler_configure_callback_tracing_service(
@@ -369,6 +370,11 @@ static void check_names(void)
 	     ABI ? "CODE_OBJECT_LOAD" : "LOAD");
 	TEXT(operation_name(ROCPROFILER_CALLBACK_TRACING_MEMORY_COPY, 2),
 	     "MEMORY_COPY_HOST_TO_DEVICE");
+#if ABI > 0
+	TEXT(operation_name(ROCPROFILER_CALLBACK_TRACING_OMPT, ROCPROFILER_OMPT_ID_thread_begin),
+	     "omp_thread_begin");
+	IS(count_of(ROCPROFILER_CALLBACK_TRACING_OMPT, OK), ROCPROFILER_OMPT_ID_LAST);
+#endif
 	name = "unchanged";
 	IS(rocprofiler_query_callback_tracing_kind_operation_name(ROCPROFILER_CALLBACK_TRACING_NONE,
 								  0, &name, NULL),
