@@ -15,8 +15,9 @@
 #include "shown.h"
 #include "state.h"
 
-/* Kinds of records that there are. */
-static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
+/* What a kind of records is answered with, if there are none; of the kernel driver's events as
+ * AMD's library does where the driver does not tell of them. */
+static rocprofiler_status_t status_of(rocprofiler_buffer_tracing_kind_t kind)
 {
 	switch (kind) {
 	case ROCPROFILER_BUFFER_TRACING_HSA_CORE_API:
@@ -41,10 +42,31 @@ static bool is_served(rocprofiler_buffer_tracing_kind_t kind)
 	case ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API:
 	case ROCPROFILER_BUFFER_TRACING_HIP_GRAPH:
 	case ROCPROFILER_BUFFER_TRACING_OMPT:
+	/* intercept.c warns if there are such calls */
+	case ROCPROFILER_BUFFER_TRACING_ROCDECODE_API:
+	case ROCPROFILER_BUFFER_TRACING_ROCDECODE_API_EXT:
+	case ROCPROFILER_BUFFER_TRACING_ROCJPEG_API:
+	case ROCPROFILER_BUFFER_TRACING_ROCSHMEM_API:
+	case ROCPROFILER_BUFFER_TRACING_ROCSHMEM_API_EXT:
+	case ROCPROFILER_BUFFER_TRACING_HIPFILE_API:
+	case ROCPROFILER_BUFFER_TRACING_HIPFILE_API_EXT:
 #endif
-		return true;
+		return ROCPROFILER_STATUS_SUCCESS;
+#if ROCPROFILER_SDK_ABI > 0
+	case ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE:
+	case ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_FAULT:
+	case ROCPROFILER_BUFFER_TRACING_KFD_EVENT_QUEUE:
+	case ROCPROFILER_BUFFER_TRACING_KFD_EVENT_UNMAP_FROM_GPU:
+	case ROCPROFILER_BUFFER_TRACING_KFD_EVENT_DROPPED_EVENTS:
+	case ROCPROFILER_BUFFER_TRACING_KFD_PAGE_MIGRATE:
+	case ROCPROFILER_BUFFER_TRACING_KFD_PAGE_FAULT:
+	case ROCPROFILER_BUFFER_TRACING_KFD_QUEUE:
+#else
+	case ROCPROFILER_BUFFER_TRACING_PAGE_MIGRATION:
+#endif
+		return ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL;
 	default:
-		return false;
+		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
 	}
 }
 
@@ -77,17 +99,20 @@ EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 {
 	struct sdk_buffer *b = buffer_find(buffer_id);
 	struct context *c = context_find(context_id);
+	rocprofiler_status_t status;
+	bool is_kind;
 
 	if (state_phase() > -1)
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
-	if (kind > ROCPROFILER_BUFFER_TRACING_NONE && kind < ROCPROFILER_BUFFER_TRACING_LAST &&
-	    !is_served(kind))
-		return ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED;
+	is_kind = kind > ROCPROFILER_BUFFER_TRACING_NONE && kind < ROCPROFILER_BUFFER_TRACING_LAST;
+	status = is_kind ? status_of(kind) : ROCPROFILER_STATUS_SUCCESS;
+	if (status != ROCPROFILER_STATUS_SUCCESS)
+		return status;
 	if (!c)
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 	if (!b)
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
-	if (kind <= ROCPROFILER_BUFFER_TRACING_NONE || kind >= ROCPROFILER_BUFFER_TRACING_LAST)
+	if (!is_kind)
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
 	return configure(c, kind, operations, operations_count, b);
 }

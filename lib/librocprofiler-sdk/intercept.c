@@ -8,11 +8,14 @@
  * Owns:     the functions that are called for tables.
  * Threads:  the one that initialises the runtime: HSA's under its init lock.
  */
+#define LOG_TOPIC "sdk"
 #include "intercept.h"
 
 #include <stddef.h>
 #include <string.h>
 
+#include "base/log.h"
+#include "context.h"
 #include "state.h"
 
 #define MAX_LISTENERS 64u
@@ -92,12 +95,47 @@ static const struct {
 #endif
 };
 
+#if ROCPROFILER_SDK_ABI > 0
+/* Their calls are not shown: tools that configure all kinds are to run where there are none. */
+static void warn_of_unseen(const char *name, uint32_t table)
+{
+	static const struct {
+		uint32_t table, callbacks, records, ext;
+	} unseen[] = {
+#define CALLBACKS(name) ROCPROFILER_##name##_TABLE, ROCPROFILER_CALLBACK_TRACING_##name##_API
+#define RECORDS(name) ROCPROFILER_BUFFER_TRACING_##name
+		{ CALLBACKS(ROCDECODE), RECORDS(ROCDECODE_API), RECORDS(ROCDECODE_API_EXT) },
+		{ CALLBACKS(ROCJPEG), RECORDS(ROCJPEG_API), RECORDS(ROCJPEG_API) },
+		{ CALLBACKS(ROCSHMEM), RECORDS(ROCSHMEM_API), RECORDS(ROCSHMEM_API_EXT) },
+		{ CALLBACKS(HIPFILE), RECORDS(HIPFILE_API), RECORDS(HIPFILE_API_EXT) },
+	};
+	static _Atomic uint32_t said;
+
+	for (size_t i = 0; i < ARRAY_SIZE(unseen); i++) {
+		if (unseen[i].table != table ||
+		    (!context_has(unseen[i].callbacks) && !context_has_records(unseen[i].records) &&
+		     !context_has_records(unseen[i].ext)))
+			continue;
+		if (!(atomic_fetch_or(&said, table) & table))
+			log_warn("calls of %s are not shown to tools that have asked for them",
+				 name);
+	}
+}
+#else
+static void warn_of_unseen(const char *name, uint32_t table)
+{
+	(void)name;
+	(void)table;
+}
+#endif
+
 void intercept_tables(const char *name, uint64_t version, uint64_t instance, void **tables,
 		      uint64_t nr)
 {
 	for (size_t i = 0; name && tables && i < ARRAY_SIZE(by_name); i++) {
 		if (strcmp(by_name[i].name, name) != 0)
 			continue;
+		warn_of_unseen(name, by_name[i].types[0]);
 		for (uint32_t t = 0; t < 3 && t < nr && by_name[i].types[t]; t++)
 			if (tables[t])
 				notify(by_name[i].types[t], version, instance, &tables[t]);

@@ -117,9 +117,9 @@ static void region(uint32_t operation, ompt_scope_endpoint_t endpoint,
 
 /* ---- what the runtime calls ------------------------------------------------------------------ */
 
-#define INSTANT(name, ...) \
+#define INSTANT(name, ...)                                                                         \
 	instant(ID(name), &(const rocprofiler_ompt_args_t){ .name = { __VA_ARGS__ } })
-#define REGION(name, ...) \
+#define REGION(name, ...)                                                                          \
 	region(ID(name), endpoint, &(const rocprofiler_ompt_args_t){ .name = { __VA_ARGS__ } })
 
 static void on_thread_begin(ompt_thread_t type, ompt_data_t *thread)
@@ -277,8 +277,8 @@ static void on_target_data_op(ompt_scope_endpoint_t endpoint, ompt_data_t *targe
 			      void *from, int from_device, void *to, int to_device, size_t bytes,
 			      const void *code)
 {
-	REGION(target_data_op_emi, endpoint, target_task, target, (ompt_data_t *)host_op,
-	       type, from, from_device, to, to_device, bytes, code);
+	REGION(target_data_op_emi, endpoint, target_task, target, (ompt_data_t *)host_op, type,
+	       from, from_device, to, to_device, bytes, code);
 }
 
 static void on_target_submit(ompt_scope_endpoint_t endpoint, ompt_data_t *target,
@@ -298,8 +298,7 @@ static const struct {
 	ompt_callbacks_t event;
 	ompt_callback_t fn;
 } callbacks[ROCPROFILER_OMPT_ID_LAST] = {
-#define CALLBACK(name, function) \
-	[ID(name)] = { ompt_callback_##name, (ompt_callback_t)(function) }
+#define CALLBACK(name, function) [ID(name)] = { ompt_callback_##name, (ompt_callback_t)(function) }
 	CALLBACK(thread_begin, on_thread_begin),
 	CALLBACK(thread_end, on_thread_end),
 	CALLBACK(parallel_begin, on_parallel_begin),
@@ -408,8 +407,8 @@ static ompt_start_tool_result_t *start_other(unsigned int omp_version, const cha
 {
 	void *next = dlsym(RTLD_NEXT, "ompt_start_tool");
 
-	return next ? ((ompt_start_tool_result_t * (*)(unsigned int, const char *)) next)(
-			      omp_version, runtime_version) :
+	return next ? ((ompt_start_tool_result_t * (*)(unsigned int, const char *))
+			       next)(omp_version, runtime_version) :
 		      NULL;
 }
 

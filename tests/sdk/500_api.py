@@ -49,7 +49,9 @@ def every_status_name_and_context_rule_is_as_documented():
             r = run(program(f"sdk_api_{abi}"), *args, status=None)
             equal(f"stdout of sdk_api_{abi}", r.out, "0 wrong\n")
             ended(r, 0)
-            equal("stderr", r.err, "")
+            # it configures kinds of which 1.0 shows nothing, and offers such a table twice
+            unseen = "warn sdk: calls of rocjpeg are not shown to tools that have asked for them\n" if abi else ""
+            equal("stderr", re.sub(r"^rtl\[\d+\] ", "", r.err), unseen)
 
 
 # What AMD's library has beside the functions of prototypes.csv: for runtimes, and experimental.

@@ -112,7 +112,10 @@ static void check_services(void)
 #if ABI > 0
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), OK);
 	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_OMPT), ERROR(SERVICE_ALREADY_CONFIGURED));
-	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API), ERROR(NOT_IMPLEMENTED));
+	/* as with AMD's library: tools that configure all kinds are to run */
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_ROCDECODE_API), OK);
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_ROCJPEG_API), OK);
+	IS(serve(context, ROCPROFILER_CALLBACK_TRACING_ROCSHMEM_API), OK);
 #endif
 	IS(rocprofiler_configure_callback_tracing_service(
 		   unused, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API, &too_large, 1, never,
@@ -465,6 +468,16 @@ static void check_tables(void)
 	IS(last_table == &tables[2], 1);
 	IS(nr_of_names, 1);
 	IS(rocprofiler_set_api_table("unknown", 22304, 5, tables, 1), 0);
+#if ABI > 0
+	/* a service has its kind, and gets nothing: a warning says so, once */
+	tables_seen = 0;
+	IS(rocprofiler_set_api_table("rocjpeg", 22304, 5, tables, 1), 0);
+	IS(tables_seen, ROCPROFILER_ROCJPEG_TABLE);
+	tables_seen = 0;
+	IS(rocprofiler_set_api_table("rocjpeg", 22304, 5, tables, 1), 0);
+	/* without a service */
+	IS(rocprofiler_set_api_table("hipFile", 22304, 5, tables, 1), 0);
+#endif
 }
 
 static int no_record(rocprofiler_agent_id_t id, rocprofiler_counter_id_t *counters, size_t nr,

@@ -225,6 +225,16 @@ static void check_services(void)
 	IS(serve(context, ROCPROFILER_BUFFER_TRACING_NONE, buffer), ERROR(KIND_NOT_FOUND));
 	IS(serve(context, ROCPROFILER_BUFFER_TRACING_LAST, buffer), ERROR(KIND_NOT_FOUND));
 	IS(serve(context, 99, buffer), ERROR(KIND_NOT_FOUND));
+	/* as with AMD's library and a driver that does not tell of its events */
+#if ABI > 0
+	for (int kind = ROCPROFILER_BUFFER_TRACING_KFD_EVENT_PAGE_MIGRATE;
+	     kind <= ROCPROFILER_BUFFER_TRACING_KFD_QUEUE; kind++)
+		IS(serve(context, kind, buffer), ERROR(INCOMPATIBLE_KERNEL));
+	IS(serve(context, ROCPROFILER_BUFFER_TRACING_HIP_STREAM, buffer), ERROR(NOT_IMPLEMENTED));
+#else
+	IS(serve(context, ROCPROFILER_BUFFER_TRACING_PAGE_MIGRATION, buffer),
+	   ERROR(INCOMPATIBLE_KERNEL));
+#endif
 	IS(serve(context, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API, buffer), OK);
 	IS(serve(context, ROCPROFILER_BUFFER_TRACING_MARKER_CORE_API, buffer),
 	   ERROR(SERVICE_ALREADY_CONFIGURED));

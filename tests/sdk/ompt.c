@@ -102,10 +102,10 @@ static void on_records(rocprofiler_context_id_t context, rocprofiler_buffer_id_t
 
 static int initialize(rocprofiler_client_finalize_t fini, void *arg)
 {
-	const rocprofiler_tracing_operation_t some[] = {
-		OP(thread_begin), OP(parallel_begin), OP(implicit_task),     OP(work),
-		OP(dispatch),	  OP(target_emi),     OP(callback_functions)
-	};
+	const rocprofiler_tracing_operation_t some[] = { OP(thread_begin),	OP(parallel_begin),
+							 OP(implicit_task),	OP(work),
+							 OP(dispatch),		OP(target_emi),
+							 OP(callback_functions) };
 	const rocprofiler_tracing_operation_t others[] = { OP(work), OP(target_emi),
 							   OP(target_data_op_emi),
 							   OP(target_submit_emi), OP(error) };
@@ -116,9 +116,9 @@ static int initialize(rocprofiler_client_finalize_t fini, void *arg)
 	IS(rocprofiler_create_context(&recorded), OK);
 	if (is_unwanted)
 		return 0;
-	IS(rocprofiler_configure_callback_tracing_service(
-		   shown, ROCPROFILER_CALLBACK_TRACING_OMPT, some, sizeof(some) / sizeof(some[0]),
-		   on_event, &nr_events),
+	IS(rocprofiler_configure_callback_tracing_service(shown, ROCPROFILER_CALLBACK_TRACING_OMPT,
+							  some, sizeof(some) / sizeof(some[0]),
+							  on_event, &nr_events),
 	   OK);
 	IS(rocprofiler_create_buffer(recorded, 65536, 65536, ROCPROFILER_BUFFER_POLICY_LOSSLESS,
 				     on_records, NULL, &buffer),
@@ -178,7 +178,8 @@ static ompt_interface_fn_t lookup(const char *name)
 	return strcmp(name, "ompt_get_num_procs") == 0 ? (ompt_interface_fn_t)get_num_procs : NULL;
 }
 
-#define TELL(name, type, ...) ((ompt_callback_##type##_t)callbacks[ompt_callback_##name])(__VA_ARGS__)
+#define TELL(name, type, ...)                                                                      \
+	((ompt_callback_##type##_t)callbacks[ompt_callback_##name])(__VA_ARGS__)
 
 static int status_of(rocprofiler_status_t (*query)(int *))
 {

@@ -6,7 +6,8 @@
 
 SHOWN ompt_start_tool_result_t ompt_other;
 
-SHOWN ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *runtime_version)
+SHOWN ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version,
+						const char *runtime_version)
 {
 	ompt_other.tool_data.value = omp_version;
 	ompt_other.tool_data.value += (unsigned char)runtime_version[0];
