@@ -486,7 +486,8 @@ def besides_refused(model, abi):
 def refused(model):
     """sdk_refused_gen.c"""
     out = banner("sdk_refused_gen.c", "functions that are not there yet") + [
-        '#include "base/compiler.h"', '#include "rocprofiler-sdk/registration.h"', '#include "rocprofiler-sdk/rocprofiler.h"', ""]
+        '#include "base/compiler.h"', '#include "rocprofiler-sdk/experimental/counters.h"',
+        '#include "rocprofiler-sdk/registration.h"', '#include "rocprofiler-sdk/rocprofiler.h"', ""]
     for name, status in refusals(model).items():
         texts = []
         for abi in ABIS:

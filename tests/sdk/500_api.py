@@ -60,7 +60,7 @@ BESIDES = {
         "rocprofiler_configure_dispatch_thread_trace_service"},
     1: {"OnLoad", "OnUnload", "rocprofiler_set_api_table", "rocprofiler_attach", "rocprofiler_configure_device_thread_trace_service",
         "rocprofiler_configure_dispatch_thread_trace_service", "rocprofiler_configure_spm_device_counting_service",
-        "rocprofiler_configure_spm_service", "rocprofiler_iterate_runtime_registration_info", "rocprofiler_load_counter_definition",
+        "rocprofiler_configure_spm_service", "rocprofiler_iterate_runtime_registration_info",
         "ompt_start_tool", "rocprofiler_spm_configure_buffer_dispatch_service",
         "rocprofiler_spm_configure_callback_dispatch_service", "rocprofiler_spm_create_counter_config",
         "rocprofiler_spm_destroy_counter_config", "rocprofiler_spm_iterate_agent_supported_counters",

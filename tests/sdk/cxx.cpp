@@ -75,7 +75,7 @@ static void check_buffer_names()
 static void check_operators()
 {
 	rocprofiler_agent_id_t one{ 1 }, two{ 2 };
-	rocprofiler_dim3_t small{ 1, 2, 3 }, large{ 1, 3, 0 };
+	rocprofiler_dim3_t small{ 1, 2, 3 }, flat{ 1, 3, 0 }, turned{ 3, 2, 1 };
 	std::unordered_map<rocprofiler_agent_id_t, int> by_agent{ { one, 10 }, { two, 20 } };
 	std::map<rocprofiler_context_id_t, int> by_context{ { { 5 }, 1 }, { { 4 }, 2 } };
 	std::unordered_map<hsa_agent_t, int> by_hsa{ { { 3 }, 30 } };
@@ -83,7 +83,21 @@ static void check_operators()
 
 	static_assert(rocprofiler_buffer_id_t{ 1 } == rocprofiler_buffer_id_t{ 1 }, "constexpr");
 	IS(one < two && one <= two && one != two && !(one == two) && two > one && two >= one, 1);
-	IS(small < large && small != large && !(large <= small), 1);
+	/* by their products, then by their members */
+	IS(flat < small && small != flat && !(small <= flat) && small < turned, 1);
+	IS(hsa_region_t{ 1 } < hsa_region_t{ 2 }, 1);
+	IS(hsa_amd_memory_pool_t{ 1 } != hsa_amd_memory_pool_t{ 2 }, 1);
+	std::map<rocprofiler_thread_trace_decoder_pc_t, int> by_pc{ { { { 9 }, { 1 } }, 1 },
+								    { { { 8 }, { 2 } }, 2 },
+								    { { { 7 }, { 1 } }, 3 } };
+	IS(by_pc.begin()->second == 3 && by_pc.rbegin()->first.marker_id == 2, 1);
+#if ROCPROFILER_SDK_ABI > 0
+	rocprofiler_address_t low{}, high{};
+	high.value = 1;
+	IS(low < high && std::hash<rocprofiler_address_t>{}(low) !=
+				 std::hash<rocprofiler_address_t>{}(high),
+	   1);
+#endif
 	IS(by_agent.at(two), 20);
 	IS(by_context.begin()->second, 2);
 	IS(by_hsa.at(hsa_agent_t{ 3 }), 30);

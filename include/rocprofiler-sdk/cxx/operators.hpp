@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* operators.hpp - handles, agents, dimensions and versions can be compared and ordered
  *
- * Handles by their value, agents by their ids, the others by their members from the first to the
- * last. ROCPROFILER_SDK_CXX_HANDLES(X) is X(type) for each type of handle; hash.hpp uses it, too.
+ * Handles by their value, agents by their ids, dimensions by their product first, the others by
+ * their members from the first to the last. ROCPROFILER_SDK_CXX_HANDLES(X) is X(type) for each type
+ * of handle; hash.hpp uses it, too.
  */
 #ifndef ROCPROFILER_SDK_CXX_OPERATORS_HPP
 #define ROCPROFILER_SDK_CXX_OPERATORS_HPP
 
 #include <rocprofiler-sdk/agent.h>
+#include <rocprofiler-sdk/experimental/thread-trace/trace_decoder_types.h>
 #include <rocprofiler-sdk/fwd.h>
 #include <rocprofiler-sdk/internal_threading.h>
 
 #include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
 
+#include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 #if ROCPROFILER_SDK_ABI > 0
 #define ROCPROFILER_SDK_CXX_HANDLES_OF_ABI(X)                                                      \
 	X(rocprofiler_counter_config_id_t)                                                         \
+	X(rocprofiler_address_t)                                                                   \
 	X(rocprofiler_stream_id_t)                                                                 \
 	X(rocprofiler_graph_exec_id_t)                                                             \
 	X(rocprofiler_graph_node_id_t)
@@ -34,6 +40,8 @@
 	X(hsa_agent_t)                                                                             \
 	X(hsa_signal_t)                                                                            \
 	X(hsa_executable_t)                                                                        \
+	X(hsa_region_t)                                                                            \
+	X(hsa_amd_memory_pool_t)                                                                   \
 	ROCPROFILER_SDK_CXX_HANDLES_OF_ABI(X)
 
 namespace rocprofiler
@@ -58,7 +66,8 @@ constexpr auto key_of(const rocprofiler_agent_v0_t &value)
 
 constexpr auto key_of(const rocprofiler_dim3_t &value)
 {
-	return std::make_tuple(value.x, value.y, value.z);
+	return std::make_tuple(std::uint64_t{ value.x } * value.y * value.z, value.x, value.y,
+			       value.z);
 }
 
 #if ROCPROFILER_SDK_ABI > 0
@@ -92,6 +101,16 @@ ROCPROFILER_SDK_CXX_OPERATORS(rocprofiler_dim3_t)
 #if ROCPROFILER_SDK_ABI > 0
 ROCPROFILER_SDK_CXX_OPERATORS(rocprofiler_version_triplet_t)
 #endif
+
+/* As a key: a program's own operator, which AMD's later samples have, is preferred to a
+ * template. */
+template <typename T, typename = std::enable_if_t<
+			      std::is_same<T, rocprofiler_thread_trace_decoder_pc_t>::value>>
+constexpr bool operator<(const T &lhs, const T &rhs)
+{
+	return lhs.code_object_id != rhs.code_object_id ? lhs.code_object_id < rhs.code_object_id :
+							  lhs.address < rhs.address;
+}
 
 #undef ROCPROFILER_SDK_CXX_OPERATORS
 #undef ROCPROFILER_SDK_CXX_COMPARE

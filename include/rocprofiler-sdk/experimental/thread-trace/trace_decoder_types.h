@@ -14,10 +14,17 @@ typedef enum rocprofiler_thread_trace_decoder_info_t {
 	ROCPROFILER_THREAD_TRACE_DECODER_INFO_LAST = 3,
 } rocprofiler_thread_trace_decoder_info_t;
 
-/* An address in memory if marker_id is 0, else one in the code object of that id. */
+/* An address in memory if code_object_id is 0, else one in the code object of that id. The second
+ * name of each is that of AMD's first release. */
 typedef struct rocprofiler_thread_trace_decoder_pc_t {
-	size_t addr;
-	size_t marker_id;
+	union {
+		uint64_t address;
+		size_t addr;
+	};
+	union {
+		uint64_t code_object_id;
+		size_t marker_id;
+	};
 } rocprofiler_thread_trace_decoder_pc_t;
 
 /* Four counters: 0 to 3 in bank 0, 4 to 7 in bank 1. */
