@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ompt.c - librocprofiler-sdk: events of OpenMP, of which its runtime tells its tool (OMPT)
  *
- * The runtime looks for ompt_start_tool() when it starts. It is told of the callbacks that contexts
- * want by then, and of no others; without any, another tool gets its turn. Clients get the
+ * The runtime looks for ompt_start_tool() when it starts. Callbacks that contexts want by then are
+ * registered with it, and no others; without any, another tool gets its turn. Clients get the
  * runtime's own words of data for threads, tasks and regions: this library keeps none there.
  *
  * Owns:     each thread's regions that have begun; a thread's are lost with it.

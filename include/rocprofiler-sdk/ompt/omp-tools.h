@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rocprofiler-sdk/ompt/omp-tools.h - the types of OpenMP's interface for tools (OpenMP 5.2,
+/* omp-tools.h - the types of OpenMP's interface for tools (OpenMP 5.2,
  * chapters 19 and 20)
  *
  * For programs whose compiler has no <omp-tools.h>. One that was included before this one is taken,

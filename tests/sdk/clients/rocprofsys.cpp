@@ -2,8 +2,9 @@
 /* rocprofsys.cpp - as rocprofiler-systems: most kinds of callbacks and buffers at once, its own ids
  * for kernels and copies
  *
- * Named by ROCP_TOOL_LIBRARIES. What is refused as not implemented is left out, and named. Counters
- * have a context of their own. Flushes and destroys again while a buffer is busy.
+ * Named by ROCP_TOOL_LIBRARIES. What is refused as not implemented, or for the kernel driver's
+ * sake, is left out, and named. Counters have a context of their own. Flushes and destroys again
+ * while a buffer is busy.
  */
 #define CLIENT "rocprofsys"
 #include "client.hpp"
@@ -65,7 +66,8 @@ static int on_request(rocprofiler_thread_id_t tid, rocprofiler_context_id_t,
 
 static void optional(const char *what, rocprofiler_status_t status)
 {
-	if (status == ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED)
+	if (status == ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED ||
+	    status == ROCPROFILER_STATUS_ERROR_INCOMPATIBLE_KERNEL)
 		say("without %s", what);
 	else
 		SDK_IS(status, ROCPROFILER_STATUS_SUCCESS);
