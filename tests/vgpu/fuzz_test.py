@@ -6,6 +6,9 @@
 
 Words are random within an encoding, so that most of them are instructions; kernels are bounded in what they execute.
 The memory they may touch is a page range between two that trap.
+
+Other kernels are sequences of vector instructions on few registers, each of which uses what the ones before it made.
+They run by blocks, and one instruction at a time: registers and LDS are the same afterwards.
 """
 import argparse
 import collections
@@ -15,6 +18,7 @@ import random
 import sys
 
 PAGE = 4096
+DONE = 1
 TOPS = (0x80000000, 0xb0000000, 0xbe800000, 0xbf000000, 0xbf800000, 0xc0000000, 0x00000000, 0x20000000, 0x7c000000,
         0x7e000000, 0xd0000000, 0xd1000000, 0xd3800000, 0xd8000000, 0xdc000000, 0xdc008000, 0xe0000000, 0xe8000000)
 MASKS = (0x3fffffff, 0x0fffffff, 0x007fffff, 0x007fffff, 0x000fffff, 0x03ffffff, 0x7fffffff, 0x1fffffff, 0x01ffffff,
@@ -35,6 +39,77 @@ def words(rng, nr):
     return out
 
 
+def vector_words(rng, nr):
+    """Vector instructions on v0 to v7, some of them in the pairs that make addresses, and changes of EXEC."""
+    def register():
+        return rng.randrange(8)
+
+    def source():
+        return rng.choice((256 + register(), 256 + register(), rng.randrange(32), 128 + rng.randrange(65),
+                           240 + rng.randrange(9), 106))  # fmt: skip
+
+    def vop2(op, dst, first, second):
+        return op << 25 | dst << 17 | second << 9 | first
+
+    out = [vop2(1, n, 256 + register(), register()) for n in range(2)]
+    while len(out) < nr:
+        kind = rng.randrange(16)
+        if kind < 5:
+            out.append(vop2(rng.randrange(1, 56), register(), source(), register()))
+            if out[-1] >> 25 & 63 in (23, 24, 36, 37):
+                out.append(rng.getrandbits(32))  # a literal
+        elif kind < 7:
+            out.append(0x7e000000 | register() << 17 | rng.randrange(77) << 9 | source())
+        elif kind < 8:
+            out.append(0x7c000000 | rng.randrange(256) << 17 | register() << 9 | source())
+        elif kind < 12:
+            signs = rng.choice((0, 0, rng.getrandbits(3) << 29))
+            out.append(0xd0000000 | rng.choice((rng.randrange(64, 320), rng.randrange(448, 520),
+                                                rng.randrange(640, 672))) << 16 | register())  # fmt: skip
+            out.append(signs | source() << 18 | (256 + register()) << 9 | source())
+        elif kind < 13:
+            out.append(vop2(25, register(), source(), register()))
+            out.append(vop2(28, register(), source(), register()))
+        elif kind < 14:
+            at, to = register(), register()
+            out.append(vop2(17, at + 1, 128 + 31, at))
+            out += [0xd28f0000 | to, (256 + at) << 9 | 128 + rng.randrange(8)]
+        elif kind < 15:
+            # an address within LDS and on it
+            at = register()
+            out.append(vop2(19, at, 255, at))
+            out.append(0x3fc)
+            op = rng.choice((13, 54, 55, 63, 118, 255))
+            out += [0xd8000000 | op << 17 | rng.randrange(4) * 4, register() << 24 | register() << 8 | at]
+        else:
+            out.append(rng.choice((0xbefe206a, 0xbefe01c1, 0xbefe01c1)))  # s_and_saveexec of VCC; all lanes
+    return out + [0xbf810000]
+
+
+def check_vectors(lib, start, runs):
+    """Runs each kernel by blocks and by single instructions; how many ended both ways, and how many of these differ."""
+    ended = bad = 0
+    for run in range(runs):
+        rng = random.Random(77000 + run)
+        header = bytearray(64)
+        header[16:24] = (64).to_bytes(8, "little")
+        # 16 registers, denormals kept
+        header[48:52] = (3 | 0xf0 << 12 | rng.getrandbits(1) << 23).to_bytes(4, "little")
+        data = bytes(header) + b"".join(w.to_bytes(4, "little") for w in vector_words(rng, rng.randrange(8, 200)))
+        sums = []
+        for slices in (1000, 1):
+            result = lib.inst_fuzz(data, len(data), 20000, start + PAGE, 16 * PAGE, slices)
+            sums.append((result, lib.inst_fuzz_sum()))
+        # after a fault a block begins again
+        if any(result & 15 != DONE for result, _ in sums):
+            continue
+        ended += 1
+        if sums[0] != sums[1]:
+            print(f"vector kernel {run}: by blocks {sums[0]}, by instructions {sums[1]}")
+            bad += 1
+    return ended, bad
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--lib", required=True)
@@ -46,7 +121,9 @@ def main():
     if not lib.inst_arch(args.arch.encode()):
         raise SystemExit(f"no architecture {args.arch}")
     libc = ctypes.CDLL(None)
-    lib.inst_fuzz.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64]
+    lib.inst_fuzz.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64,
+                              ctypes.c_uint64]
+    lib.inst_fuzz_sum.restype = ctypes.c_uint64
     area = mmap.mmap(-1, 18 * PAGE)
     start = ctypes.addressof(ctypes.c_char.from_buffer(area))
     libc.mprotect(ctypes.c_void_p(start), PAGE, 0)
@@ -61,15 +138,17 @@ def main():
         header[16:24] = (64).to_bytes(8, "little")
         header[48:52] = (rng.getrandbits(32) & 0x00ffffff).to_bytes(4, "little")
         data = bytes(header) + b"".join(w.to_bytes(4, "little") for w in code)
-        result = lib.inst_fuzz(data, len(data), 20000, start + PAGE, 16 * PAGE)
+        result = lib.inst_fuzz(data, len(data), 20000, start + PAGE, 16 * PAGE, 1000)
         ended[result & 15] += 1
         executed += result >> 4
     names = ("running", "done", "memory fault", "illegal", "unimplemented", "trap", "dims", "group", "lds", "code",
              "scratch")
     print(", ".join(f"{names[k]} {n}" for k, n in sorted(ended.items())),
           f"; {executed} instructions")
+    pairs, bad = check_vectors(lib, start, args.runs // 4)
+    print(f"{pairs} kernels of vector instructions ended, {bad} differ by blocks and by instructions")
     # kernels that end at once would test nothing
-    return 0 if len(ended) >= 3 and executed > 100 * args.runs else 1
+    return 0 if len(ended) >= 3 and executed > 100 * args.runs and pairs > args.runs // 5 and not bad else 1
 
 
 if __name__ == "__main__":

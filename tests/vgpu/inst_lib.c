@@ -88,6 +88,7 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 							      struct state *s)
 {
 	static struct gcn_run *r;
+	static bool known;
 	struct gcn_wave *w;
 	struct gcn_inst i;
 
@@ -97,6 +98,10 @@ __attribute__((visibility("default"))) unsigned int inst_step(const uint32_t *co
 	memory_lo = s->memory;
 	memory_hi = s->memory + s->memory_size;
 	memset(r->range, 0, sizeof(r->range));
+	/* every second time as behind another access: quick handlers know the allocation */
+	if (known = !known, known)
+		r->range[0] = (struct gcn_range){ memory_lo, memory_hi, memory_shift };
+	r->generation = generation;
 	r->host = &host;
 	r->arch = &gcn_archs[arch];
 	r->status = GCN_RUNNING;
@@ -211,10 +216,28 @@ static bool go_on(struct gcn_run *r)
 	return true;
 }
 
-/* Runs a kernel object of random words at the start of `memory`, at most `steps` instructions. */
+static uint64_t add_to_sum(uint64_t sum, const void *data, size_t size)
+{
+	const unsigned char *p = data;
+
+	for (size_t n = 0; n < size; n++)
+		sum = (sum ^ p[n]) * 0x100000001b3;
+	return sum;
+}
+
+static uint64_t fuzz_sum;
+
+/* Of the last inst_fuzz(): a sum of its waves' registers and of LDS. */
+__attribute__((visibility("default"))) uint64_t inst_fuzz_sum(void)
+{
+	return fuzz_sum;
+}
+
+/* Runs a kernel object of random words at the start of `memory`, at most `steps` instructions, of
+ * which so many are a slice: a slice of one runs no steps of blocks. */
 __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, size_t size,
 						     uint64_t steps, uint64_t memory,
-						     uint64_t memory_size)
+						     uint64_t memory_size, uint64_t slice)
 {
 	static struct gcn_run *r;
 	unsigned char packet[64] __attribute__((aligned(64))) = { 0 };
@@ -242,10 +265,15 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 	memcpy(packet + 40, &memory, 8);
 	launch.cache_model = code[0] & 1;
 	status = gcn_run_start(r, &launch);
-	for (uint64_t n = 0; n < steps && status == GCN_RUNNING; n += 1000) {
-		status = gcn_run_slice(r, 1000);
+	for (uint64_t n = 0; n < steps && status == GCN_RUNNING; n += slice) {
+		status = gcn_run_slice(r, (int64_t)slice);
 		if (status != GCN_RUNNING && go_on(r))
 			status = GCN_RUNNING;
+	}
+	fuzz_sum = add_to_sum(0, r->lds, r->lds_size);
+	for (unsigned int n = 0; n < r->nr_waves; n++) {
+		fuzz_sum = add_to_sum(fuzz_sum, r->wave[n].vgpr, r->nr_vgprs * sizeof(gcn_row));
+		fuzz_sum = add_to_sum(fuzz_sum, r->wave[n].sgpr, sizeof(r->wave[n].sgpr));
 	}
 	return (int)(gcn_run_counters(r)->insts << 4) | (int)status;
 }

@@ -158,7 +158,8 @@ static void make_steps(struct gcn_page *page, struct gcn_block *b, uint32_t firs
 {
 	struct gcn_steps *steps = malloc(sizeof(*steps) + b->nr * sizeof(steps->step[0]));
 	const struct gcn_inst *i = &page->inst[first];
-	static const struct gcn_step none = { end_steps, NULL };
+	static const struct gcn_step none = { end_steps, NULL, 0, 0 };
+	struct gcn_left rows = { GCN_LEFT_NONE, GCN_LEFT_NONE };
 	unsigned int at = 0;
 
 	b->step = &none;
@@ -173,9 +174,8 @@ static void make_steps(struct gcn_page *page, struct gcn_block *b, uint32_t firs
 			b->nr_waits++;
 			b->waits |= gcn_waits_for_all(i);
 		} else if (!does_nothing(i)) {
-			nr = left;
-			steps->step[at].i = i;
-			steps->step[at++].run = gcn_step_of(i, &nr);
+			gcn_make_step(&steps->step[at], i, left, &rows);
+			nr = steps->step[at++].nr;
 		}
 		for (unsigned int n = 0; n < nr; n++)
 			i += i->nr_words;

@@ -413,6 +413,7 @@ static void bind_quick(struct gcn_inst *i)
 static bool is_plain(const struct gcn_inst *i)
 {
 	enum { GETPC = 28, RFE = 31, CALL = 21, NOP = 0, WAITCNT = 12, SETPRIO = 15, LOADX16 = 4 };
+	enum { SETREG = 18, SETREG_IMM = 20, SET_GPR_IDX_ON = 17 }; /* they change the mode */
 	enum { GWS_FIRST = 152, GWS_LAST = 157 };
 
 	if (i->run == gcn_run_illegal || i->run == gcn_run_unimplemented ||
@@ -420,14 +421,15 @@ static bool is_plain(const struct gcn_inst *i)
 		return false;
 	switch (i->enc) {
 	case GCN_SOP2:
-	case GCN_SOPC:
 	case GCN_VOP2:
 	case GCN_VOP1:
 	case GCN_VOPC:
 	case GCN_VOP3:
 		return true;
+	case GCN_SOPC:
+		return i->op != SET_GPR_IDX_ON;
 	case GCN_SOPK:
-		return i->op != CALL;
+		return i->op != CALL && i->op != SETREG && i->op != SETREG_IMM;
 	case GCN_SOP1:
 		return i->op < GETPC || i->op > RFE;
 	case GCN_SOPP:
@@ -524,26 +526,80 @@ static const struct gcn_entry *scalar_entry(const struct gcn_inst *i)
 	}
 }
 
-gcn_step_fn *gcn_step_of(const struct gcn_inst *i, unsigned int *nr)
+static uint8_t last_of(const struct gcn_inst *i, const struct gcn_left *rows)
+{
+	uint8_t last = 0;
+
+	for (unsigned int n = 0; n < 3; n++) {
+		bool is = i->src[n] - (unsigned int)GCN_SRC_VGPR == rows->a;
+
+		/* addresses of flat and global memory are pairs, too */
+		if (i->reads & GCN_READS_64 << n || i->enc == GCN_FLAT)
+			is &= rows->b == rows->a + 1;
+		last |= (uint8_t)(is << n);
+	}
+	return last;
+}
+
+static void leave(const struct gcn_inst *i, enum gcn_leaves what, struct gcn_left *rows)
+{
+	if (what == GCN_LEAVES_NOTHING)
+		rows->a = rows->b = GCN_LEFT_NONE;
+	if (what == GCN_LEAVES_ROW || what == GCN_LEAVES_PAIR)
+		rows->a = i->dst;
+	if (what == GCN_LEAVES_ROW && rows->b == i->dst)
+		rows->b = GCN_LEFT_NONE;
+	if (what == GCN_LEAVES_PAIR)
+		rows->b = i->dst + 1u;
+}
+
+/* One step for two instructions, of which the second one's source may be row b; false: there is
+ * none. */
+static bool make_fused(struct gcn_step *step, const struct gcn_inst *i, struct gcn_left *rows)
+{
+	const struct gcn_inst *second = i + i->nr_words;
+
+	step->run = rows_kind()->fuse(i, second);
+	if (!step->run)
+		return false;
+	step->nr = 2;
+	step->last = last_of(i, rows);
+	if (second->src[1] - (unsigned int)GCN_SRC_VGPR == rows->b &&
+	    second->src[1] != i->dst + GCN_SRC_VGPR)
+		step->last |= GCN_LAST_HIGH;
+	leave(second, GCN_LEAVES_PAIR, rows);
+	if (!(second->reads & GCN_WRITES_64)) {
+		rows->a = i->dst == second->dst ? GCN_LEFT_NONE : i->dst;
+		rows->b = second->dst;
+	}
+	return true;
+}
+
+void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int left,
+		   struct gcn_left *rows)
 {
 	const struct gcn_entry *e = scalar_entry(i);
-	gcn_step_fn *step = *nr > 1 ? rows_kind()->fuse(i, i + i->nr_words) : NULL;
+	enum gcn_leaves what = GCN_LEAVES_NOTHING;
 
-	*nr = step ? 2 : 1;
-	if (step)
-		return step;
-
+	step->i = i;
+	step->run = NULL;
+	if (left > 1 && make_fused(step, i, rows))
+		return;
+	step->nr = 1;
+	step->last = last_of(i, rows);
 	if (e && i->run == e->run)
-		step = e->step;
+		step->run = e->step;
 	else if (e && i->run == e->of_registers)
-		step = e->step_of_registers;
+		step->run = e->step_of_registers;
 	else if (e && i->run == e->of_constant)
-		step = e->step_of_constant;
+		step->run = e->step_of_constant;
 	else if (i->enc >= GCN_VOP2 && i->enc <= GCN_VOP3)
-		step = valu_step(i);
+		step->run = valu_step(i, &what);
 	else if (rows_kind()->quick(i) == i->run)
-		step = rows_kind()->quick_step(i);
-	return step ? step : any_step;
+		step->run = rows_kind()->quick_step(i, &what);
+	if (!step->run)
+		step->run = any_step;
+	leave(i, what, rows);
 }
 
 /* Encodings of which nothing is implemented. */

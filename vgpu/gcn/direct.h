@@ -9,6 +9,7 @@
 struct valu_direct {
 	const char *name; /* of the instruction */
 	uint8_t nr;	  /* sources that are not masks */
+	uint8_t leaves;	  /* what its steps do: enum gcn_leaves */
 	/* by the bits of sources that are not vector registers; NULL: none */
 	struct gcn_both run[8];
 	struct gcn_both of_signs[8]; /* the same, for sources with signs */

@@ -13,103 +13,74 @@ enum { CONST_31 = 128 + 31 };
 
 #define SECOND(i) ((i) + (i)->nr_words)
 
-static __attribute__((noinline)) void one_by_one(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	i->run(w, i);
-	SECOND(i)->run(w, SECOND(i));
-}
-
-ZMM bool known(const struct gcn_wave *w)
-{
-	return __builtin_expect(w->fp_plain && !w->idx_on, 1);
-}
-
 /* v_add_co_u32 and v_addc_co_u32, both with their carries in VCC; `scalars` as for zmm_row(), of
  * the second one in the bits from 4 on. */
-ZMM void add_pair(struct gcn_wave *w, const struct gcn_inst *first, unsigned int scalars)
+ZMM void add_pair(struct gcn_wave *w, const struct gcn_inst *first, struct zmm_rows *rows,
+		  unsigned int scalars)
 {
 	const struct gcn_inst *i = first, *second = SECOND(first);
 	const __m512i one = _mm512_set1_epi32(1), ones = _mm512_set1_epi32(-1);
 	uint64_t exec = gcn_exec(w);
 	__mmask16 carry[4];
 
-	if (!known(w)) {
-		one_by_one(w, first);
-		return;
-	}
 	ZMM_SOURCE(0, scalars);
 	ZMM_SOURCE(1, scalars);
 	i = second;
 	const uint32_t *const row2 = zmm_row(w, i, 0, scalars >> 4);
-	const __m512i all2 = zmm_all(w, i, 0, scalars >> 4);
 	const uint32_t *const row3 = zmm_row(w, i, 1, 0);
+	const __m512i all2 = scalars >> 4 & 1 ? _mm512_set1_epi32((int)gcn_src32(w, i, i->src[0])) :
+						_mm512_setzero_si512();
 
 	FOR_PARTS
 	{
-		__m512i a = ZMM_GET(0, scalars), low = _mm512_add_epi32(a, ZMM_GET(1, scalars)), b;
-		__mmask16 on = (__mmask16)(exec >> k * 16), c = _mm512_cmplt_epu32_mask(low, a);
-		uint32_t *to = w->vgpr[first->dst] + k * 16;
+		__m512i low = _mm512_add_epi32(src0[k], src1[k]), a, b;
+		__mmask16 c = _mm512_cmplt_epu32_mask(low, src0[k]) & (__mmask16)(exec >> k * 16);
 
 		/* before the second one's sources are read: it may be one of them */
-		if (__builtin_expect(exec == UINT64_MAX, 1))
-			_mm512_storeu_si512(to, low);
-		else
-			row_put16(to, low, on);
-		c &= on;
+		rows->a[k] = zmm_put_part(w->vgpr[first->dst], k, low, exec);
 		a = scalars >> 4 & 1 ? all2 : _mm512_loadu_si512(row2 + k * 16);
-		b = _mm512_add_epi32(a, _mm512_loadu_si512(row3 + k * 16));
+		b = rows->last & GCN_LAST_HIGH ? rows->b[k] : _mm512_loadu_si512(row3 + k * 16);
+		b = _mm512_add_epi32(a, b);
 		carry[k] = _mm512_cmplt_epu32_mask(b, a) | _mm512_mask_cmpeq_epi32_mask(c, b, ones);
 		b = _mm512_mask_add_epi32(b, c, b, one);
-		to = w->vgpr[second->dst] + k * 16;
-		if (__builtin_expect(exec == UINT64_MAX, 1))
-			_mm512_storeu_si512(to, b);
-		else
-			row_put16(to, b, on);
+		rows->b[k] = zmm_put_part(w->vgpr[second->dst], k, b, exec);
 	}
 	gcn_set64(w, GCN_REG_VCC, zmm_bits(carry[0], carry[1], carry[2], carry[3]) & exec);
 }
 
 /* v_ashrrev_i32 by 31 to the register behind its source, and v_lshlrev_b64 of both. */
-ZMM void extend_and_shift(struct gcn_wave *w, const struct gcn_inst *first)
+ZMM void extend_and_shift(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows)
 {
-	const struct gcn_inst *second = SECOND(first);
+	const struct gcn_inst *second = SECOND(i);
 	const __m128i by = _mm_cvtsi32_si128((int)gcn_src32(w, second, second->src[0]) & 63);
-	const uint32_t *lo = w->vgpr[first->src[1] - GCN_SRC_VGPR];
 	uint64_t exec = gcn_exec(w);
 
-	if (!known(w)) {
-		one_by_one(w, first);
-		return;
-	}
+	ZMM_SOURCE(1, 0);
 	FOR_PARTS
 	{
-		__m512i low = _mm512_loadu_si512(lo + k * 16), high = _mm512_srai_epi32(low, 31);
-		uint32_t *to = w->vgpr[first->dst] + k * 16;
-		struct zmm_pair v;
+		__m512i high = _mm512_srai_epi32(src1[k], 31);
+		struct zmm_pair v = zmm_join(src1[k], high);
 
-		if (__builtin_expect(exec == UINT64_MAX, 1))
-			_mm512_storeu_si512(to, high);
-		else
-			row_put16(to, high, exec >> k * 16);
-		v = zmm_join(low, high);
+		zmm_put_part(w->vgpr[i->dst], k, high, exec);
 		v.a = _mm512_sll_epi64(v.a, by);
 		v.b = _mm512_sll_epi64(v.b, by);
-		zmm_put_pair(w->vgpr[second->dst], k, v, exec);
+		zmm_put_pair(w->vgpr[second->dst], k, v, exec, rows);
 	}
 }
 
 #define FUSED(name, call)                                                                          \
-	static void name(struct gcn_wave *w, const struct gcn_step *step)                          \
+	static void name(struct gcn_wave *w, const struct gcn_step *step, ZMM_ROWS_ARGS)           \
 	{                                                                                          \
+		struct zmm_rows rows_ = ZMM_ROWS(step), *rows = &rows_;                            \
+                                                                                                   \
 		call;                                                                              \
-		step++;                                                                            \
-		step->run(w, step);                                                                \
+		ZMM_NEXT(w, step, rows);                                                           \
 	}
-FUSED(add_pair_00, add_pair(w, step->i, 0))
-FUSED(add_pair_01, add_pair(w, step->i, 0x10))
-FUSED(add_pair_10, add_pair(w, step->i, 1))
-FUSED(add_pair_11, add_pair(w, step->i, 0x11))
-FUSED(extended, extend_and_shift(w, step->i))
+FUSED(add_pair_00, add_pair(w, step->i, rows, 0))
+FUSED(add_pair_01, add_pair(w, step->i, rows, 0x10))
+FUSED(add_pair_10, add_pair(w, step->i, rows, 1))
+FUSED(add_pair_11, add_pair(w, step->i, rows, 0x11))
+FUSED(extended, extend_and_shift(w, step->i, rows))
 
 /* Whether it is this instruction, without modifiers. */
 static bool is(const struct gcn_inst *i, const char *name)
@@ -126,9 +97,9 @@ static bool runs(const struct gcn_inst *i)
 }
 
 /* Both have their carries in VCC, and no scalar source that the first one changes. */
-static gcn_step_fn *fuse_add(const struct gcn_inst *i, const struct gcn_inst *second)
+static zmm_step_fn *fuse_add(const struct gcn_inst *i, const struct gcn_inst *second)
 {
-	static gcn_step_fn *const by_scalars[2][2] = { { add_pair_00, add_pair_01 },
+	static zmm_step_fn *const by_scalars[2][2] = { { add_pair_00, add_pair_01 },
 						       { add_pair_10, add_pair_11 } };
 	unsigned int mask = second->src[2], code = second->src[0];
 
@@ -146,11 +117,11 @@ gcn_step_fn *PASTE(valu_fuse, VALU_SUFFIX)(const struct gcn_inst *i, const struc
 	if (!runs(i) || !runs(second))
 		return NULL;
 	if (is(i, "v_add_co_u32") && is(second, "v_addc_co_u32"))
-		return fuse_add(i, second);
+		return (gcn_step_fn *)(void (*)(void))fuse_add(i, second);
 	if (is(i, "v_ashrrev_i32") && is(second, "v_lshlrev_b64") && i->src[0] == CONST_31 &&
 	    i->src[1] >= GCN_SRC_VGPR && second->src[0] < GCN_SRC_VGPR &&
 	    second->src[1] == i->src[1] && i->dst + GCN_SRC_VGPR == i->src[1] + 1)
-		return extended;
+		return (gcn_step_fn *)(void (*)(void))extended;
 	return NULL;
 }
 

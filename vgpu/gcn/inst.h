@@ -31,7 +31,20 @@ typedef void gcn_step_fn(struct gcn_wave *w, const struct gcn_step *step);
 struct gcn_step {
 	gcn_step_fn *run;
 	const struct gcn_inst *i;
+	uint8_t nr;   /* instructions, from `i` on; 0: it ends the block's steps */
+	uint8_t last; /* sources that the step before left in registers of the host */
 };
+
+/* Vector registers whose rows a step leaves in registers of the host (zmm.h), or none. */
+struct gcn_left {
+	unsigned int a, b;
+};
+
+#define GCN_LEFT_NONE 0x10000u
+enum gcn_leaves { GCN_LEAVES_NOTHING, GCN_LEAVES_AS_BEFORE, GCN_LEAVES_ROW, GCN_LEAVES_PAIR };
+
+/* In `last`: bits for sources that are row a, and that the higher source of a pair is row b. */
+enum { GCN_LAST = 1, GCN_LAST_HIGH = 8 };
 
 /* The step of a handler, which is inlined. */
 #define GCN_STEP(name)                                                                             \
@@ -184,9 +197,10 @@ const struct gcn_entry *gcn_mubuf_entry(const struct gcn_inst *i);
  * wave. */
 void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr);
 
-/* The step of a decoded instruction; `*nr`, which may be followed by so many, becomes the number of
- * instructions that the step executes. */
-gcn_step_fn *gcn_step_of(const struct gcn_inst *i, unsigned int *nr);
+/* Makes the step of a decoded instruction and of those behind it, `left` at most with it. `rows`
+ * are those that the step before leaves, and become those that this one does. */
+void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int left,
+		   struct gcn_left *rows);
 
 /* Its mnemonic, or "?". */
 const char *gcn_mnemonic(const struct gcn_inst *i);

@@ -420,9 +420,9 @@ static inline bool global_where(struct gcn_wave *w, const struct gcn_inst *i, un
 		store(w, &p, i->src[1] - GCN_SRC_VGPR, nr);                                        \
 	}
 
-#define QUICK(name)                                                                                \
+#define QUICK(name, leaves)                                                                        \
 	{                                                                                          \
-		name, NULL                                                                         \
+		{ name, NULL }, GCN_LEAVES_NOTHING                                                 \
 	}
 #define QUICK_MORE
 #include "quick_ops.inc"

@@ -34,8 +34,9 @@ struct valu_direct;
 struct row_kind {
 	gcn_fn *plain, *wide, *shift_pair, *any;   /* vector instructions, valu_run.c */
 	gcn_fn *(*quick)(const struct gcn_inst *); /* memory instructions, quick.c; NULL: none */
-	gcn_step_fn *(*quick_step)(const struct gcn_inst *); /* the same */
-	void (*clear)(uint32_t *row, size_t nr);	     /* rows */
+	/* the same, and what the step leaves */
+	gcn_step_fn *(*quick_step)(const struct gcn_inst *, enum gcn_leaves *);
+	void (*clear)(uint32_t *row, size_t nr); /* rows */
 	/* handlers for the instructions that kernels use most, direct.h */
 	const struct valu_direct *(*direct[3])(unsigned int n);
 	/* one step for two instructions, the second behind the first; NULL: there is none */
@@ -48,7 +49,7 @@ extern const struct row_kind rows_base, rows_v3, rows_v4;
 const struct row_kind *rows_kind(void);
 
 gcn_fn *PASTE(quick_find, VALU_SUFFIX)(const struct gcn_inst *i);
-gcn_step_fn *PASTE(quick_step, VALU_SUFFIX)(const struct gcn_inst *i);
+gcn_step_fn *PASTE(quick_step, VALU_SUFFIX)(const struct gcn_inst *i, enum gcn_leaves *what);
 gcn_step_fn *PASTE(valu_fuse, VALU_SUFFIX)(const struct gcn_inst *i, const struct gcn_inst *second);
 
 /* source and destination are the same row or different ones, never shifted against each other */

@@ -371,12 +371,27 @@ static void run_some(struct gcn_run *r, struct gcn_wave *w, const struct gcn_ins
 	}
 }
 
+/* A block's steps, by the handlers of their instructions: in modes that steps don't know. No
+ * instruction of a step changes the mode. */
+static void run_each(struct gcn_wave *w, const struct gcn_step *step)
+{
+	for (; step->nr; step++) {
+		const struct gcn_inst *i = step->i;
+
+		for (unsigned int n = 0; n < step->nr; n++, i += i->nr_words)
+			i->run(w, i);
+	}
+}
+
 /* All of a block. The last instruction may change w->pc, and stop the wave. */
 static void run_block(struct gcn_wave *w, const struct gcn_block *b, const struct gcn_inst *last)
 {
 	if (b->waits && w->run->stored)
 		gcn_run_fence(w->run);
-	b->step->run(w, b->step);
+	if (__builtin_expect(w->fp_plain && !w->idx_on, 1))
+		b->step->run(w, b->step);
+	else
+		run_each(w, b->step);
 	if (w->state != GCN_WAVE_RUN)
 		return;
 	w->pc += (b->last + last->nr_words) * 4u;

@@ -146,20 +146,18 @@ ZMM __m512d cos_turns_part(__m512d a, __mmask8 *rare)
 	return sin_part(_mm512_sub_pd(ALL(0.25), _mm512_abs_pd(f)));
 }
 
-ZMM void run_real(struct gcn_wave *w, const struct gcn_inst *i, real_fn *fn)
+ZMM bool run_real(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows, real_fn *fn)
 {
-	const uint32_t *row = w->vgpr[i->src[0] - GCN_SRC_VGPR];
 	__m512i part[4];
 	uint64_t exec = gcn_exec(w), rare = 0;
 
-	if (zmm_leaves(w, i))
-		return;
+	ZMM_SOURCE(0, 0);
 	FOR_PARTS
 	{
-		const float *from = (const float *)(const void *)(row + k * 16);
+		const __m512 v = _mm512_castsi512_ps(src0[k]);
 		__mmask8 lo, hi;
-		__m512d a = fn(_mm512_cvtps_pd(_mm256_loadu_ps(from)), &lo);
-		__m512d b = fn(_mm512_cvtps_pd(_mm256_loadu_ps(from + 8)), &hi);
+		__m512d a = fn(_mm512_cvtps_pd(_mm512_castps512_ps256(v)), &lo);
+		__m512d b = fn(_mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)), &hi);
 
 		lo |= uncertain(a);
 		hi |= uncertain(b);
@@ -169,24 +167,19 @@ ZMM void run_real(struct gcn_wave *w, const struct gcn_inst *i, real_fn *fn)
 					   _mm512_cvtpd_ps(b), 1));
 	}
 	if (__builtin_expect(rare & exec, 0))
-		PASTE(valu_run_any, VALU_SUFFIX)(w, i);
-	else
-		zmm_put(w->vgpr[i->dst], part, exec);
+		return false;
+	zmm_put(w->vgpr[i->dst], part, exec, rows);
+	return true;
 }
 
-#define REAL(name, fn)                                                                             \
-	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
-	{                                                                                          \
-		run_real(w, i, fn);                                                                \
-	}                                                                                          \
-	GCN_STEP(name)
+#define REAL(name, fn) ZMM_HANDLER(name, run_real(w, i, rows, fn))
 REAL(v_rsq_f32, rsq)
 REAL(v_exp_f32, exp2_part)
 REAL(v_log_f32, log2_part)
 REAL(v_sin_f32, sin_turns_part)
 REAL(v_cos_f32, cos_turns_part)
 
-#define ROW(n) { .name = #n, .nr = 1, .run = { GCN_BOTH(n) } },
+#define ROW(n) { .name = #n, .nr = 1, .leaves = GCN_LEAVES_ROW, .run = { ZMM_BOTH(n) } },
 
 static const struct valu_direct list[] = { ROW(v_rsq_f32) ROW(v_exp_f32) ROW(v_log_f32)
 						   ROW(v_sin_f32) ROW(v_cos_f32) };

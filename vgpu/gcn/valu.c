@@ -305,11 +305,14 @@ void valu_bind_form(struct gcn_inst *i)
 		i->run = v->run[find_form(i)];
 }
 
-gcn_step_fn *valu_step(const struct gcn_inst *i)
+gcn_step_fn *valu_step(const struct gcn_inst *i, enum gcn_leaves *what)
 {
 	struct gcn_both direct = { NULL, NULL };
 
 	if (i->valu)
 		direct = find_form_direct(i);
-	return direct.run == i->run ? direct.step : NULL;
+	if (direct.run != i->run)
+		return NULL;
+	*what = by_op[i->arch][i->enc][i->op].direct->leaves;
+	return direct.step;
 }

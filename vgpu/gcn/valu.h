@@ -131,8 +131,8 @@ void valu_bind(struct gcn_inst *i);
 /* Sets the handler for the usual sources of a vector instruction, whose `literal` is known. */
 void valu_bind_form(struct gcn_inst *i);
 
-/* The step of that handler; NULL: it has none of its own. */
-gcn_step_fn *valu_step(const struct gcn_inst *i);
+/* The step of that handler, and what it leaves; NULL: it has none of its own. */
+gcn_step_fn *valu_step(const struct gcn_inst *i, enum gcn_leaves *what);
 
 /* Whether this VOP3 instruction has a scalar destination beside the vector one. */
 bool valu_writes_mask(const struct gcn_inst *i);

@@ -25,23 +25,21 @@ typedef __mmask16 test_fn(__m512i a, __m512i b);
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
-ZMM void run_int(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn, unsigned int nr,
-		 unsigned int scalars)
+ZMM bool run_int(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows, part_fn *fn,
+		 unsigned int nr, unsigned int scalars)
 {
 	const __m512i none = _mm512_setzero_si512();
 	__m512i part[4];
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE(0, scalars);
 	ZMM_SOURCE(1, scalars);
 	ZMM_SOURCE(2, scalars);
 	FOR_PARTS
 	{
-		part[k] = fn(ZMM_GET(0, scalars), nr > 1 ? ZMM_GET(1, scalars) : none,
-			     nr > 2 ? ZMM_GET(2, scalars) : none);
+		part[k] = fn(src0[k], nr > 1 ? src1[k] : none, nr > 2 ? src2[k] : none);
 	}
-	zmm_put(w->vgpr[i->dst], part, gcn_exec(w));
+	zmm_put(w->vgpr[i->dst], part, gcn_exec(w), rows);
+	return true;
 }
 
 static const int thirty_one = 31;
@@ -57,6 +55,11 @@ ZMM __m512i mul_hi(__m512i a, __m512i b)
 }
 
 PART(v_mov_b32, a)
+#define LOW16(v) _mm512_and_si512(v, _mm512_set1_epi32(0xffff))
+#define AMOUNT16(v) _mm512_and_si512(v, _mm512_set1_epi32(15))
+
+PART(v_lshlrev_b16, LOW16(_mm512_sllv_epi32(b, AMOUNT16(a))))
+PART(v_lshrrev_b16, _mm512_srlv_epi32(LOW16(b), AMOUNT16(a)))
 PART(v_not_b32, _mm512_ternarylogic_epi32(a, a, a, 0x55))
 PART(v_add_u32, _mm512_add_epi32(a, b))
 PART(v_sub_u32, _mm512_sub_epi32(a, b))
@@ -93,6 +96,11 @@ ZMM __mmask16 is_nan(__m512i v)
 	return _mm512_cmp_ps_mask(FLOAT(v), FLOAT(v), _CMP_UNORD_Q);
 }
 
+ZMM __mmask16 either_nan(__m512i a, __m512i b)
+{
+	return _mm512_cmp_ps_mask(FLOAT(a), FLOAT(b), _CMP_UNORD_Q);
+}
+
 /* A source with its sign. */
 ZMM __m512i sign(const struct gcn_inst *i, unsigned int n, __m512i v)
 {
@@ -102,19 +110,17 @@ ZMM __m512i sign(const struct gcn_inst *i, unsigned int n, __m512i v)
 	return _mm512_ternarylogic_epi32(v, keep, flip, 0x6a);
 }
 
-ZMM void run_float(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn, unsigned int nr,
-		   unsigned int scalars, bool signs)
+ZMM bool run_float(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows, part_fn *fn,
+		   unsigned int nr, unsigned int scalars, bool signs)
 {
 	const __m512i none = _mm512_setzero_si512();
-	__mmask16 nan = 0;
 	__m512i part[4];
+	__mmask16 nan;
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE(0, scalars);
 	ZMM_SOURCE(1, scalars);
 	ZMM_SOURCE(2, scalars);
-#define INPUT(n) (signs ? sign(i, n, ZMM_GET(n, scalars)) : ZMM_GET(n, scalars))
+#define INPUT(n) (signs ? sign(i, n, src##n[k]) : src##n[k])
 #define INPUTS                                                                                     \
 	const __m512i a = INPUT(0), b = nr > 1 ? INPUT(1) : none;                                  \
 	const __m512i c = nr > 2 ? INPUT(2) : none
@@ -122,10 +128,10 @@ ZMM void run_float(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn, un
 	{
 		INPUTS;
 		part[k] = fn(a, b, c);
-		nan |= is_nan(part[k]);
 	}
+	nan = either_nan(part[0], part[1]);
 	/* of numbers alone: the device's own NaN */
-	if (__builtin_expect(nan, 0)) {
+	if (__builtin_expect(!_kortestz_mask16_u8(nan, either_nan(part[2], part[3])), 0)) {
 		FOR_PARTS
 		{
 			INPUTS;
@@ -136,7 +142,8 @@ ZMM void run_float(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn, un
 	}
 #undef INPUT
 #undef INPUTS
-	zmm_put(w->vgpr[i->dst], part, gcn_exec(w));
+	zmm_put(w->vgpr[i->dst], part, gcn_exec(w), rows);
+	return true;
 }
 
 PART(v_add_f32, BITS(_mm512_add_ps(FLOAT(a), FLOAT(b))))
@@ -148,39 +155,39 @@ PART(v_fma_f32, BITS(_mm512_fmadd_ps(FLOAT(a), FLOAT(b), FLOAT(c))))
 
 /* ---- masks ----------------------------------------------------------------------------------- */
 
-ZMM void run_select(struct gcn_wave *w, const struct gcn_inst *i, unsigned int scalars)
+ZMM bool run_select(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows,
+		    unsigned int scalars)
 {
 	__m512i part[4];
 	unsigned int at;
 	uint64_t mask;
 
-	if (zmm_leaves(w, i) || !zmm_mask_at(w, i, &at))
-		return;
+	if (!zmm_mask_at(i, &at))
+		return false;
 	mask = zmm_mask(w, at);
 	ZMM_SOURCE(0, scalars);
 	ZMM_SOURCE(1, scalars);
 	FOR_PARTS
 	{
-		part[k] = _mm512_mask_mov_epi32(ZMM_GET(0, scalars), (__mmask16)(mask >> k * 16),
-						ZMM_GET(1, scalars));
+		part[k] = _mm512_mask_mov_epi32(src0[k], (__mmask16)(mask >> k * 16), src1[k]);
 	}
-	zmm_put(w->vgpr[i->dst], part, gcn_exec(w));
+	zmm_put(w->vgpr[i->dst], part, gcn_exec(w), rows);
+	return true;
 }
 
-ZMM void run_compare(struct gcn_wave *w, const struct gcn_inst *i, test_fn *fn,
-		     unsigned int scalars)
+ZMM bool run_compare(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows,
+		     test_fn *fn, unsigned int scalars)
 {
 	__mmask16 m[4];
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE(0, scalars);
 	ZMM_SOURCE(1, scalars);
 	FOR_PARTS
 	{
-		m[k] = fn(ZMM_GET(0, scalars), ZMM_GET(1, scalars));
+		m[k] = fn(src0[k], src1[k]);
 	}
 	gcn_set64(w, i->sdst & 127, zmm_bits(m[0], m[1], m[2], m[3]) & gcn_exec(w));
+	return true;
 }
 
 #define TEST(name, expr)                                                                           \
@@ -190,7 +197,8 @@ ZMM void run_compare(struct gcn_wave *w, const struct gcn_inst *i, test_fn *fn,
 	}
 #define TEST_INT(cmp, how)                                                                         \
 	TEST(v_cmp_##cmp##_i32, _mm512_cmp_epi32_mask(a, b, how))                                  \
-	TEST(v_cmp_##cmp##_u32, _mm512_cmp_epu32_mask(a, b, how))
+	TEST(v_cmp_##cmp##_u32, _mm512_cmp_epu32_mask(a, b, how))                                  \
+	TEST(v_cmp_##cmp##_u16, _mm512_cmp_epu32_mask(LOW16(a), LOW16(b), how))
 #define TEST_FLOAT(cmp, how) TEST(v_cmp_##cmp##_f32, _mm512_cmp_ps_mask(FLOAT(a), FLOAT(b), how))
 
 TEST_INT(lt, _MM_CMPINT_LT)
@@ -246,45 +254,44 @@ ZMM __m512i carry_part(enum carry how, __m512i a, __m512i b, bool in, __mmask16 
 	return r;
 }
 
-ZMM void run_carry(struct gcn_wave *w, const struct gcn_inst *i, enum carry how, bool in,
-		   unsigned int scalars)
+ZMM bool run_carry(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows,
+		   enum carry how, bool in, unsigned int scalars)
 {
 	uint64_t exec = gcn_exec(w), cin = 0;
 	__m512i part[4];
 	unsigned int at;
 	__mmask16 m[4];
 
-	if (zmm_leaves(w, i) || (in && !zmm_mask_at(w, i, &at)))
-		return;
+	if (in && !zmm_mask_at(i, &at))
+		return false;
 	if (in)
 		cin = zmm_mask(w, at);
 	ZMM_SOURCE(0, scalars);
 	ZMM_SOURCE(1, scalars);
 	FOR_PARTS
 	{
-		part[k] = carry_part(how, ZMM_GET(0, scalars), ZMM_GET(1, scalars), in,
-				     (__mmask16)(cin >> k * 16), &m[k]);
+		part[k] = carry_part(how, src0[k], src1[k], in, (__mmask16)(cin >> k * 16), &m[k]);
 	}
-	zmm_put(w->vgpr[i->dst], part, exec);
+	zmm_put(w->vgpr[i->dst], part, exec, rows);
 	gcn_set64(w, i->sdst & 127, zmm_bits(m[0], m[1], m[2], m[3]) & exec);
+	return true;
 }
 
 ZMM_CLASSES(32, __mmask16, 0x7f800000, 0x800000, 0x400000)
 
 /* Of one set for all lanes. */
-static void run_class(struct gcn_wave *w, const struct gcn_inst *i)
+ZMM bool run_class(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows)
 {
-	const uint32_t *row = w->vgpr[i->src[0] - GCN_SRC_VGPR];
 	uint32_t set = gcn_src32(w, i, i->src[1]);
 	__mmask16 m[4];
 
-	if (zmm_leaves(w, i))
-		return;
+	ZMM_SOURCE(0, 0);
 	FOR_PARTS
 	{
-		m[k] = zmm_classes32(_mm512_loadu_si512(row + k * 16), set);
+		m[k] = zmm_classes32(src0[k], set);
 	}
 	gcn_set64(w, i->sdst & 127, zmm_bits(m[0], m[1], m[2], m[3]) & gcn_exec(w));
+	return true;
 }
 
 /* ---- parts of registers (SDWA) --------------------------------------------------------------- */
@@ -310,13 +317,11 @@ ZMM __m512i sdwa_get(const uint32_t *row, unsigned int k, const struct sdwa *s)
 }
 
 /* Of two registers, without signs, to a whole register. */
-ZMM void run_sdwa(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn)
+ZMM bool run_sdwa(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows, part_fn *fn)
 {
 	struct sdwa first = sdwa_of(i, 0), second = sdwa_of(i, 1);
 	__m512i part[4];
 
-	if (zmm_leaves(w, i))
-		return;
 	FOR_PARTS
 	{
 		__m512i a = sdwa_get(w->vgpr[i->src[0] - GCN_SRC_VGPR], k, &first);
@@ -324,65 +329,63 @@ ZMM void run_sdwa(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn)
 
 		part[k] = fn(a, b, b);
 	}
-	zmm_put(w->vgpr[i->dst], part, gcn_exec(w));
+	zmm_put(w->vgpr[i->dst], part, gcn_exec(w), rows);
+	return true;
 }
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-#define FORM(name, form, call)                                                                     \
-	static void name##_##form(struct gcn_wave *w, const struct gcn_inst *i)                    \
-	{                                                                                          \
-		call;                                                                              \
-	}                                                                                          \
-	GCN_STEP(name##_##form)
-#define INT1(name) FORM(name, 0, run_int(w, i, name, 1, 0)) FORM(name, 1, run_int(w, i, name, 1, 1))
+#define FORM(name, form, call) ZMM_HANDLER(name##_##form, call)
+#define INT1(name)                                                                                 \
+	FORM(name, 0, run_int(w, i, rows, name, 1, 0))                                             \
+	FORM(name, 1, run_int(w, i, rows, name, 1, 1))
 #define FORMS2(name, what, ...)                                                                    \
-	FORM(name, 0, what(w, i, __VA_ARGS__, 0))                                                  \
-	FORM(name, 1, what(w, i, __VA_ARGS__, 1))                                                  \
-	FORM(name, 2, what(w, i, __VA_ARGS__, 2))                                                  \
-	FORM(name, 3, what(w, i, __VA_ARGS__, 3))
+	FORM(name, 0, what(w, i, rows, __VA_ARGS__, 0))                                            \
+	FORM(name, 1, what(w, i, rows, __VA_ARGS__, 1))                                            \
+	FORM(name, 2, what(w, i, rows, __VA_ARGS__, 2))                                            \
+	FORM(name, 3, what(w, i, rows, __VA_ARGS__, 3))
 #define INT2(name) FORMS2(name, run_int, name, 2)
-#define INT2_SDWA(name) INT2(name) FORM(name, sdwa, run_sdwa(w, i, name))
+#define INT2_SDWA(name) INT2(name) FORM(name, sdwa, run_sdwa(w, i, rows, name))
 #define INT3(name)                                                                                 \
 	FORMS2(name, run_int, name, 3)                                                             \
-	FORM(name, 4, run_int(w, i, name, 3, 4))                                                   \
-	FORM(name, 5, run_int(w, i, name, 3, 5))                                                   \
-	FORM(name, 6, run_int(w, i, name, 3, 6))
+	FORM(name, 4, run_int(w, i, rows, name, 3, 4))                                             \
+	FORM(name, 5, run_int(w, i, rows, name, 3, 5))                                             \
+	FORM(name, 6, run_int(w, i, rows, name, 3, 6))
 #define FLOAT2(name)                                                                               \
-	FORM(name, 0, run_float(w, i, name, 2, 0, false))                                          \
-	FORM(name, 1, run_float(w, i, name, 2, 1, false))                                          \
-	FORM(name, 2, run_float(w, i, name, 2, 2, false))                                          \
-	FORM(name, 3, run_float(w, i, name, 2, 3, false))                                          \
-	FORM(name, 0s, run_float(w, i, name, 2, 0, true))                                          \
-	FORM(name, 1s, run_float(w, i, name, 2, 1, true))                                          \
-	FORM(name, 2s, run_float(w, i, name, 2, 2, true))                                          \
-	FORM(name, 3s, run_float(w, i, name, 2, 3, true))
+	FORM(name, 0, run_float(w, i, rows, name, 2, 0, false))                                    \
+	FORM(name, 1, run_float(w, i, rows, name, 2, 1, false))                                    \
+	FORM(name, 2, run_float(w, i, rows, name, 2, 2, false))                                    \
+	FORM(name, 3, run_float(w, i, rows, name, 2, 3, false))                                    \
+	FORM(name, 0s, run_float(w, i, rows, name, 2, 0, true))                                    \
+	FORM(name, 1s, run_float(w, i, rows, name, 2, 1, true))                                    \
+	FORM(name, 2s, run_float(w, i, rows, name, 2, 2, true))                                    \
+	FORM(name, 3s, run_float(w, i, rows, name, 2, 3, true))
 #define FLOAT1(name)                                                                               \
-	FORM(name, 0, run_float(w, i, name, 1, 0, false))                                          \
-	FORM(name, 0s, run_float(w, i, name, 1, 0, true))
+	FORM(name, 0, run_float(w, i, rows, name, 1, 0, false))                                    \
+	FORM(name, 0s, run_float(w, i, rows, name, 1, 0, true))
 #define FLOAT3(name)                                                                               \
-	FORM(name, 0, run_float(w, i, name, 3, 0, false))                                          \
-	FORM(name, 1, run_float(w, i, name, 3, 1, false))                                          \
-	FORM(name, 2, run_float(w, i, name, 3, 2, false))                                          \
-	FORM(name, 3, run_float(w, i, name, 3, 3, false))                                          \
-	FORM(name, 4, run_float(w, i, name, 3, 4, false))                                          \
-	FORM(name, 5, run_float(w, i, name, 3, 5, false))                                          \
-	FORM(name, 6, run_float(w, i, name, 3, 6, false))                                          \
-	FORM(name, 0s, run_float(w, i, name, 3, 0, true))                                          \
-	FORM(name, 1s, run_float(w, i, name, 3, 1, true))                                          \
-	FORM(name, 2s, run_float(w, i, name, 3, 2, true))                                          \
-	FORM(name, 3s, run_float(w, i, name, 3, 3, true))                                          \
-	FORM(name, 4s, run_float(w, i, name, 3, 4, true))                                          \
-	FORM(name, 5s, run_float(w, i, name, 3, 5, true))                                          \
-	FORM(name, 6s, run_float(w, i, name, 3, 6, true))
+	FORM(name, 0, run_float(w, i, rows, name, 3, 0, false))                                    \
+	FORM(name, 1, run_float(w, i, rows, name, 3, 1, false))                                    \
+	FORM(name, 2, run_float(w, i, rows, name, 3, 2, false))                                    \
+	FORM(name, 3, run_float(w, i, rows, name, 3, 3, false))                                    \
+	FORM(name, 4, run_float(w, i, rows, name, 3, 4, false))                                    \
+	FORM(name, 5, run_float(w, i, rows, name, 3, 5, false))                                    \
+	FORM(name, 6, run_float(w, i, rows, name, 3, 6, false))                                    \
+	FORM(name, 0s, run_float(w, i, rows, name, 3, 0, true))                                    \
+	FORM(name, 1s, run_float(w, i, rows, name, 3, 1, true))                                    \
+	FORM(name, 2s, run_float(w, i, rows, name, 3, 2, true))                                    \
+	FORM(name, 3s, run_float(w, i, rows, name, 3, 3, true))                                    \
+	FORM(name, 4s, run_float(w, i, rows, name, 3, 4, true))                                    \
+	FORM(name, 5s, run_float(w, i, rows, name, 3, 5, true))                                    \
+	FORM(name, 6s, run_float(w, i, rows, name, 3, 6, true))
 #define SELECT(name)                                                                               \
-	FORM(name, 0, run_select(w, i, 0))                                                         \
-	FORM(name, 1, run_select(w, i, 1))                                                         \
-	FORM(name, 2, run_select(w, i, 2))                                                         \
-	FORM(name, 3, run_select(w, i, 3))
+	FORM(name, 0, run_select(w, i, rows, 0))                                                   \
+	FORM(name, 1, run_select(w, i, rows, 1))                                                   \
+	FORM(name, 2, run_select(w, i, rows, 2))                                                   \
+	FORM(name, 3, run_select(w, i, rows, 3))
 #define COMPARE(name) FORMS2(name, run_compare, name)
 #define CARRY(name, how, in) FORMS2(name, run_carry, how, in)
-#define CLASS(name) FORM(name, 2, run_class(w, i))
+#define CLASS(name) FORM(name, 2, run_class(w, i, rows))
 
 #define LIST_COMPARE(X)                                                                            \
 	X(v_cmp_lt_i32)                                                                            \
@@ -397,6 +400,12 @@ ZMM void run_sdwa(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn)
 	X(v_cmp_gt_u32)                                                                            \
 	X(v_cmp_ne_u32)                                                                            \
 	X(v_cmp_ge_u32)                                                                            \
+	X(v_cmp_lt_u16)                                                                            \
+	X(v_cmp_eq_u16)                                                                            \
+	X(v_cmp_le_u16)                                                                            \
+	X(v_cmp_gt_u16)                                                                            \
+	X(v_cmp_ne_u16)                                                                            \
+	X(v_cmp_ge_u16)                                                                            \
 	X(v_cmp_lt_f32)                                                                            \
 	X(v_cmp_eq_f32)                                                                            \
 	X(v_cmp_le_f32)                                                                            \
@@ -410,6 +419,8 @@ ZMM void run_sdwa(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn)
 #define LIST_INT1(X)                                                                               \
 	X(v_mov_b32) X(v_not_b32) X(v_cvt_f32_i32) X(v_cvt_f32_u32) X(v_rcp_f32) X(v_rcp_iflag_f32)
 #define LIST_INT2(X)                                                                               \
+	X(v_lshlrev_b16)                                                                           \
+	X(v_lshrrev_b16)                                                                           \
 	X(v_subrev_u32)                                                                            \
 	X(v_min_i32) X(v_max_i32) X(v_min_u32) X(v_max_u32) X(v_mul_lo_u32) X(v_mul_hi_u32)
 #define LIST_INT2_SDWA(X)                                                                          \
@@ -438,46 +449,63 @@ CARRY(v_subb_co_u32, SUB, true)
 CARRY(v_subbrev_co_u32, SUBREV, true)
 CLASS(v_cmp_class_f32)
 
-#define ROW1(n) { .name = #n, .nr = 1, .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1) } },
+#define ROW1(n)                                                                                    \
+	{ .name = #n,                                                                              \
+	  .nr = 1,                                                                                 \
+	  .leaves = GCN_LEAVES_ROW,                                                                \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1) } },
+#define ROW_COMPARE(n)                                                                             \
+	{ .name = #n,                                                                              \
+	  .nr = 2,                                                                                 \
+	  .leaves = GCN_LEAVES_AS_BEFORE,                                                          \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2), ZMM_BOTH(n##_3) } },
 #define ROW2(n)                                                                                    \
 	{ .name = #n,                                                                              \
 	  .nr = 2,                                                                                 \
-	  .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1), GCN_BOTH(n##_2), GCN_BOTH(n##_3) } },
+	  .leaves = GCN_LEAVES_ROW,                                                                \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2), ZMM_BOTH(n##_3) } },
 #define ROW2_SDWA(n)                                                                               \
 	{ .name = #n,                                                                              \
 	  .nr = 2,                                                                                 \
-	  .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1), GCN_BOTH(n##_2), GCN_BOTH(n##_3) },           \
-	  .sdwa = GCN_BOTH(n##_sdwa) },
+	  .leaves = GCN_LEAVES_ROW,                                                                \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2), ZMM_BOTH(n##_3) },           \
+	  .sdwa = ZMM_BOTH(n##_sdwa) },
 #define ROW3(n)                                                                                    \
 	{ .name = #n,                                                                              \
 	  .nr = 3,                                                                                 \
-	  .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1), GCN_BOTH(n##_2), GCN_BOTH(n##_3),             \
-		   GCN_BOTH(n##_4), GCN_BOTH(n##_5), GCN_BOTH(n##_6) } },
+	  .leaves = GCN_LEAVES_ROW,                                                                \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2), ZMM_BOTH(n##_3),             \
+		   ZMM_BOTH(n##_4), ZMM_BOTH(n##_5), ZMM_BOTH(n##_6) } },
 #define ROW2F(n)                                                                                   \
 	{ .name = #n,                                                                              \
 	  .nr = 2,                                                                                 \
-	  .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1), GCN_BOTH(n##_2), GCN_BOTH(n##_3) },           \
-	  .of_signs = { GCN_BOTH(n##_0s), GCN_BOTH(n##_1s), GCN_BOTH(n##_2s),                      \
-			GCN_BOTH(n##_3s) } },
+	  .leaves = GCN_LEAVES_ROW,                                                                \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2), ZMM_BOTH(n##_3) },           \
+	  .of_signs = { ZMM_BOTH(n##_0s), ZMM_BOTH(n##_1s), ZMM_BOTH(n##_2s),                      \
+			ZMM_BOTH(n##_3s) } },
 #define ROW3F(n)                                                                                   \
 	{ .name = #n,                                                                              \
 	  .nr = 3,                                                                                 \
-	  .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1), GCN_BOTH(n##_2), GCN_BOTH(n##_3),             \
-		   GCN_BOTH(n##_4), GCN_BOTH(n##_5), GCN_BOTH(n##_6) },                            \
-	  .of_signs = { GCN_BOTH(n##_0s), GCN_BOTH(n##_1s), GCN_BOTH(n##_2s), GCN_BOTH(n##_3s),    \
-			GCN_BOTH(n##_4s), GCN_BOTH(n##_5s), GCN_BOTH(n##_6s) } },
+	  .leaves = GCN_LEAVES_ROW,                                                                \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2), ZMM_BOTH(n##_3),             \
+		   ZMM_BOTH(n##_4), ZMM_BOTH(n##_5), ZMM_BOTH(n##_6) },                            \
+	  .of_signs = { ZMM_BOTH(n##_0s), ZMM_BOTH(n##_1s), ZMM_BOTH(n##_2s), ZMM_BOTH(n##_3s),    \
+			ZMM_BOTH(n##_4s), ZMM_BOTH(n##_5s), ZMM_BOTH(n##_6s) } },
 
 static const struct valu_direct list[] = {
-	LIST_COMPARE(ROW2) LIST_INT1(ROW1) LIST_INT2(ROW2) LIST_INT2_SDWA(ROW2_SDWA) LIST_INT3(ROW3)
-		LIST_FLOAT2(ROW2F) ROW3F(v_fma_f32){ .name = "v_sqrt_f32",
-						     .nr = 1,
-						     .run = { GCN_BOTH(v_sqrt_f32_0) },
-						     .of_signs = { GCN_BOTH(v_sqrt_f32_0s) } },
+	LIST_COMPARE(ROW_COMPARE) LIST_INT1(ROW1) LIST_INT2(ROW2) LIST_INT2_SDWA(ROW2_SDWA)
+		LIST_INT3(ROW3) LIST_FLOAT2(ROW2F)
+			ROW3F(v_fma_f32){ .name = "v_sqrt_f32",
+					  .nr = 1,
+					  .leaves = GCN_LEAVES_ROW,
+					  .run = { ZMM_BOTH(v_sqrt_f32_0) },
+					  .of_signs = { ZMM_BOTH(v_sqrt_f32_0s) } },
 	ROW2(v_cndmask_b32) ROW2(v_add_co_u32) ROW2(v_sub_co_u32) ROW2(v_subrev_co_u32)
 		ROW2(v_addc_co_u32) ROW2(v_subb_co_u32)
 			ROW2(v_subbrev_co_u32){ .name = "v_cmp_class_f32",
 						.nr = 2,
-						.run = { [2] = GCN_BOTH(v_cmp_class_f32_2) } },
+						.leaves = GCN_LEAVES_AS_BEFORE,
+						.run = { [2] = ZMM_BOTH(v_cmp_class_f32_2) } },
 };
 
 const struct valu_direct *PASTE(valu_direct32, VALU_SUFFIX)(unsigned int n)

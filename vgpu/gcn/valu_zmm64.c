@@ -52,25 +52,23 @@ ZMM __m512i own_nan(__m512i r, __m512i a, __m512i b, __m512i c)
 	return _mm512_mask_mov_epi64(r, m, ALL(OWN_NAN));
 }
 
-ZMM void run_real(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn, unsigned int nr,
-		  unsigned int scalars)
+ZMM bool run_real(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows, part_fn *fn,
+		  unsigned int nr, unsigned int scalars)
 {
 	const struct zmm_pair none = { _mm512_setzero_si512(), _mm512_setzero_si512() };
 	uint64_t exec = gcn_exec(w);
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE64(0, scalars, true);
 	ZMM_SOURCE64(1, scalars, true);
 	ZMM_SOURCE64(2, scalars, true);
 	FOR_PARTS
 	{
-		struct zmm_pair a = ZMM_GET64(0, scalars), b = none, c = none, r;
+		struct zmm_pair a = src0[k], b = none, c = none, r;
 
 		if (nr > 1)
-			b = ZMM_GET64(1, scalars);
+			b = src1[k];
 		if (nr > 2)
-			c = ZMM_GET64(2, scalars);
+			c = src2[k];
 		r.a = fn(a.a, b.a, c.a);
 		r.b = fn(a.b, b.b, c.b);
 		/* of numbers alone: the device's own NaN */
@@ -78,8 +76,9 @@ ZMM void run_real(struct gcn_wave *w, const struct gcn_inst *i, part_fn *fn, uns
 			r.a = own_nan(r.a, a.a, b.a, c.a);
 			r.b = own_nan(r.b, a.b, b.b, c.b);
 		}
-		zmm_put_pair(w->vgpr[i->dst], k, r, exec);
+		zmm_put_pair(w->vgpr[i->dst], k, r, exec, rows);
 	}
+	return true;
 }
 
 ZMM __m512i fract(__m512i a)
@@ -108,46 +107,44 @@ PART(v_trunc_f64, ROUND(_MM_FROUND_TO_ZERO))
 PART(v_fract_f64, fract(a))
 
 /* Of a scalar amount. */
-static void v_lshlrev_b64(struct gcn_wave *w, const struct gcn_inst *i)
+ZMM bool shift_pair(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows)
 {
 	const __m128i by = _mm_cvtsi32_si128((int)gcn_src32(w, i, i->src[0]) & 63);
-	const uint32_t *lo = w->vgpr[i->src[1] - GCN_SRC_VGPR];
 	uint64_t exec = gcn_exec(w);
 
-	if (zmm_leaves(w, i))
-		return;
+	ZMM_SOURCE64(1, 0, false);
 	FOR_PARTS
 	{
-		struct zmm_pair v = zmm_join(_mm512_loadu_si512(lo + k * 16),
-					     _mm512_loadu_si512(lo + GCN_LANES + k * 16));
+		struct zmm_pair v = src1[k];
 
 		v.a = _mm512_sll_epi64(v.a, by);
 		v.b = _mm512_sll_epi64(v.b, by);
-		zmm_put_pair(w->vgpr[i->dst], k, v, exec);
+		zmm_put_pair(w->vgpr[i->dst], k, v, exec, rows);
 	}
+	return true;
 }
 
-GCN_STEP(v_lshlrev_b64)
+ZMM_HANDLER(v_lshlrev_b64, shift_pair(w, i, rows))
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 
-ZMM void run_from_int(struct gcn_wave *w, const struct gcn_inst *i, bool sign, unsigned int scalars)
+ZMM bool run_from_int(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows,
+		      bool sign, unsigned int scalars)
 {
 	uint64_t exec = gcn_exec(w);
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE(0, scalars);
 	FOR_PARTS
 	{
-		const __m512i v = ZMM_GET(0, scalars),
+		const __m512i v = src0[k],
 			      hi = sign ? _mm512_srai_epi32(v, 31) : _mm512_setzero_si512();
 		struct zmm_pair r = zmm_join(v, hi);
 
 		r.a = BITS(_mm512_cvtepi64_pd(r.a));
 		r.b = BITS(_mm512_cvtepi64_pd(r.b));
-		zmm_put_pair(w->vgpr[i->dst], k, r, exec);
+		zmm_put_pair(w->vgpr[i->dst], k, r, exec, rows);
 	}
+	return true;
 }
 
 /* Towards zero; the nearest there is, of NaN 0: in the lower half of each lane. */
@@ -159,43 +156,42 @@ ZMM __m512i to_int(__m512i v)
 	return _mm512_maskz_cvttpd_epi64((__mmask8)~is_nan(v), r);
 }
 
-ZMM void run_to_int(struct gcn_wave *w, const struct gcn_inst *i, unsigned int scalars)
+ZMM bool run_to_int(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows,
+		    unsigned int scalars)
 {
 	__m512i part[4];
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE64(0, scalars, true);
 	FOR_PARTS
 	{
-		struct zmm_pair a = ZMM_GET64(0, scalars);
+		struct zmm_pair a = src0[k];
 
 		part[k] = zmm_low((struct zmm_pair){ to_int(a.a), to_int(a.b) });
 	}
-	zmm_put(w->vgpr[i->dst], part, gcn_exec(w));
+	zmm_put(w->vgpr[i->dst], part, gcn_exec(w), rows);
+	return true;
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
 typedef __mmask8 test_fn(__m512i a, __m512i b);
 
-ZMM void run_compare(struct gcn_wave *w, const struct gcn_inst *i, test_fn *fn,
-		     unsigned int scalars)
+ZMM bool run_compare(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows,
+		     test_fn *fn, unsigned int scalars)
 {
 	__mmask8 first[4], second[4];
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE64(0, scalars, true);
 	ZMM_SOURCE64(1, scalars, true);
 	FOR_PARTS
 	{
-		struct zmm_pair a = ZMM_GET64(0, scalars), b = ZMM_GET64(1, scalars);
+		struct zmm_pair a = src0[k], b = src1[k];
 
 		first[k] = fn(a.a, b.a);
 		second[k] = fn(a.b, b.b);
 	}
 	gcn_set64(w, i->sdst & 127, lanes_of(first, second) & gcn_exec(w));
+	return true;
 }
 
 #define TEST(cmp, how)                                                                             \
@@ -221,25 +217,24 @@ TEST(nlt, _CMP_NLT_UQ)
 ZMM_CLASSES(64, __mmask8, INFINITE, 1ll << 52, QUIET)
 
 /* Of one set for all lanes. */
-static void run_class(struct gcn_wave *w, const struct gcn_inst *i)
+ZMM bool run_class(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows)
 {
 	uint32_t set = gcn_src32(w, i, i->src[1]);
 	__mmask8 first[4], second[4];
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE64(0, 0, true);
 	FOR_PARTS
 	{
-		struct zmm_pair a = ZMM_GET64(0, 0);
+		struct zmm_pair a = src0[k];
 
 		first[k] = zmm_classes64(a.a, set);
 		second[k] = zmm_classes64(a.b, set);
 	}
 	gcn_set64(w, i->sdst & 127, lanes_of(first, second) & gcn_exec(w));
+	return true;
 }
 
-GCN_STEP(run_class)
+ZMM_HANDLER(v_cmp_class_f64, run_class(w, i, rows))
 
 /* ---- the steps of division: for numbers that are not scaled, and zeros ----------------------- */
 
@@ -287,86 +282,60 @@ ZMM __m512i fixup(__m512i q, __m512i den, __m512i num, __mmask8 *rare)
 
 typedef __m512i step_fn(__m512i a, __m512i b, __m512i c, __mmask8 *rare);
 
-/* The general handler executes the instruction if an active lane needs more. */
-ZMM void run_step(struct gcn_wave *w, const struct gcn_inst *i, step_fn *fn, bool carry)
+/* false: an active lane needs more. */
+ZMM bool run_step(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows, step_fn *fn,
+		  bool carry)
 {
 	uint64_t exec = gcn_exec(w);
 	__mmask8 first[4], second[4];
 	struct zmm_pair r[4];
 
-	if (zmm_leaves(w, i))
-		return;
 	ZMM_SOURCE64(0, 0, true);
 	ZMM_SOURCE64(1, 0, true);
 	ZMM_SOURCE64(2, 0, true);
 	FOR_PARTS
 	{
-		struct zmm_pair a = ZMM_GET64(0, 0), b = ZMM_GET64(1, 0), c = ZMM_GET64(2, 0);
+		struct zmm_pair a = src0[k], b = src1[k], c = src2[k];
 
 		r[k].a = fn(a.a, b.a, c.a, &first[k]);
 		r[k].b = fn(a.b, b.b, c.b, &second[k]);
 	}
-	if (lanes_of(first, second) & exec) {
-		PASTE(valu_run_any, VALU_SUFFIX)(w, i);
-		return;
-	}
+	if (lanes_of(first, second) & exec)
+		return false;
 	FOR_PARTS
 	{
-		zmm_put_pair(w->vgpr[i->dst], k, r[k], exec);
+		zmm_put_pair(w->vgpr[i->dst], k, r[k], exec, rows);
 	}
 	if (carry)
 		gcn_set64(w, i->sdst & 127, 0);
+	return true;
 }
 
-static void v_div_scale_f64(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	run_step(w, i, scale, true);
-}
-
-GCN_STEP(v_div_scale_f64)
-
-static void v_div_fixup_f64(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	run_step(w, i, fixup, false);
-}
-
-GCN_STEP(v_div_fixup_f64)
-
-static void v_div_fmas_f64(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	if (gcn_get64(w, GCN_REG_VCC) & gcn_exec(w))
-		PASTE(valu_run_any, VALU_SUFFIX)(w, i);
-	else
-		run_real(w, i, v_fma_f64, 3, 0);
-}
-
-GCN_STEP(v_div_fmas_f64)
+ZMM_HANDLER(v_div_scale_f64, run_step(w, i, rows, scale, true))
+ZMM_HANDLER(v_div_fixup_f64, run_step(w, i, rows, fixup, false))
+ZMM_HANDLER(v_div_fmas_f64,
+	    !(gcn_get64(w, GCN_REG_VCC) & gcn_exec(w)) && run_real(w, i, rows, v_fma_f64, 3, 0))
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-#define FORM(name, form, call)                                                                     \
-	static void name##_##form(struct gcn_wave *w, const struct gcn_inst *i)                    \
-	{                                                                                          \
-		call;                                                                              \
-	}                                                                                          \
-	GCN_STEP(name##_##form)
+#define FORM(name, form, call) ZMM_HANDLER(name##_##form, call)
 #define REAL1(name)                                                                                \
-	FORM(name, 0, run_real(w, i, name, 1, 0))                                                  \
-	FORM(name, 1, run_real(w, i, name, 1, 1))
+	FORM(name, 0, run_real(w, i, rows, name, 1, 0))                                            \
+	FORM(name, 1, run_real(w, i, rows, name, 1, 1))
 #define REAL2(name)                                                                                \
-	FORM(name, 0, run_real(w, i, name, 2, 0))                                                  \
-	FORM(name, 1, run_real(w, i, name, 2, 1))                                                  \
-	FORM(name, 2, run_real(w, i, name, 2, 2))
+	FORM(name, 0, run_real(w, i, rows, name, 2, 0))                                            \
+	FORM(name, 1, run_real(w, i, rows, name, 2, 1))                                            \
+	FORM(name, 2, run_real(w, i, rows, name, 2, 2))
 #define REAL3(name)                                                                                \
-	FORM(name, 0, run_real(w, i, name, 3, 0))                                                  \
-	FORM(name, 1, run_real(w, i, name, 3, 1))                                                  \
-	FORM(name, 2, run_real(w, i, name, 3, 2))                                                  \
-	FORM(name, 4, run_real(w, i, name, 3, 4))                                                  \
-	FORM(name, 6, run_real(w, i, name, 3, 6))
+	FORM(name, 0, run_real(w, i, rows, name, 3, 0))                                            \
+	FORM(name, 1, run_real(w, i, rows, name, 3, 1))                                            \
+	FORM(name, 2, run_real(w, i, rows, name, 3, 2))                                            \
+	FORM(name, 4, run_real(w, i, rows, name, 3, 4))                                            \
+	FORM(name, 6, run_real(w, i, rows, name, 3, 6))
 #define COMPARE(name)                                                                              \
-	FORM(name, 0, run_compare(w, i, name, 0))                                                  \
-	FORM(name, 1, run_compare(w, i, name, 1))                                                  \
-	FORM(name, 2, run_compare(w, i, name, 2))
+	FORM(name, 0, run_compare(w, i, rows, name, 0))                                            \
+	FORM(name, 1, run_compare(w, i, rows, name, 1))                                            \
+	FORM(name, 2, run_compare(w, i, rows, name, 2))
 
 #define LIST_REAL1(X)                                                                              \
 	X(v_rcp_f64) X(v_rndne_f64) X(v_floor_f64) X(v_ceil_f64) X(v_trunc_f64) X(v_fract_f64)
@@ -387,58 +356,79 @@ LIST_REAL1(REAL1)
 LIST_REAL2(REAL2)
 REAL3(v_fma_f64)
 LIST_COMPARE(COMPARE)
-FORM(v_cvt_f64_i32, 0, run_from_int(w, i, true, 0))
-FORM(v_cvt_f64_i32, 1, run_from_int(w, i, true, 1))
-FORM(v_cvt_f64_u32, 0, run_from_int(w, i, false, 0))
-FORM(v_cvt_f64_u32, 1, run_from_int(w, i, false, 1))
-FORM(v_cvt_i32_f64, 0, run_to_int(w, i, 0))
+FORM(v_cvt_f64_i32, 0, run_from_int(w, i, rows, true, 0))
+FORM(v_cvt_f64_i32, 1, run_from_int(w, i, rows, true, 1))
+FORM(v_cvt_f64_u32, 0, run_from_int(w, i, rows, false, 0))
+FORM(v_cvt_f64_u32, 1, run_from_int(w, i, rows, false, 1))
+FORM(v_cvt_i32_f64, 0, run_to_int(w, i, rows, 0))
 
 #define ROW1(n)                                                                                    \
 	{ .name = #n,                                                                              \
 	  .nr = 1,                                                                                 \
-	  .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1) },                                             \
-	  .of_signs = { GCN_BOTH(n##_0), GCN_BOTH(n##_1) } },
+	  .leaves = GCN_LEAVES_PAIR,                                                               \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1) },                                             \
+	  .of_signs = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1) } },
 #define ROW2(n)                                                                                    \
 	{ .name = #n,                                                                              \
 	  .nr = 2,                                                                                 \
-	  .run = { GCN_BOTH(n##_0), GCN_BOTH(n##_1), GCN_BOTH(n##_2) },                            \
-	  .of_signs = { GCN_BOTH(n##_0), GCN_BOTH(n##_1), GCN_BOTH(n##_2) } },
-#define STEP(n) { .name = #n, .nr = 3, .run = { GCN_BOTH(n) }, .of_signs = { GCN_BOTH(n) } },
+	  .leaves = GCN_LEAVES_PAIR,                                                               \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2) },                            \
+	  .of_signs = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2) } },
+#define ROW_COMPARE(n)                                                                             \
+	{ .name = #n,                                                                              \
+	  .nr = 2,                                                                                 \
+	  .leaves = GCN_LEAVES_AS_BEFORE,                                                          \
+	  .run = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2) },                            \
+	  .of_signs = { ZMM_BOTH(n##_0), ZMM_BOTH(n##_1), ZMM_BOTH(n##_2) } },
+#define STEP(n)                                                                                    \
+	{ .name = #n,                                                                              \
+	  .nr = 3,                                                                                 \
+	  .leaves = GCN_LEAVES_PAIR,                                                               \
+	  .run = { ZMM_BOTH(n) },                                                                  \
+	  .of_signs = { ZMM_BOTH(n) } },
 
 static const struct valu_direct list[] = {
 	LIST_REAL1(ROW1) LIST_REAL2(ROW2)
-		LIST_COMPARE(ROW2){ .name = "v_fma_f64",
-				    .nr = 3,
-				    .run = { GCN_BOTH(v_fma_f64_0),
-					     GCN_BOTH(v_fma_f64_1),
-					     GCN_BOTH(v_fma_f64_2),
-					     { NULL, NULL },
-					     GCN_BOTH(v_fma_f64_4),
-					     { NULL, NULL },
-					     GCN_BOTH(v_fma_f64_6) },
-				    .of_signs = { GCN_BOTH(v_fma_f64_0),
-						  GCN_BOTH(v_fma_f64_1),
-						  GCN_BOTH(v_fma_f64_2),
-						  { NULL, NULL },
-						  GCN_BOTH(v_fma_f64_4),
-						  { NULL, NULL },
-						  GCN_BOTH(v_fma_f64_6) } },
+		LIST_COMPARE(ROW_COMPARE){ .name = "v_fma_f64",
+					   .nr = 3,
+					   .leaves = GCN_LEAVES_PAIR,
+					   .run = { ZMM_BOTH(v_fma_f64_0),
+						    ZMM_BOTH(v_fma_f64_1),
+						    ZMM_BOTH(v_fma_f64_2),
+						    { NULL, NULL },
+						    ZMM_BOTH(v_fma_f64_4),
+						    { NULL, NULL },
+						    ZMM_BOTH(v_fma_f64_6) },
+					   .of_signs = { ZMM_BOTH(v_fma_f64_0),
+							 ZMM_BOTH(v_fma_f64_1),
+							 ZMM_BOTH(v_fma_f64_2),
+							 { NULL, NULL },
+							 ZMM_BOTH(v_fma_f64_4),
+							 { NULL, NULL },
+							 ZMM_BOTH(v_fma_f64_6) } },
 	STEP(v_div_scale_f64) STEP(v_div_fmas_f64)
 		STEP(v_div_fixup_f64){ .name = "v_cmp_class_f64",
 				       .nr = 2,
-				       .run = { [2] = GCN_BOTH(run_class) },
-				       .of_signs = { [2] = GCN_BOTH(run_class) } },
-	{ .name = "v_lshlrev_b64", .nr = 2, .run = { [1] = GCN_BOTH(v_lshlrev_b64) } },
+				       .leaves = GCN_LEAVES_AS_BEFORE,
+				       .run = { [2] = ZMM_BOTH(v_cmp_class_f64) },
+				       .of_signs = { [2] = ZMM_BOTH(v_cmp_class_f64) } },
+	{ .name = "v_lshlrev_b64",
+	  .nr = 2,
+	  .leaves = GCN_LEAVES_PAIR,
+	  .run = { [1] = ZMM_BOTH(v_lshlrev_b64) } },
 	{ .name = "v_cvt_f64_i32",
 	  .nr = 1,
-	  .run = { GCN_BOTH(v_cvt_f64_i32_0), GCN_BOTH(v_cvt_f64_i32_1) } },
+	  .leaves = GCN_LEAVES_PAIR,
+	  .run = { ZMM_BOTH(v_cvt_f64_i32_0), ZMM_BOTH(v_cvt_f64_i32_1) } },
 	{ .name = "v_cvt_f64_u32",
 	  .nr = 1,
-	  .run = { GCN_BOTH(v_cvt_f64_u32_0), GCN_BOTH(v_cvt_f64_u32_1) } },
+	  .leaves = GCN_LEAVES_PAIR,
+	  .run = { ZMM_BOTH(v_cvt_f64_u32_0), ZMM_BOTH(v_cvt_f64_u32_1) } },
 	{ .name = "v_cvt_i32_f64",
 	  .nr = 1,
-	  .run = { GCN_BOTH(v_cvt_i32_f64_0) },
-	  .of_signs = { GCN_BOTH(v_cvt_i32_f64_0) } },
+	  .leaves = GCN_LEAVES_ROW,
+	  .run = { ZMM_BOTH(v_cvt_i32_f64_0) },
+	  .of_signs = { ZMM_BOTH(v_cvt_i32_f64_0) } },
 };
 
 const struct valu_direct *PASTE(valu_direct64, VALU_SUFFIX)(unsigned int n)

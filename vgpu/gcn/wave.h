@@ -65,6 +65,14 @@ struct gcn_tally {
 
 #define GCN_RANGES 4
 
+/* instructions of a page of code */
+#define GCN_HITS 1024
+
+static inline unsigned int gcn_hit_of(const struct gcn_inst *i)
+{
+	return (unsigned int)((uintptr_t)i / sizeof(*i) % GCN_HITS);
+}
+
 /* COMPUTE_USER_DATA_0 to _15: as many scalar registers can a wave have at its start */
 #define GCN_USER_SGPRS 16
 
@@ -156,9 +164,10 @@ struct gcn_run {
 
 	struct gcn_range range[GCN_RANGES];
 	unsigned int next_range, generation;
-	unsigned int hit;      /* the one that was used last */
-	struct gcn_page *page; /* decoded code: the page used last */
-	struct cache cache;    /* of the lead; with it there is one thread */
+	unsigned int hit;	/* the one that was used last, */
+	uint8_t hits[GCN_HITS]; /* and by an instruction */
+	struct gcn_page *page;	/* decoded code: the page used last */
+	struct cache cache;	/* of the lead; with it there is one thread */
 
 	struct gcn_wave wave[GCN_WAVES_MAX];
 	gcn_row *rows; /* of all waves */

@@ -2,10 +2,9 @@
 /* zmm.h - rows of 64 lanes in registers of AVX-512, 16 lanes in each, for the handlers of what
  * kernels use most
  *
- * A handler reads, computes and writes 16 lanes before the next 16: so operands may be the same
- * registers. Values of 64 bits, whose halves are in two rows, are put together in an order that
- * needs no move across the parts of a register: lanes 0, 1, 4, 5, 8, 9, 12 and 13 first, then the
- * others.
+ * A handler reads its sources before it writes: so operands may be the same registers. Values of 64
+ * bits, whose halves are in two rows, are put together in an order that needs no move across the
+ * parts of a register: lanes 0, 1, 4, 5, 8, 9, 12 and 13 first, then the others.
  */
 #ifndef VGPU_GCN_ZMM_H
 #define VGPU_GCN_ZMM_H
@@ -19,15 +18,43 @@
 #define ZMM static inline __attribute__((always_inline))
 #define FOR_PARTS _Pragma("GCC unroll 4") for (unsigned int k = 0; k < 4; k++)
 
-/* A source of 32 bits is a row, or one value in all lanes. Which of them is a constant of the
- * handler: bit n of `scalars` for source n. Single variables rather than a struct: compilers keep
- * them in registers. */
-#define ZMM_SOURCE(n, scalars)                                                                     \
-	const uint32_t *const row##n = zmm_row(w, i, n, scalars);                                  \
-	const __m512i all##n = zmm_all(w, i, n, scalars)
+/* What a step leaves in registers for the next one: the row that it wrote, or the two of a pair. A
+ * row that is stored and loaded again takes several times as long as the instruction. */
+struct zmm_rows {
+	__m512i a[4], b[4];
+	unsigned int last; /* which of them the step reads: GCN_LAST */
+};
 
-/* Part k of source n. */
-#define ZMM_GET(n, scalars) ((scalars) >> (n)&1 ? all##n : _mm512_loadu_si512((row##n) + k * 16))
+typedef void zmm_step_fn(struct gcn_wave *w, const struct gcn_step *step, __m512i a0, __m512i a1,
+			 __m512i a2, __m512i a3, __m512i b0, __m512i b1, __m512i b2, __m512i b3);
+#define ZMM_ROWS_ARGS                                                                              \
+	__m512i a0, __m512i a1, __m512i a2, __m512i a3, __m512i b0, __m512i b1, __m512i b2,        \
+		__m512i b3
+
+/* Of a step's arguments. */
+#define ZMM_ROWS(step)                                                                             \
+	{                                                                                          \
+		{ a0, a1, a2, a3 }, { b0, b1, b2, b3 }, (step)->last                               \
+	}
+
+/* The step behind one: of those that leave no rows, other arguments are not read, and those that
+ * don't read rows ignore the arguments, which are registers of the host. */
+#define ZMM_NEXT(w, step, rows)                                                                    \
+	((zmm_step_fn *)(void (*)(void))(step)[1].run)(w, (step) + 1, (rows)->a[0], (rows)->a[1],  \
+						       (rows)->a[2], (rows)->a[3], (rows)->b[0],   \
+						       (rows)->b[1], (rows)->b[2], (rows)->b[3])
+
+#define ZMM_BOTH(name)                                                                             \
+	{                                                                                          \
+		name, (gcn_step_fn *)(void (*)(void))name##_step                                   \
+	}
+
+/* A source of 32 bits is a row, or one value in all lanes. Which of them is a constant of the
+ * handler: bit n of `scalars` for source n. A row is the one that the step before left if bit n of
+ * rows->last is set. */
+#define ZMM_SOURCE(n, scalars)                                                                     \
+	__m512i src##n[4];                                                                         \
+	zmm_source(w, i, n, scalars, rows, src##n)
 
 ZMM const uint32_t *zmm_row(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
 			    unsigned int scalars)
@@ -42,11 +69,29 @@ ZMM const uint32_t *zmm_row(const struct gcn_wave *w, const struct gcn_inst *i, 
 	return row;
 }
 
-ZMM __m512i zmm_all(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
-		    unsigned int scalars)
+ZMM void zmm_source(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
+		    unsigned int scalars, const struct zmm_rows *rows, __m512i *part)
 {
-	return scalars >> n & 1 ? _mm512_set1_epi32((int)gcn_src32(w, i, i->src[n])) :
-				  _mm512_setzero_si512();
+	if (scalars >> n & 1) {
+		const __m512i all = _mm512_set1_epi32((int)gcn_src32(w, i, i->src[n]));
+
+		FOR_PARTS
+		{
+			part[k] = all;
+		}
+	} else if (rows->last >> n & 1) {
+		FOR_PARTS
+		{
+			part[k] = rows->a[k];
+		}
+	} else {
+		const uint32_t *row = zmm_row(w, i, n, scalars);
+
+		FOR_PARTS
+		{
+			part[k] = _mm512_loadu_si512(row + k * 16);
+		}
+	}
 }
 
 /* zmm_classes32() and zmm_classes64(): which lanes of a part are of the classes of `set`, as
@@ -85,24 +130,54 @@ ZMM __m512i zmm_all(const struct gcn_wave *w, const struct gcn_inst *i, unsigned
 #define ZMM_ALL32(value) _mm512_set1_epi32((int)(value))
 #define ZMM_ALL64(value) _mm512_set1_epi64((long long)(value))
 
-/* The general handler has executed the instruction: for modes that these here don't know. */
-ZMM bool zmm_leaves(struct gcn_wave *w, const struct gcn_inst *i)
+/* The handler of an instruction and its step, of an expression that executes it. Where it is false
+ * it has changed nothing, and the general handler executes the instruction; that also does in modes
+ * which steps don't know: no step runs then (run.c). */
+#define ZMM_HANDLER(name, call)                                                                    \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		struct zmm_rows rows_, *rows = &rows_;                                             \
+                                                                                                   \
+		rows->last = 0;                                                                    \
+		if (!w->fp_plain || w->idx_on || !(call))                                          \
+			PASTE(valu_run_any, VALU_SUFFIX)(w, i);                                    \
+	}                                                                                          \
+	static __attribute__((flatten)) void name##_step(struct gcn_wave *w,                       \
+							 const struct gcn_step *step,              \
+							 ZMM_ROWS_ARGS)                            \
+	{                                                                                          \
+		const struct gcn_inst *i = step->i;                                                \
+		struct zmm_rows rows_ = ZMM_ROWS(step), *rows = &rows_;                            \
+                                                                                                   \
+		if (__builtin_expect(!(call), 0)) {                                                \
+			zmm_general_step(w, step, a0, a1, a2, a3, b0, b1, b2, b3);                 \
+			return;                                                                    \
+		}                                                                                  \
+		ZMM_NEXT(w, step, rows);                                                           \
+	}
+
+/* Not inlined: steps that jump to it need no frame. */
+static __attribute__((noinline, unused)) void
+zmm_general_step(struct gcn_wave *w, const struct gcn_step *step, ZMM_ROWS_ARGS)
 {
-	if (__builtin_expect(w->fp_plain && !w->idx_on, 1))
-		return false;
-	PASTE(valu_run_any, VALU_SUFFIX)(w, i);
-	return true;
+	const uint32_t *row = w->vgpr[step->i->dst];
+	struct zmm_rows rows = ZMM_ROWS(step);
+
+	PASTE(valu_run_any, VALU_SUFFIX)(w, step->i);
+	FOR_PARTS
+	{
+		rows.a[k] = _mm512_loadu_si512(row + k * 16);
+		if (step->i->reads & GCN_WRITES_64)
+			rows.b[k] = _mm512_loadu_si512(row + GCN_LANES + k * 16);
+	}
+	ZMM_NEXT(w, step, &rows);
 }
 
-/* Where the mask that an instruction reads is; of a constant: false, and the general handler has
- * executed the instruction. */
-ZMM bool zmm_mask_at(struct gcn_wave *w, const struct gcn_inst *i, unsigned int *at)
+/* Where the mask that an instruction reads is; false: it is a constant. */
+ZMM bool zmm_mask_at(const struct gcn_inst *i, unsigned int *at)
 {
 	*at = i->src[2] < GCN_SRC_VGPR ? i->src[2] : GCN_REG_VCC;
-	if (__builtin_expect(*at < 128, 1))
-		return true;
-	PASTE(valu_run_any, VALU_SUFFIX)(w, i);
-	return false;
+	return __builtin_expect(*at < 128, 1);
 }
 
 ZMM uint64_t zmm_mask(const struct gcn_wave *w, unsigned int at)
@@ -113,18 +188,28 @@ ZMM uint64_t zmm_mask(const struct gcn_wave *w, unsigned int at)
 	return mask;
 }
 
-/* Stores a row of four parts. */
-ZMM void zmm_put(uint32_t *row, const __m512i *part, uint64_t exec)
+/* Stores part k of a row; what the row has now. */
+ZMM __m512i zmm_put_part(uint32_t *row, unsigned int k, __m512i v, uint64_t exec)
+{
+	if (!__builtin_expect(exec == UINT64_MAX, 1))
+		v = _mm512_mask_mov_epi32(_mm512_loadu_si512(row + k * 16),
+					  (__mmask16)(exec >> k * 16), v);
+	_mm512_storeu_si512(row + k * 16, v);
+	return v;
+}
+
+/* Stores a row of four parts, and leaves it for the next step. */
+ZMM void zmm_put(uint32_t *row, const __m512i *part, uint64_t exec, struct zmm_rows *rows)
 {
 	if (__builtin_expect(exec == UINT64_MAX, 1)) {
 		FOR_PARTS
 		{
-			_mm512_storeu_si512(row + k * 16, part[k]);
+			rows->a[k] = zmm_put_part(row, k, part[k], UINT64_MAX);
 		}
 	} else {
 		FOR_PARTS
 		{
-			row_put16(row + k * 16, part[k], exec >> k * 16);
+			rows->a[k] = zmm_put_part(row, k, part[k], exec);
 		}
 	}
 }
@@ -164,50 +249,53 @@ ZMM __m512i zmm_high(struct zmm_pair v)
 		_mm512_shuffle_ps(_mm512_castsi512_ps(v.a), _mm512_castsi512_ps(v.b), 0xdd));
 }
 
-/* Stores part k of a pair of rows. */
-ZMM void zmm_put_pair(uint32_t *lo, unsigned int k, struct zmm_pair v, uint64_t exec)
+/* Stores part k of a pair of rows, and leaves it for the next step. */
+ZMM void zmm_put_pair(uint32_t *lo, unsigned int k, struct zmm_pair v, uint64_t exec,
+		      struct zmm_rows *rows)
 {
-	__m512i low = zmm_low(v), high = zmm_high(v);
-
-	if (__builtin_expect(exec == UINT64_MAX, 1)) {
-		_mm512_storeu_si512(lo + k * 16, low);
-		_mm512_storeu_si512(lo + GCN_LANES + k * 16, high);
-	} else {
-		row_put16(lo + k * 16, low, exec >> k * 16);
-		row_put16(lo + GCN_LANES + k * 16, high, exec >> k * 16);
-	}
+	rows->a[k] = zmm_put_part(lo, k, zmm_low(v), exec);
+	rows->b[k] = zmm_put_part(lo + GCN_LANES, k, zmm_high(v), exec);
 }
 
 /* A source of 64 bits with its sign, the same way. `real`: a constant is a double. */
 #define ZMM_SOURCE64(n, scalars, real)                                                             \
-	const uint32_t *const row##n = zmm_row(w, i, n, scalars);                                  \
-	const __m512i keep##n = _mm512_set1_epi64(i->abs >> (n)&1 ? INT64_MAX : -1);               \
-	const __m512i flip##n = _mm512_set1_epi64(i->neg >> (n)&1 ? INT64_MIN : 0);                \
-	const __m512i all##n = zmm_all64(w, i, n, scalars, real)
-#define ZMM_GET64(n, scalars)                                                                      \
-	zmm_get64((scalars) >> (n)&1 ? NULL : (row##n) + k * 16, all##n, keep##n, flip##n,         \
-		  (scalars) >> (n)&1)
+	struct zmm_pair src##n[4];                                                                 \
+	zmm_source64(w, i, n, scalars, real, rows, src##n)
 
-ZMM __m512i zmm_all64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
-		      unsigned int scalars, bool real)
+ZMM void zmm_source64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
+		      unsigned int scalars, bool real, const struct zmm_rows *rows,
+		      struct zmm_pair *part)
 {
-	if (!(scalars >> n & 1))
-		return _mm512_setzero_si512();
-	return _mm512_set1_epi64((int64_t)(real && i->src[n] == GCN_SRC_LITERAL ?
-						   (uint64_t)i->literal << 32 :
-						   gcn_src64(w, i, i->src[n])));
-}
+	const __m512i keep = _mm512_set1_epi64(i->abs >> n & 1 ? INT64_MAX : -1);
+	const __m512i flip = _mm512_set1_epi64(i->neg >> n & 1 ? INT64_MIN : 0);
 
-ZMM struct zmm_pair zmm_get64(const uint32_t *row, __m512i all, __m512i keep, __m512i flip,
-			      bool scalar)
-{
-	struct zmm_pair v = { all, all };
+	if (scalars >> n & 1) {
+		uint64_t v = real && i->src[n] == GCN_SRC_LITERAL ? (uint64_t)i->literal << 32 :
+								    gcn_src64(w, i, i->src[n]);
 
-	if (!scalar)
-		v = zmm_join(_mm512_loadu_si512(row), _mm512_loadu_si512(row + GCN_LANES));
-	v.a = _mm512_ternarylogic_epi64(v.a, keep, flip, 0x6a);
-	v.b = _mm512_ternarylogic_epi64(v.b, keep, flip, 0x6a);
-	return v;
+		FOR_PARTS
+		{
+			part[k].a = part[k].b = _mm512_set1_epi64((int64_t)v);
+		}
+	} else if (rows->last >> n & 1) {
+		FOR_PARTS
+		{
+			part[k] = zmm_join(rows->a[k], rows->b[k]);
+		}
+	} else {
+		const uint32_t *row = zmm_row(w, i, n, scalars);
+
+		FOR_PARTS
+		{
+			part[k] = zmm_join(_mm512_loadu_si512(row + k * 16),
+					   _mm512_loadu_si512(row + GCN_LANES + k * 16));
+		}
+	}
+	FOR_PARTS
+	{
+		part[k].a = _mm512_ternarylogic_epi64(part[k].a, keep, flip, 0x6a);
+		part[k].b = _mm512_ternarylogic_epi64(part[k].b, keep, flip, 0x6a);
+	}
 }
 
 #endif
