@@ -581,9 +581,20 @@ static bool run_group(struct gcn_run *r)
 	return !r->nr_live;
 }
 
+/* Whether workgroups at the grid's edges are smaller. */
+static bool has_edges(const struct gcn_run *r)
+{
+	return r->nr_groups[0] * r->group[0] != r->size[0] ||
+	       r->nr_groups[1] * r->group[1] != r->size[1] ||
+	       r->nr_groups[2] * r->group[2] != r->size[2];
+}
+
+/* Workgroups of one size are counted together, when the part runs no other: each time, blocks are
+ * looked up again. */
 static void end_group(struct gcn_run *r)
 {
-	gcn_count_group(r);
+	if (has_edges(r))
+		gcn_count_group(r);
 	if (r->launch.group_end)
 		r->launch.group_end(r->launch.group_arg, r->number, r->wave_steps, r->nr_waves);
 	r->resident = false;
@@ -611,10 +622,12 @@ void gcn_run_groups(struct gcn_run *r)
 	r->waits = false;
 	while (r->budget > 0 && r->status == GCN_RUNNING && !halted(r)) {
 		if (!r->resident && !begin_group(r))
-			return;
+			break;
 		if (run_group(r) && r->status == GCN_RUNNING)
 			end_group(r);
 	}
+	if (!r->resident)
+		gcn_count_group(r);
 }
 
 const struct gcn_stop *gcn_run_stop(const struct gcn_run *r)
