@@ -79,7 +79,9 @@ def faults_without_tracing_are_found_by_untraced_checks():
 @case
 def kernel_that_fails_only_when_traced_is_found_by_the_numbers():
     texts = found("count,order", {"count.traced", "count.gpus", "count.result"}, gpus=2, VGPU_SKIP="gpu=1,signal=1,n=10")
-    contains("numbers", texts["count.traced"], "59 + 60 counted by the GPU, 60 + 60 in the trace")
+    # which of the two kernels is the tenth depends on the threads
+    if not re.search(r"\b(59 \+ 60|60 \+ 59) counted by the GPU, 60 \+ 60 in the trace", texts["count.traced"]):
+        fail(f"numbers: {texts['count.traced']}")
     contains("results", texts["count.result"], "120 kernels counted untraced, 119 traced")
 
 
