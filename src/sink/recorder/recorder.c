@@ -44,15 +44,14 @@
 #include "spool/drain.h"
 #include "spool/flight.h"
 
+#define BASE_SLOTS 48u	      /* prepared once the life thread runs: 4.5 MiB */
 #define FIRST_STEP 4u	      /* by a program's thread */
-#define PREPARE_STEP 24u      /* per tick at most, so that a tick stays short */
+#define PREPARE_STEP 24u      /* per tick, so that a tick stays short */
 #define DRAIN_STEP (1u << 20) /* bytes per tick, so that sources get their ticks */
 #define DRAIN_AGAIN_NS 2000000u
 #define RETRY_NS UINT64_C(200000000)
-/* Bytes of blocks that are made ahead: as many as there are, within these. The first have space for
- * 4,000 operations in flight. */
-#define BLOCKS_SPARE_LEAST (UINT64_C(576) << 10)
-#define BLOCKS_SPARE_MOST (UINT64_C(2) << 20)
+/* bytes of blocks that are made ahead */
+#define BLOCKS_SPARE (UINT64_C(2) << 20)
 #define QUIET_WAIT_NS 2000000 /* for a thread to finish its record, if there is no barrier */
 #define QUIET_TRIES 50
 #define SPACE_PAUSE_NS 50000
@@ -427,18 +426,23 @@ static int start(void)
 	return 0;
 }
 
-/* Prepares slots before they run out: those of the start are enough for a short program, and each
- * step doubles them, so that memory grows with the rate of records. */
+/* Prepares more slots when more than half of them are in use. */
 static void prepare(void)
 {
 	struct spool_header *h = spool.header;
 
 	for (;;) {
-		/* relaxed: a hint */
+		/* relaxed: hints */
 		uint32_t prepared = atomic_load_explicit(&h->nr_prepared, memory_order_relaxed);
+		uint32_t nr_free = atomic_load_explicit(&h->nr_free, memory_order_relaxed);
+		uint32_t step = PREPARE_STEP;
 
-		if (!buf_wants_slots(h) ||
-		    !spool_prepare(&spool, prepared < PREPARE_STEP ? prepared : PREPARE_STEP))
+		if (prepared >= h->nr_slots || (prepared >= BASE_SLOTS && nr_free >= prepared / 2))
+			return;
+		/* a short program takes no more than the base */
+		if (prepared < BASE_SLOTS && BASE_SLOTS - prepared < step)
+			step = BASE_SLOTS - prepared;
+		if (!spool_prepare(&spool, step))
 			return;
 	}
 }
@@ -471,6 +475,13 @@ static int64_t drain_step(bool final, uint64_t max_bytes, uint64_t now_boot_ns)
 	return n;
 }
 
+static bool is_low(void)
+{
+	/* relaxed: hints */
+	return atomic_load_explicit(&spool.header->nr_free, memory_order_relaxed) <
+	       atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed) / 2;
+}
+
 /* Slots run out although draining keeps up: they are open. */
 static bool is_starved(void)
 {
@@ -500,12 +511,12 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 	uint64_t seals = buf_nr_sealed();
 	int64_t n;
 
-	if (!buf_is_low(spool.header) && (seals == drained_seals || !is_worth_a_write()))
+	if (!is_low() && (seals == drained_seals || !is_worth_a_write()))
 		return LIFE_IDLE;
 	if (is_drained_outside(now_boot_ns)) {
 		/* this drains all sealed chunks; repeated when more are sealed */
 		drained_seals = seals;
-		return buf_is_low(spool.header) ? RETRY_NS : LIFE_IDLE;
+		return is_low() ? RETRY_NS : LIFE_IDLE;
 	}
 	n = drain_step(false, DRAIN_STEP, now_boot_ns);
 	if (n > 0)
@@ -521,22 +532,16 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 		return 0;
 	drained_seals = seals;
 	/* still low: many threads have an open chunk each */
-	return n || buf_is_low(spool.header) ? DRAIN_AGAIN_NS : LIFE_IDLE;
+	return n || is_low() ? DRAIN_AGAIN_NS : LIFE_IDLE;
 }
 
 /* Rings of operations in flight double when they are full: space for the next ones. */
 static void prepare_blocks(void)
 {
-	/* relaxed: a hint */
-	uint64_t spare = atomic_load_explicit(&spool.header->blocks_used, memory_order_relaxed);
-
-	spare = spare < BLOCKS_SPARE_LEAST ? BLOCKS_SPARE_LEAST :
-		spare > BLOCKS_SPARE_MOST  ? BLOCKS_SPARE_MOST :
-					     spare;
-	if (is_spare_refused || !block_wants_spare(spare))
+	if (is_spare_refused || !block_wants_spare(BLOCKS_SPARE))
 		return;
-	if (spool_has_plenty(&spool, spare))
-		block_make_spare(spare);
+	if (spool_has_plenty(&spool, BLOCKS_SPARE))
+		block_make_spare(BLOCKS_SPARE);
 	else
 		is_spare_refused =
 			true; /* not tried again: threads make space for what they need */
