@@ -57,7 +57,7 @@ import struct
 
 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 server.bind(("127.0.0.1", 53))
-open("ready", "w").close()
+print("ready", flush=True)
 while True:
     query, client = server.recvfrom(512)
     labels, at = [], 12
@@ -80,13 +80,11 @@ echo 'nameserver 127.0.0.1' >resolv.conf
 echo '127.0.0.1 localhost' >hosts
 mount --bind resolv.conf "$(readlink -f /etc/resolv.conf)"
 mount --bind hosts /etc/hosts
-python3 server.py &
+mkfifo ready
+python3 server.py >ready &
 server=$!
 trap 'kill $server' EXIT
-while [ ! -e ready ]; do
-	kill -0 $server
-	sleep 0.1
-done
+read -r _ <ready # at its end, if the server has ended
 for own in '' -DOWN_HOST_ID; do
 	: >asked
 	status=0

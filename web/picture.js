@@ -80,7 +80,8 @@ class Picture {
 				this.drawLane(item, y);
 		}
 		this.drawMeasured();
-		this.drawArrows();
+		this.drawArrows(this.view.faint, this.theme.muted, 0.75);
+		this.drawArrows(this.view.arrows, this.theme.accent, 1.5);
 		this.drawSelected();
 		c.restore();
 		this.drawAxis();
@@ -326,12 +327,11 @@ class Picture {
 	}
 
 	// From a call to its operations; from the last rank of a collective to the others, at the time `at`.
-	drawArrows() {
+	drawArrows(arrows, colour, width) {
 		const c = this.context;
-		for (const arrow of [...this.view.faint, ...this.view.arrows]) {
-			const { from, to, at } = arrow, isFaint = !this.view.arrows.includes(arrow);
-			c.strokeStyle = c.fillStyle = isFaint ? this.theme.muted : this.theme.accent;
-			c.lineWidth = isFaint ? 0.75 : 1.5;
+		c.strokeStyle = c.fillStyle = colour;
+		c.lineWidth = width;
+		for (const { from, to, at } of arrows) {
 			const a = this.view.layout.positionOf(from.row), b = this.view.layout.positionOf(to.row);
 			if (!a || !b)
 				continue;

@@ -18,35 +18,34 @@
 
 #include "base/str.h"
 
-static bool is_program(const struct str *s, const char *path)
+/* Makes the path of `name` in the folder that is `above` the given one, or in that itself. */
+static bool is_program(char *out, const char *folder, unsigned int above, const char *name)
 {
-	return s->used && !s->cut && access(path, X_OK) == 0;
+	struct str s;
+
+	str_init(&s, out, PATH_MAX);
+	str_add(&s, folder);
+	while (above-- > 0)
+		str_add(&s, "/..");
+	str_add(&s, name);
+	return !s.cut && access(out, X_OK) == 0;
 }
 
 bool beside_find(const char *named, const char *library, unsigned int levels, char *out)
 {
 	char folder[PATH_MAX];
 	Dl_info info;
-	struct str s;
 	char *slash;
 
-	str_init(&s, out, PATH_MAX);
-	str_add(&s, named);
 	if (*named)
-		return is_program(&s, out);
+		return is_program(out, named, 0, "");
 	if (!*library && dladdr((void *)(uintptr_t)beside_find, &info) && info.dli_fname)
 		library = info.dli_fname;
 	if (!realpath(library, folder) || !(slash = strrchr(folder, '/')))
 		return false;
 	*slash = '\0';
-	for (unsigned int above = 1; above <= levels + 1; above++) {
-		str_init(&s, out, PATH_MAX);
-		str_add(&s, folder);
-		for (unsigned int i = 0; above <= levels && i < above; i++)
-			str_add(&s, "/..");
-		str_add(&s, above <= levels ? "/bin/rtl" : "/rtl");
-		if (is_program(&s, out))
+	for (unsigned int above = 1; above <= levels; above++)
+		if (is_program(out, folder, above, "/bin/rtl"))
 			return true;
-	}
-	return false;
+	return is_program(out, folder, 0, "/rtl");
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "query/kinds.h"
 
 /* ---- parts ---- */
 
@@ -41,24 +42,23 @@ int walk_name(struct walk *walk, struct kept *kept, int64_t id, enum walk_what w
 
 /* ---- samples of counters ---- */
 
-static const char dispatches_sql[] =
-	"SELECT O.gpuId, C.name_id, N.string, O.start, O.\"end\", sum(C.value), NULL FROM rocpd_counter C JOIN "
-	"rocpd_op O ON O.id = C.op_id JOIN rocpd_string N ON N.id = C.name_id WHERE O.id BETWEEN ?1 AND ?2 "
-	"GROUP BY C.op_id, C.name_id ORDER BY O.gpuId, C.name_id, O.start";
-
-/* the same with the names of tracks */
+/* `track`: the name of its track, NULL for the writer's own. */
+#define SAMPLES(track, join)                                                                       \
+	"SELECT O.gpuId, C.name_id, N.string, O.start, O.\"end\", sum(C.value), " track            \
+	" FROM rocpd_counter C JOIN rocpd_op O ON O.id = C.op_id JOIN rocpd_string N ON N.id = "   \
+	"C.name_id " join "WHERE O.id BETWEEN ?1 AND ?2 GROUP BY C.op_id, C.name_id ORDER BY "     \
+	"O.gpuId, C.name_id, O.start"
+static const char dispatches_sql[] = SAMPLES("NULL", "");
 static const char named_sql[] =
-	"SELECT O.gpuId, C.name_id, N.string, O.start, O.\"end\", sum(C.value), G.name || ' PMC ' || N.string FROM "
-	"rocpd_counter C JOIN rocpd_op O ON O.id = C.op_id JOIN rocpd_string N ON N.id = C.name_id LEFT JOIN "
-	"temp.query_agent G ON G.block = O.id >> 32 AND G.gpu_id = O.gpuId WHERE O.id BETWEEN ?1 AND ?2 GROUP BY C.op_id, "
-	"C.name_id ORDER BY O.gpuId, C.name_id, O.start";
+	SAMPLES("G.name || ' PMC ' || N.string",
+		"LEFT JOIN temp.query_agent G ON G.block = O.id >> 32 AND G.gpu_id = O.gpuId ");
 
 /* Bytes that are being copied to an agent, from each begin and each end on. Fills (5) are no
  * copies; copies without times are left out. */
 static const char copied_sql[] =
 	"WITH copy AS MATERIALIZED (SELECT K.dst_agent_id AS agent, O.start, O.\"end\", K.bytes FROM rtl_op_copy K CROSS "
-	"JOIN rocpd_op O ON O.id = K.op_id WHERE K.op_id BETWEEN ?1 AND ?2 AND K.kind <> 5 AND NOT K.flags & 65544 AND "
-	"O.\"end\" > O.start), change AS (SELECT agent, start AS at, bytes FROM copy UNION ALL SELECT agent, \"end\", "
+	"JOIN rocpd_op O ON O.id = K.op_id WHERE K.op_id BETWEEN ?1 AND ?2 AND K.kind <> 5 AND NOT K.flags & " KINDS_UNTIMED
+	" AND O.\"end\" > O.start), change AS (SELECT agent, start AS at, bytes FROM copy UNION ALL SELECT agent, \"end\", "
 	"-bytes FROM copy), total AS (SELECT agent, at, sum(sum(bytes)) OVER (PARTITION BY agent ORDER BY at) AS bytes FROM "
 	"change GROUP BY agent, at) SELECT coalesce(G.gpu_id, -1), 0, '', at, 0, bytes, 'COPY BYTES to ' || G.name || ' (' || "
 	"G.type || ')' FROM total T JOIN temp.query_agent G ON G.id = T.agent ORDER BY agent, at";

@@ -40,7 +40,7 @@ fault("rest_block_damage", "src/spool/rest.c", "b->nr_items > (b->size - sizeof(
 fault("rest_left_out", "src/spool/rest.c", "return (e->correlation & EVENT_LEFT_OUT) != 0;", "return (e->correlation & EVENT_LEFT_OUT) > EVENT_LEFT_OUT;", "test_rest", "an operation that the user leaves out is in the trace of a killed program")
 fault("encode_compact_ticks", "src/sink/recorder/encode.c", "d->end_ticks - d->begin_ticks <= UINT32_MAX &&", "", "test_encode test_recorder", "long operations lose the upper half of their ticks")
 fault("encode_inverted", "src/sink/recorder/encode.c", "flags |= REC_F_INVERTED;", "flags |= 0;", "test_encode test_recorder", "an end before its begin has no flag")
-fault("finish_program", "src/base/beside.c", "if (is_program(&s, out)) return true; } return false;", "if (is_program(&s, out)) return true; } return true;", "test_beside", "a program that does not exist is started at the end")
+fault("finish_program", "src/base/beside.c", "return is_program(out, folder, 0, \"/rtl\");", "return is_program(out, folder, 0, \"/rtl\") || true;", "test_beside", "a program that does not exist is started at the end")
 
 # ---- source
 fault("gpu_clock_slope", "src/source/hsa/gpu_clock.c", "p.ns = last->most = gpu_clock_ns(last, last->until);", "last->most = gpu_clock_ns(last, last->until);", "test_gpu_clock", "lines do not meet")

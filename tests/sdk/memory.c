@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #include "../support/expect.h"
+#include "client.h"
 #include "roctracer/roctx.h"
 
 #define OK ROCPROFILER_STATUS_SUCCESS
@@ -32,7 +32,6 @@ static _Atomic bool is_held, is_empty;
 static _Atomic uint64_t nr_calls, nr_records, nr_dropped, nr_failed;
 static rocprofiler_context_id_t context;
 static rocprofiler_buffer_id_t buffer;
-static rocprofiler_client_id_t *client;
 static rocprofiler_client_finalize_t end_client;
 
 /* Of this thread's allocations so many succeed before one fails; below 0: all succeed. */
@@ -252,20 +251,7 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	return 0;
 }
 
-ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
-rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-		      rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
-							      NULL };
-
-	(void)version;
-	(void)runtime_version;
-	(void)priority;
-	id->name = "memory";
-	client = id;
-	return &result;
-}
+SDK_CLIENT("memory")
 
 /* A thread's first call is not shown without memory, and leaves no trace. */
 static void *mark_without_memory(void *arg)

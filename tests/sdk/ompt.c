@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #include "../support/expect.h"
+#include "client.h"
 
 #define MAX 64
 #define OK ROCPROFILER_STATUS_SUCCESS
@@ -25,7 +25,6 @@
 
 static int nr_wrong;
 static bool is_unwanted;
-static rocprofiler_client_id_t *client;
 static rocprofiler_client_finalize_t end_client;
 static rocprofiler_context_id_t shown, recorded;
 static rocprofiler_buffer_id_t buffer;
@@ -135,20 +134,7 @@ static int initialize(rocprofiler_client_finalize_t fini, void *arg)
 	return 0;
 }
 
-ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
-rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-		      rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
-							      NULL };
-
-	(void)version;
-	(void)runtime_version;
-	(void)priority;
-	id->name = "ompt";
-	client = id;
-	return &result;
-}
+SDK_CLIENT("ompt")
 
 /* ---- the runtime ----------------------------------------------------------------------------- */
 

@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #include "../support/expect.h"
+#include "client.h"
 
 #define OK ROCPROFILER_STATUS_SUCCESS
 #define OP(name) ROCPROFILER_OMPT_ID_##name
@@ -21,7 +21,6 @@ enum { REGIONS = LOOPS + TASK_REGIONS };
 static int nr_wrong;
 static rocprofiler_context_id_t context;
 static rocprofiler_buffer_id_t buffer;
-static rocprofiler_client_id_t *client;
 static rocprofiler_client_finalize_t end_client;
 static _Atomic uint64_t seen[ROCPROFILER_OMPT_ID_LAST][3]; /* by phase: none, enter, exit */
 static uint64_t recorded[ROCPROFILER_OMPT_ID_LAST];
@@ -90,20 +89,7 @@ static int initialize(rocprofiler_client_finalize_t fini, void *arg)
 	return 0;
 }
 
-ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
-rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-		      rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
-							      NULL };
-
-	(void)version;
-	(void)runtime_version;
-	(void)priority;
-	id->name = "ompt_host";
-	client = id;
-	return &result;
-}
+SDK_CLIENT("ompt_host")
 
 static void work(void)
 {

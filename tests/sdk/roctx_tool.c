@@ -10,6 +10,8 @@
 #include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
+#include "client.h"
+
 /* Addresses differ from run to run. */
 static int on_arg(rocprofiler_callback_tracing_kind_t kind,
 		  rocprofiler_tracing_operation_t operation, uint32_t number,
@@ -140,16 +142,4 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	return 0;
 }
 
-ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
-rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-		      rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
-							      NULL };
-
-	(void)version;
-	(void)runtime_version;
-	(void)priority;
-	id->name = "roctx_tool";
-	return &result;
-}
+SDK_CLIENT("roctx_tool")

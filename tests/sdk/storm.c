@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #include "../support/expect.h"
+#include "client.h"
 #include "roctracer/roctx.h"
 
 #define OK ROCPROFILER_STATUS_SUCCESS
@@ -37,7 +37,6 @@ static int nr_wrong;
 static struct tested contexts[NR_CONTEXTS];
 static long nr_each, seed;
 static _Atomic bool is_over;
-static rocprofiler_client_id_t *client;
 static rocprofiler_client_finalize_t end_client;
 
 static bool is_lossless(const struct tested *t)
@@ -115,20 +114,7 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	return 0;
 }
 
-ROCPROFILER_PUBLIC_API rocprofiler_tool_configure_result_t *
-rocprofiler_configure(uint32_t version, const char *runtime_version, uint32_t priority,
-		      rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
-							      NULL };
-
-	(void)version;
-	(void)runtime_version;
-	(void)priority;
-	client = id;
-	id->name = "storm";
-	return &result;
-}
+SDK_CLIENT("storm")
 
 static void *mark(void *arg)
 {

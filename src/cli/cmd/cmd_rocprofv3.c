@@ -321,14 +321,16 @@ static void add_definitions(struct front *f)
 {
 	const char *file = value(f, ROCPROFV3_O_EXTRA)->text;
 
-	if (!file && value(f, ROCPROFV3_O_PMC)->count)
+	if (!value(f, ROCPROFV3_O_PMC)->count) {
+		if (file)
+			ui_say("--extra-counters: defines counters for --pmc, which is not given");
+		return;
+	}
+	if (!file)
 		file = contents();
-
-	if (file && value(f, ROCPROFV3_O_PMC)->count)
+	if (file)
 		add_arg(f, "--metrics-file", file);
-	else if (file)
-		ui_say("--extra-counters: defines counters for --pmc, which is not given");
-	else if (value(f, ROCPROFV3_O_PMC)->count && variable("ROCPROFILER_METRICS_PATH"))
+	else if (variable("ROCPROFILER_METRICS_PATH"))
 		ui_say("ROCPROFILER_METRICS_PATH: rtl has its own definitions; --extra-counters FILE adds some");
 }
 

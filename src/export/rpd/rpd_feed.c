@@ -321,9 +321,8 @@ static int sees_changes(struct rpd_feed *feed)
 	return ret < 0 ? ret : counts[0] == 0 && counts[1] == 1 && counts[2] == 2;
 }
 
-/* The tables in a database in memory, whose bytes are *out, to be released with sqlite3_free(). 0
- * or
- * -errno. */
+/* The tables in a database in memory, whose bytes are *out, to be released with sqlite3_free().
+ * 0 or -errno. */
 static int make_image(struct rpd_feed *feed, unsigned char **out, sqlite3_int64 *size)
 {
 	sqlite3 *db = NULL;
