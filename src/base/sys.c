@@ -155,7 +155,10 @@ uint32_t sys_gettid(void)
 
 void sys_nap(const struct timespec *length)
 {
+	int saved = errno;
+
 	syscall(SYS_futex, &never, FUTEX_WAIT_PRIVATE, 0, length, NULL, 0);
+	errno = saved;
 }
 
 void sys_cancel_off(void)

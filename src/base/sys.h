@@ -54,7 +54,8 @@ int sys_take_signal(const sigset_t *set);
 uint32_t sys_gettid(void);
 
 /* Sleeps that long at most; a signal ends it. A futex(2), which every program with threads needs:
- * of the calls that sleep, a seccomp filter forbids that one last. */
+ * of the calls that sleep, a seccomp filter forbids that one last. errno stays: a program's thread
+ * may nap within its call. */
 void sys_nap(const struct timespec *length);
 
 /* Cancellations of this thread wait from the first to the last of nested calls. errno stays. */

@@ -127,8 +127,10 @@ static struct timespec to_timespec(uint64_t ns)
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
 	struct timespec ts = to_timespec(ns);
+	int saved = errno; /* a program's thread that ends waits, too */
 
 	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &ts, NULL, 0);
+	errno = saved;
 }
 
 static void futex_wake(_Atomic uint32_t *word)
