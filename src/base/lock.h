@@ -67,6 +67,7 @@ enum lock_rank {
 	LOCK_GPU_CLOCK,	      /* agent.c: calls the runtime under it */
 	LOCK_META,	      /* recorder.c */
 	LOCK_BLOCKS,	      /* block.c: the end of the blocks */
+	LOCK_SPACE,	      /* recorder.c: memory for slots and blocks */
 	LOCK_HSA_KERNELS,     /* face/hsa_kernels.c */
 	LOCK_SDK_RETIRE,      /* librocprofiler-sdk/retire.c */
 	LOCK_BUFFERS,	      /* face/buffer.c: the list */

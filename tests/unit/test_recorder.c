@@ -16,8 +16,10 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/fd.h"
+#include "base/testpoint.h"
 #include "event/life.h"
 #include "sink/recorder/buf.h"
+#include "sink/recorder/spool.h"
 #include "spool/drain.h"
 #include "support/spool_read.h"
 
@@ -40,7 +42,7 @@ static const char *spool_dir(void)
 
 /* Starts the core in this test's process. The session setting keeps the upkeep thread from draining
  * for its first second, and no program is started at the end. */
-static void begin(const char *buffer_mb, bool session)
+static void begin_with(const struct source *const *sources, const char *buffer_mb, bool session)
 {
 	setenv("RTL_SPOOL_DIR", spool_dir(), 1);
 	setenv("RTL_SESSION", session ? spool_dir() : "", 1);
@@ -49,7 +51,12 @@ static void begin(const char *buffer_mb, bool session)
 	setenv("RTL_BIN", "/bin/true", 1);
 	if (!getenv("RTL_MEM_DIR"))
 		setenv("RTL_MEM_DIR", test_tmpdir(), 1);
-	life_init(no_sources, sinks);
+	life_init(sources, sinks);
+}
+
+static void begin(const char *buffer_mb, bool session)
+{
+	begin_with(no_sources, buffer_mb, session);
 }
 
 static void start(const char *buffer_mb, bool session)
@@ -595,14 +602,31 @@ TEST(harvester_does_not_drain_beside_outside_drainer)
 		      nr_each * NR_WRITERS);
 }
 
-/* Each slot is 96 KiB of memory that a short program does not use. */
-TEST(short_program_has_48_slots)
+static _Atomic int nr_ticks;
+
+static uint64_t count_tick(uint64_t now_ns)
 {
-	start("64", true);
-	while (live_header()->nr_prepared < 48)
+	(void)now_ns;
+	atomic_fetch_add(&nr_ticks, 1);
+	return LIFE_IDLE;
+}
+
+/* Each slot is 96 KiB of memory that a short program does not use. */
+TEST(short_program_takes_what_the_start_prepares)
+{
+	static const struct source counted = { .name = "counted", .tick = count_tick };
+	static const struct source *const sources[] = { &counted, NULL };
+
+	begin_with(sources, "64", true);
+	CHECK(life_start());
+	fill(10);
+	/* the sinks' first tick is behind that of the sources */
+	while (atomic_load(&nr_ticks) < 2) {
+		life_kick();
 		usleep(1000);
+	}
+	CHECK_EQ_UINT(live_header()->nr_prepared, SPOOL_START_SLOTS);
 	life_stop();
-	CHECK_EQ_UINT(live_header()->nr_prepared, 48);
 }
 
 TEST(dead_outside_drainer_is_replaced)
@@ -874,23 +898,65 @@ static void *begin_at_once(void *arg)
 	return arg;
 }
 
-TEST(threads_beginning_at_once_lose_no_records)
-{
-	enum { NR = 40 }; /* more than the slots before the life thread prepares some */
-	pthread_t threads[NR];
+enum { NR_AT_ONCE = 40 }; /* more than the slots before the life thread prepares some */
 
-	pthread_barrier_init(&all_there, NULL, NR);
-	start("32", true);
-	for (int i = 0; i < NR; i++)
+static void run_threads_at_once(void)
+{
+	pthread_t threads[NR_AT_ONCE];
+
+	pthread_barrier_init(&all_there, NULL, NR_AT_ONCE);
+	for (int i = 0; i < NR_AT_ONCE; i++)
 		CHECK_OK(pthread_create(&threads[i], NULL, begin_at_once, NULL));
-	for (int i = 0; i < NR; i++)
+	for (int i = 0; i < NR_AT_ONCE; i++)
 		pthread_join(threads[i], NULL);
-	life_stop();
-	read_back();
+}
+
+static void check_nothing_lost(uint64_t nr_markers)
+{
 	for (int r = 0; r < SPOOL_NR_REASONS; r++)
 		CHECK_MSG(!read_loss(&back, (enum spool_reason)r), "reason %d: %llu", r,
 			  (unsigned long long)read_loss(&back, (enum spool_reason)r));
-	CHECK_EQ_UINT(back.nr[REC_MARKER], 3 * NR);
+	CHECK_EQ_UINT(back.nr[REC_MARKER], nr_markers);
+}
+
+TEST(threads_beginning_at_once_lose_no_records)
+{
+	start("32", true);
+	run_threads_at_once();
+	life_stop();
+	read_back();
+	check_nothing_lost(3 * NR_AT_ONCE);
+}
+
+static _Atomic bool is_draining;
+
+static void begin_meanwhile(void)
+{
+	atomic_store(&is_draining, true);
+	run_threads_at_once();
+}
+
+/* The disk may be slow for longer than a thread can wait. */
+TEST(threads_find_space_while_the_life_thread_drains)
+{
+#ifdef RTL_DEBUG_CHECKS
+	uint64_t nr = 0;
+
+	testpoint_run("drain_copied", begin_meanwhile);
+	start("8", false);
+	/* a quarter of the slots is worth a write; the threads find 40 of the others */
+	while (buf_nr_sealed() < 22)
+		nr += fill(100);
+	while (!atomic_load(&is_draining)) {
+		life_kick();
+		usleep(1000);
+	}
+	stop_and_read();
+	check_nothing_lost(nr + 3 * NR_AT_ONCE);
+#else
+	(void)begin_meanwhile;
+	SKIP("no testpoints in this build");
+#endif
 }
 
 static void last_work(void)

@@ -55,7 +55,7 @@ TEST(slots_are_prepared_up_to_the_limit)
 
 	CHECK_OK(spool_create(&spool, dir(), "", 3 * MIB));
 	CHECK_EQ_UINT(spool.header->nr_slots, 32);
-	CHECK_EQ_UINT(spool_prepare(&spool, 10), 10);
+	CHECK_EQ_UINT(spool_prepare(&spool, 14), 14);
 	CHECK_EQ_UINT(spool_prepare(&spool, 10), 6);
 	CHECK_EQ_UINT(spool_prepare(&spool, 16), 0);
 	for (uint32_t slot; (slot = slot_pop(spool.header)) != SLOT_NONE; nr++)

@@ -157,13 +157,12 @@ void buf_seal(struct buf *b)
 
 bool buf_next(struct buf *b)
 {
-	/* relaxed: hints, which decide only the order of attempts */
+	/* relaxed: a hint, which decides only the order of attempts */
 	uint32_t nr_free = atomic_load_explicit(&header->nr_free, memory_order_relaxed);
-	uint32_t prepared = atomic_load_explicit(&header->nr_prepared, memory_order_relaxed);
 	struct chunk_header *chunk;
 	uint32_t slot;
 
-	if (nr_free < prepared / 2)
+	if (buf_wants_slots(header) || buf_is_low(header))
 		life_kick();
 	if (nr_free <= BUF_RESERVE && !b->is_meta)
 		return false;

@@ -24,6 +24,8 @@
 
 #define BUF_MAX 4096u /* threads that record at the same time */
 #define BUF_RESERVE 4 /* slots reserved for records that name things: strings, kernels, queues */
+/* Free slots, as long as more can be prepared: what threads fill until the life thread runs. */
+#define BUF_AHEAD 8u
 
 struct shape_cache;
 
@@ -86,6 +88,22 @@ uint64_t buf_nr_written(enum rec_type type);
 
 /* Chunks sealed so far by this process. Any thread. */
 uint64_t buf_nr_sealed(void);
+
+/* Whether more than half of the prepared slots are in use. */
+static inline bool buf_is_low(const struct spool_header *h)
+{
+	/* relaxed: hints, here and below */
+	return atomic_load_explicit(&h->nr_free, memory_order_relaxed) <
+	       atomic_load_explicit(&h->nr_prepared, memory_order_relaxed) / 2;
+}
+
+/* Whether the life thread is to prepare slots. */
+static inline bool buf_wants_slots(const struct spool_header *h)
+{
+	return atomic_load_explicit(&h->nr_prepared, memory_order_relaxed) < h->nr_slots &&
+	       (atomic_load_explicit(&h->nr_free, memory_order_relaxed) < BUF_AHEAD ||
+		buf_is_low(h));
+}
 
 static inline size_t buf_space(const struct buf *b)
 {

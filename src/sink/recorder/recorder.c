@@ -44,19 +44,17 @@
 #include "spool/drain.h"
 #include "spool/flight.h"
 
-#define BASE_SLOTS 48u	      /* prepared once the life thread runs: 4.5 MiB */
-#define FIRST_STEP 4u	      /* by a program's thread */
-#define PREPARE_STEP 24u      /* per tick, so that a tick stays short */
+#define FIRST_STEP 4u	      /* for calls of a program's thread */
+#define PREPARE_STEP 24u      /* per tick at most, so that a tick stays short */
 #define DRAIN_STEP (1u << 20) /* bytes per tick, so that sources get their ticks */
 #define DRAIN_AGAIN_NS 2000000u
 #define RETRY_NS UINT64_C(200000000)
-/* bytes of blocks that are made ahead */
-#define BLOCKS_SPARE (UINT64_C(2) << 20)
+/* Bytes of blocks that are made ahead: as many as there are, within these. The first have space for
+ * 4,000 operations in flight. */
+#define BLOCKS_SPARE_LEAST (UINT64_C(576) << 10)
+#define BLOCKS_SPARE_MOST (UINT64_C(2) << 20)
 #define QUIET_WAIT_NS 2000000 /* for a thread to finish its record, if there is no barrier */
 #define QUIET_TRIES 50
-#define SPACE_PAUSE_NS 50000
-#define SPACE_TRIES 200
-#define FIRST_TRIES 4000 /* at the beginning: once, when waiting is acceptable */
 #define NEW_SPACE_TRIES 64
 
 enum mode {
@@ -97,7 +95,8 @@ static uint64_t late_in_file; /* late events already counted when the file was c
 /* atomic */
 static _Atomic uint32_t ticking;
 static _Atomic bool is_open, are_sources_kept;
-static _Atomic bool has_begun; /* the life thread has prepared its slots */
+/* guards what prepares slots and blocks: the memory half's descriptor, which may be closed */
+static struct lock space_lock = LOCK_INIT(LOCK_SPACE);
 static struct lock meta_lock = LOCK_INIT(LOCK_META);
 static struct buf *meta_buf RTL_GUARDED_BY(meta_lock);
 
@@ -194,51 +193,35 @@ static bool encode_meta(const struct event *ev)
 	return good;
 }
 
-/* Whether slots are left to prepare: threads that all begin at once need a chunk each, faster than
- * the life thread prepares slots. */
-static bool can_prepare(void)
-{
-	/* relaxed: a hint */
-	return atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed) <
-	       spool.header->nr_slots;
-}
-
 static bool has_space(void)
 {
 	/* relaxed: a hint */
 	return atomic_load_explicit(&spool.header->nr_free, memory_order_relaxed) > BUF_RESERVE;
 }
 
-/* Prepares slots. Operations that completed while the life thread was away are recorded in one
- * burst, by the life thread or by a thread that found its ring full, without anyone to prepare
- * slots meanwhile: this thread does. For its own records a program's thread waits only while slots
- * are left to prepare, and briefly. */
-static bool make_space(const struct thread *t, enum event_kind kind)
+RTL_REQUIRES(space_lock) static uint32_t prepare_more(uint32_t nr)
 {
-	struct timespec pause = { 0, SPACE_PAUSE_NS };
-	uint32_t step = PREPARE_STEP;
-	int tries = SPACE_TRIES;
+	return spool_prepare(&spool, nr);
+}
+
+/* Makes `nr` more slots, unless another thread has just made some. false: there is no space. */
+static bool prepare_slots(uint32_t nr)
+{
 	bool made;
 
-	if (!t->is_ours && !(EVENT_BIT(kind) & EVENTS_OPERATIONS)) {
-		if (!can_prepare())
-			return has_space();
-		step = FIRST_STEP;
-		/* relaxed: a hint */
-		if (!atomic_load_explicit(&has_begun, memory_order_relaxed))
-			tries = FIRST_TRIES;
-	}
-	/* acquire: pairs with the release here and in tick() */
-	for (int i = 0; atomic_exchange_explicit(&ticking, 1, memory_order_acquire); i++) {
-		if (i == tries || mode_now() == MODE_CLOSED)
-			return has_space();
-		if (step == FIRST_STEP && has_space())
-			return true;
-		sys_nap(&pause); /* another thread is preparing slots */
-	}
-	made = spool_prepare(&spool, step) > 0;
-	atomic_store_explicit(&ticking, 0, memory_order_release);
+	lock_take(&space_lock);
+	made = mode_now() != MODE_CLOSED && (has_space() || prepare_more(nr) > 0);
+	lock_drop(&space_lock);
 	return made;
+}
+
+/* A thread that finds no slot makes some itself: the life thread may be writing to the disk, or
+ * wait for a processor while many threads begin at once. Operations that completed while it was
+ * away are recorded in one burst, which takes more. */
+static bool make_space(const struct thread *t, enum event_kind kind)
+{
+	return prepare_slots(t->is_ours || (EVENT_BIT(kind) & EVENTS_OPERATIONS) ? PREPARE_STEP :
+										   FIRST_STEP);
 }
 
 /* Retries, since other threads may take the slots that were prepared. */
@@ -374,7 +357,30 @@ static int start_page(void)
 
 static int populate_blocks(uint64_t offset, uint64_t bytes)
 {
-	return spool_populate_blocks(&spool, offset, bytes);
+	int err;
+
+	lock_take(&space_lock);
+	err = spool_populate_blocks(&spool, offset, bytes);
+	lock_drop(&space_lock);
+	return err;
+}
+
+static bool spare_fds(void)
+{
+	bool are_closed;
+
+	lock_take(&space_lock);
+	are_closed = spool_spare_fds(&spool);
+	lock_drop(&space_lock);
+	return are_closed;
+}
+
+/* The trace is over; late threads may still look at it. */
+static void leave_spool(bool in_use)
+{
+	lock_take(&space_lock);
+	spool_leave(&spool, in_use);
+	lock_drop(&space_lock);
 }
 
 static int make_spool(const char *dir)
@@ -414,7 +420,7 @@ static int start(void)
 		drain_take(&drain, clock_boot_ns());
 	block_open(spool.header, spool.mem_fd, populate_blocks);
 	/* the runtime may need what is left */
-	if (spool_spare_fds(&spool))
+	if (spare_fds())
 		drain_set_fd(&drain, -1);
 	thread_at_exit(THREAD_EXIT_RECORDER, thread_ends);
 	log_info("spool %s, %u slots in %s", spool.header->disk_path, spool.header->nr_slots,
@@ -426,23 +432,21 @@ static int start(void)
 	return 0;
 }
 
-/* Prepares more slots when more than half of them are in use. */
+/* Prepares slots before they run out: those of the start are enough for a short program, and each
+ * step doubles them, so that memory grows with the rate of records. */
 static void prepare(void)
 {
 	struct spool_header *h = spool.header;
 
-	for (;;) {
-		/* relaxed: hints */
-		uint32_t prepared = atomic_load_explicit(&h->nr_prepared, memory_order_relaxed);
-		uint32_t nr_free = atomic_load_explicit(&h->nr_free, memory_order_relaxed);
-		uint32_t step = PREPARE_STEP;
+	while (buf_wants_slots(h)) {
+		uint32_t nr;
 
-		if (prepared >= h->nr_slots || (prepared >= BASE_SLOTS && nr_free >= prepared / 2))
-			return;
-		/* a short program takes no more than the base */
-		if (prepared < BASE_SLOTS && BASE_SLOTS - prepared < step)
-			step = BASE_SLOTS - prepared;
-		if (!spool_prepare(&spool, step))
+		lock_take(&space_lock);
+		/* relaxed: changed under this lock */
+		nr = atomic_load_explicit(&h->nr_prepared, memory_order_relaxed);
+		nr = prepare_more(nr < PREPARE_STEP ? nr : PREPARE_STEP);
+		lock_drop(&space_lock);
+		if (!nr)
 			return;
 	}
 }
@@ -470,16 +474,9 @@ static int64_t drain_step(bool final, uint64_t max_bytes, uint64_t now_boot_ns)
 		drain_set_fd(&drain, fd);
 	n = drain_run(&drain, final, max_bytes, now_boot_ns);
 	/* what finishes the trace writes to it once more */
-	if (!final && spool.is_scarce && spool_spare_fds(&spool))
+	if (!final && spool.is_scarce && spare_fds())
 		drain_set_fd(&drain, -1);
 	return n;
-}
-
-static bool is_low(void)
-{
-	/* relaxed: hints */
-	return atomic_load_explicit(&spool.header->nr_free, memory_order_relaxed) <
-	       atomic_load_explicit(&spool.header->nr_prepared, memory_order_relaxed) / 2;
 }
 
 /* Slots run out although draining keeps up: they are open. */
@@ -511,12 +508,12 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 	uint64_t seals = buf_nr_sealed();
 	int64_t n;
 
-	if (!is_low() && (seals == drained_seals || !is_worth_a_write()))
+	if (!buf_is_low(spool.header) && (seals == drained_seals || !is_worth_a_write()))
 		return LIFE_IDLE;
 	if (is_drained_outside(now_boot_ns)) {
 		/* this drains all sealed chunks; repeated when more are sealed */
 		drained_seals = seals;
-		return is_low() ? RETRY_NS : LIFE_IDLE;
+		return buf_is_low(spool.header) ? RETRY_NS : LIFE_IDLE;
 	}
 	n = drain_step(false, DRAIN_STEP, now_boot_ns);
 	if (n > 0)
@@ -532,16 +529,22 @@ static uint64_t tick_drain(uint64_t now_boot_ns)
 		return 0;
 	drained_seals = seals;
 	/* still low: many threads have an open chunk each */
-	return n || is_low() ? DRAIN_AGAIN_NS : LIFE_IDLE;
+	return n || buf_is_low(spool.header) ? DRAIN_AGAIN_NS : LIFE_IDLE;
 }
 
 /* Rings of operations in flight double when they are full: space for the next ones. */
 static void prepare_blocks(void)
 {
-	if (is_spare_refused || !block_wants_spare(BLOCKS_SPARE))
+	/* relaxed: a hint */
+	uint64_t spare = atomic_load_explicit(&spool.header->blocks_used, memory_order_relaxed);
+
+	spare = spare < BLOCKS_SPARE_LEAST ? BLOCKS_SPARE_LEAST :
+		spare > BLOCKS_SPARE_MOST  ? BLOCKS_SPARE_MOST :
+					     spare;
+	if (is_spare_refused || !block_wants_spare(spare))
 		return;
-	if (spool_has_plenty(&spool, BLOCKS_SPARE))
-		block_make_spare(BLOCKS_SPARE);
+	if (spool_has_plenty(&spool, spare))
+		block_make_spare(spare);
 	else
 		is_spare_refused =
 			true; /* not tried again: threads make space for what they need */
@@ -557,7 +560,6 @@ static uint64_t tick(uint64_t now_ns)
 		return LIFE_IDLE;
 	prepare();
 	prepare_blocks();
-	atomic_store_explicit(&has_begun, true, memory_order_relaxed);
 	if (is_starved())
 		buf_reclaim();
 	spool_note_clock(&spool);
@@ -774,7 +776,6 @@ RTL_REQUIRES(open_lock) static int open_trace(const char *dir, const char *outpu
 	drained_seals = 0;
 	failed_with = 0;
 	is_spare_refused = false;
-	atomic_store_explicit(&has_begun, false, memory_order_relaxed);
 	encode_restart();
 	thread_forget_recorded();
 	left_out_flush();
@@ -793,7 +794,7 @@ RTL_REQUIRES(open_lock) static int open_trace(const char *dir, const char *outpu
 	unlink(spool.header->mem_path);
 	unlink(spool.header->disk_path);
 	block_freeze();
-	spool_leave(&spool, false);
+	leave_spool(false);
 	return err;
 }
 
@@ -867,7 +868,7 @@ int recorder_close(char *path, size_t size)
 	/* else `rtl trace` does it, when the process has ended */
 	if (!is_drained_outside(clock_boot_ns()))
 		err = drain_rest() ? 0 : -EIO;
-	spool_leave(&spool, has_writers);
+	leave_spool(has_writers);
 	is_made = false;
 	allow_ticks();
 	lock_drop(&open_lock);

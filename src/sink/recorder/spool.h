@@ -14,7 +14,7 @@
 #include "spool/format.h"
 
 #define SPOOL_MIN_SLOTS 8u
-#define SPOOL_START_SLOTS 16u /* prepared at once, if there are that many */
+#define SPOOL_START_SLOTS 12u /* prepared at once, if there are that many */
 
 struct spool {
 	struct spool_header
