@@ -528,7 +528,10 @@ int digest_sample(struct digest *d)
 	sqlite3_stmt *row = NULL;
 	int ret;
 
-	if (!d->q->ours || !query_has(d->q->db, "rocpd_kernelapi"))
+	if (!d->q->ours || !query_has(d->q->db, "rocpd_kernelapi") ||
+	    /* without launches each of the sample's operations would be looked up in vain */
+	    (d->q->is_compact &&
+	     !query_number(d->q->db, "SELECT EXISTS (SELECT 1 FROM rtl_launch)", 1)))
 		return 0;
 	s.launch = alloc_zero(SAMPLE, sizeof(*s.launch));
 	s.queue = alloc_zero(SAMPLE, sizeof(*s.queue));

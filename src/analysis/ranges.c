@@ -11,7 +11,9 @@
 
 /* A range that was opened: by its id. */
 struct ranges_instance {
-	int64_t id, parent, pid, start, end;
+	int64_t id, pid, start, end;
+	int64_t parent;		/* its number in ranges.all, -1: none; its id until that is known */
+	int64_t level, message; /* id of its text */
 	size_t node;
 	uint32_t part;
 	bool by_start; /* of start and stop */
@@ -43,44 +45,96 @@ static int node_of(struct ranges *r, size_t parent, const char *name, size_t *ou
 	return n->name && n->parts ? map_put(&r->by_name, key, *out) : -ENOMEM;
 }
 
-/* Columns: id, parent, pid, begin, end, kind, message. */
-static int add_instance(struct ranges *r, sqlite3_stmt *row,
-			uint32_t (*part)(void *arg, int64_t id), void *arg)
+/* The outermost first. */
+static int compare_instances(const void *a, const void *b)
 {
-	struct ranges_instance *i = &r->all[r->nr_all];
-	uint64_t parent;
-	bool nested;
+	const struct ranges_instance *x = a, *y = b;
+
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The instances as they are in the file, put in order: mostly they are. */
+static int read_instances(struct ranges *r, size_t max)
+{
+	/* texts are read once for each node: SQLite would read one for each row, and sort them */
+	static const char sql[] =
+		"SELECT A.id, coalesce(M.parent_id, 0), A.pid, A.start, A.end, M.kind, A.args_id, "
+		"M.level FROM rtl_marker_data M JOIN rocpd_api A ON A.id = M.api_id WHERE M.kind <> 0";
+	sqlite3_stmt *row = NULL;
+	bool in_order = true;
+	int ret = query_prepare(r->q, &row, sql);
+
+	while (ret == 0 && r->nr_all < max && (ret = query_step(r->q, row)) == 1) {
+		struct ranges_instance *i = &r->all[r->nr_all++];
+
+		*i = (struct ranges_instance){ .id = sqlite3_column_int64(row, 0),
+					       .parent = sqlite3_column_int64(row, 1),
+					       .pid = sqlite3_column_int64(row, 2),
+					       .start = sqlite3_column_int64(row, 3),
+					       .end = sqlite3_column_int64(row, 4),
+					       .by_start = sqlite3_column_int64(row, 5) == 2,
+					       .message = sqlite3_column_int64(row, 6),
+					       .level = sqlite3_column_int64(row, 7),
+					       .gpu = { .first = INT64_MAX, .last = INT64_MIN } };
+		if (r->nr_all > 1 && compare_instances(i - 1, i) > 0)
+			in_order = false;
+		ret = 0;
+	}
+	sqlite3_finalize(row);
+	if (ret == 0 && !in_order)
+		qsort(r->all, r->nr_all, sizeof(*r->all), compare_instances);
+	return ret;
+}
+
+/* The node of an instance whose parent is known. `texts`: the nodes by parent and id of the
+ * text. */
+static int find_node(struct ranges *r, struct ranges_instance *i, struct map *texts,
+		     sqlite3_stmt *text)
+{
+	size_t parent = i->parent < 0 ? SIZE_MAX : r->all[i->parent].node;
+	const uint64_t both[] = { parent, (uint64_t)i->message };
+	uint64_t key = map_hash(both, sizeof(both)), node;
 	int ret;
 
-	*i = (struct ranges_instance){ .id = sqlite3_column_int64(row, 0),
-				       .parent = -1,
-				       .pid = sqlite3_column_int64(row, 2),
-				       .start = sqlite3_column_int64(row, 3),
-				       .end = sqlite3_column_int64(row, 4),
-				       .by_start = sqlite3_column_int64(row, 5) == 2,
-				       .gpu = { .first = INT64_MAX, .last = INT64_MIN } };
-	i->part = part ? part(arg, i->id) : 0;
+	if (map_get(texts, key, &node)) {
+		i->node = node;
+		return 0;
+	}
+	sqlite3_bind_int64(text, 1, i->message);
+	ret = query_step(r->q, text);
+	if (ret < 0)
+		return ret;
+	ret = node_of(r, parent, ret == 1 ? query_text(text, 0) : "", &i->node);
+	sqlite3_reset(text);
+	return ret ? ret : map_put(texts, key, i->node);
+}
+
+static int link_instance(struct ranges *r, size_t at, struct map *texts, sqlite3_stmt *text)
+{
+	struct ranges_instance *i = &r->all[at];
+	uint64_t parent;
+	int ret;
+
 	/* a range of start and stop is in no other one: it may end anywhere */
-	nested = !i->by_start &&
-		 map_get(&r->by_id, (uint64_t)sqlite3_column_int64(row, 1), &parent);
-	if (nested)
-		i->parent = (int64_t)parent;
-	ret = node_of(r, nested ? r->all[parent].node : SIZE_MAX, query_text(row, 6), &i->node);
+	i->parent = !i->by_start && map_get(&r->by_id, (uint64_t)i->parent, &parent) ?
+			    (int64_t)parent :
+			    -1;
+	ret = find_node(r, i, texts, text);
 	if (ret)
 		return ret;
 	r->nodes[i->node].by_start |= i->by_start;
-	return map_put(&r->by_id, (uint64_t)i->id, r->nr_all++);
+	return map_put(&r->by_id, (uint64_t)i->id, at);
 }
 
 int ranges_begin(struct ranges *r, struct query *q, uint32_t nr_parts,
 		 uint32_t (*part)(void *arg, int64_t id), void *arg)
 {
-	/* the outermost first */
-	static const char sql[] =
-		"SELECT A.id, coalesce(M.parent_id, 0), A.pid, A.start, A.end, M.kind, U.string FROM "
-		"rtl_marker_data M JOIN rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id = "
-		"A.args_id WHERE M.kind <> 0 ORDER BY M.level, A.start";
-	sqlite3_stmt *row = NULL;
+	struct map texts = { 0 };
+	sqlite3_stmt *text = NULL;
 	size_t max;
 	int ret;
 
@@ -91,10 +145,15 @@ int ranges_begin(struct ranges *r, struct query *q, uint32_t nr_parts,
 	max = (size_t)query_number(q->db, "SELECT count(*) FROM rtl_marker_data WHERE kind <> 0",
 				   0);
 	r->all = alloc_zero(max + 1, sizeof(*r->all));
-	ret = r->all ? query_prepare(q, &row, sql) : -ENOMEM;
-	while (ret == 0 && r->nr_all < max && (ret = query_step(q, row)) == 1)
-		ret = add_instance(r, row, part, arg);
-	sqlite3_finalize(row);
+	ret = r->all ? read_instances(r, max) : -ENOMEM;
+	if (ret == 0)
+		ret = query_prepare(q, &text, "SELECT string FROM rocpd_ustring WHERE id = ?1");
+	for (size_t n = 0; ret == 0 && n < r->nr_all; n++) {
+		r->all[n].part = part ? part(arg, r->all[n].id) : 0;
+		ret = link_instance(r, n, &texts, text);
+	}
+	sqlite3_finalize(text);
+	map_fini(&texts);
 	return ret == -ENOMEM ? query_fail_memory(q) : ret;
 }
 
