@@ -312,12 +312,9 @@ def emit_visit(d):
         if r.klass == "fact":
             continue
         out += [f"\tcase REC_{r.name}: {{", f"\t\tconst struct rec_{r.struct} *r = (const void *)rec;", ""]
-        span = "span_gpu" if r.klass == "operation" else "span_host"
-        if r.klass == "operation":
-            out.append("\t\tspan_gpu(index, r->begin_ns, r->end_ns);")
         for f in r.fields:
-            if span == "span_host" and f.unit == "ns" and f.name.endswith("_ns"):
-                out.append(f"\t\tspan_host(index, r->{f.name});")
+            if f.unit == "ns" and f.name.endswith("_ns"):
+                out.append(f"\t\twiden_span(index, r->{f.name});")
             if f.ref in ("marker", "correlation"):
                 args = f"r->{f.name}, 0" if f.ref == "marker" else f"0, r->{f.name}"
                 out.append(f"\t\tcount_ids(index, {args});")
@@ -333,7 +330,7 @@ def emit_visit(d):
             out.append(f"\t\tindex_resolve_{r.lower}(index, &op);")
         if r.klass == "operation":
             marker = "&op.marker" if any(f.name == "marker" for f in r.fields) else "NULL"
-            out.append(f"\t\town(index, &op.correlation, {marker}, &op.tid);")
+            out.append(f"\t\tapply_link(index, &op.correlation, {marker}, &op.tid);")
         out += [f"\t\treturn v->{r.lower}(arg, &op);", "\t}"]
     return out + ["\tdefault:", "\t\treturn 0;", "\t}", "}"]
 

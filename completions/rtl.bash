@@ -67,7 +67,7 @@ _rtl()
 		--snapshot-gap) COMPREPLY=($(compgen -W "" -- "$cur")); return ;;
 		esac
 		case $cur in
-		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --mpi --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --trace-start --delay --duration --period --range --kernels --not-kernels --calls --internal --gpus --ranks --pmc --pmc-file --metrics-file --metrics-rules --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --check --help" -- "$cur")) ;;
+		-*) COMPREPLY=($(compgen -W "--output --mode --hsa --mpi --virtual-gpu --summary --force --quiet --verbose --progress --fail-on-loss --fail-on-empty --keep-spool --drain-ms --barriers --scratch --trace-start --delay --duration --period --range --kernels --not-kernels --calls --internal --gpus --ranks --pmc --pmc-file --metrics-file --metrics-rules --passes --pmc-dispatches --pmc-iterations --pmc-run --buffer-mb --spool-dir --no-convert --public --max-size --split --flight-recorder --trigger-longer --trigger-error --trigger-mark --snapshot-on-usr2 --snapshots --snapshot-gap --check --help" -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -c -f -- "$cur")) ;;
 		esac
 		;;

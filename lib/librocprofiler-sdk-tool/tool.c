@@ -45,7 +45,6 @@ static const struct {
 	{ "ROCPROF_MEMORY_COPY_TRACE", "--memory-copy-trace", false },
 	{ "ROCPROF_MEMORY_ALLOCATION_TRACE", "--memory-allocation-trace", false },
 	{ "ROCPROF_RCCL_API_TRACE", "--rccl-trace", false },
-	/* rtl refuses it, and says why */
 	{ "ROCPROF_SCRATCH_MEMORY_TRACE", "--scratch-memory-trace", false },
 	{ "ROCPROF_STATS", "--stats", false },
 	{ "ROCPROF_TRUNCATE_KERNELS", "--truncate-kernels", false },

@@ -69,6 +69,7 @@ static const struct row options_of_others[] = {
 	{ "--kernel-trace", "kernels are recorded without an option" },
 	{ "--memory-copy-trace", "copies are recorded without an option" },
 	{ "--memory-allocation-trace", "calls that allocate are recorded without an option" },
+	{ "--scratch-memory-trace", "it is --scratch here" },
 	{ "--marker-trace", "markers are recorded without an option" },
 	{ "--roctx-trace", "markers are recorded without an option" },
 	{ "--rccl-trace", "RCCL's calls are recorded where RCCL is loaded" },

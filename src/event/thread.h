@@ -60,6 +60,10 @@ struct thread {
 	 * the launch follows */
 	uint32_t configured;
 	int64_t *left_out; /* left_out.h: the thread's counter, or left_out_none; never NULL */
+	/* source/hsa: when the runtime's event of scratch memory in progress began, by enum
+	 * rec_scratch_kind; 0: none. Reclaiming includes freeing, an allocation may include both */
+	uint64_t scratch_begin_ns[REC_SCRATCH_RECLAIM + 1];
+	const void *queue_ending; /* source/hsa: the queue that the thread is about to destroy */
 	struct live_frame *live_top, *live_first; /* source/api: the calls that subscribers see */
 	/* source/api: by domain, the frame of that call's wrapper */
 	uintptr_t api_frame[REC_API_NR_DOMAINS];

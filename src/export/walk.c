@@ -63,6 +63,21 @@ static const char copied_sql[] =
 	"change GROUP BY agent, at) SELECT coalesce(G.gpu_id, -1), 0, '', at, 0, bytes, 'COPY BYTES to ' || G.name || ' (' || "
 	"G.type || ')' FROM total T JOIN temp.query_agent G ON G.id = T.agent ORDER BY agent, at";
 
+/* Scratch memory that the queues of an agent have, at each begin and each end of what happens to
+ * it. A queue has one allocation, and a smaller one (2) beside it; an allocation that replaces
+ * another one includes the end of that. Runtimes before ROCm 7 report no end when a queue is
+ * destroyed. */
+static const char scratch_sql[] =
+	"WITH had AS MATERIALIZED (SELECT queue_id AS queue, flags & 2 AS part, begin_ns AS since, end_ns AS at, bytes FROM "
+	"rtl_scratch WHERE id BETWEEN ?1 AND ?2), ended AS (SELECT * FROM had UNION ALL SELECT DISTINCT H.queue, H.part, "
+	"Q.destroy_ns, Q.destroy_ns, 0 FROM had H JOIN rtl_queue Q ON Q.id = H.queue AND Q.destroy_ns > 0), event AS "
+	"MATERIALIZED (SELECT Q.agent_id AS agent, E.since, E.at, E.bytes - lag(E.bytes, 1, 0) OVER (PARTITION BY E.queue, "
+	"E.part ORDER BY E.at) AS bytes FROM ended E JOIN rtl_queue Q ON Q.id = E.queue), change AS (SELECT agent, at, bytes "
+	"FROM event UNION ALL SELECT agent, since, 0 FROM event), total AS (SELECT agent, at, sum(sum(bytes)) OVER (PARTITION "
+	"BY agent ORDER BY at) AS bytes FROM change GROUP BY agent, at) SELECT coalesce(G.gpu_id, -1), 0, '', at, 0, bytes, "
+	"'SCRATCH MEMORY on ' || G.name || ' (' || G.type || ')' FROM total T JOIN temp.query_agent G ON G.id = T.agent ORDER "
+	"BY agent, at";
+
 /* one sample each: the end is that of the next one's begin */
 static const char monitors_sql[] =
 	"SELECT deviceId, deviceType || ' ' || monitorType, deviceType || ' ' || monitorType, start, 0, "
@@ -106,6 +121,9 @@ int walk_samples(struct walk *walk)
 		ret = read_samples(walk, monitors_sql, false);
 	if (ret == 0 && q->names_agents && !(q->left_out & QUERY_COPY))
 		ret = read_samples(walk, copied_sql, true);
+	if (ret == 0 && q->names_agents && !(q->left_out & QUERY_SCRATCH) &&
+	    query_has(q->db, "rtl_scratch"))
+		ret = read_samples(walk, scratch_sql, true);
 	return ret;
 }
 

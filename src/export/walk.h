@@ -160,7 +160,8 @@ int walk_operations(struct walk *walk);
 /* Operations of one order alone. */
 int walk_operations_by(struct walk *walk, enum rows_order order);
 /* Counters of each GPU, one after the other, by time. A counter of dispatches is 0 between them.
- * With q->names_agents also the bytes that are being copied to each agent. */
+ * With q->names_agents also the bytes that are being copied to each agent, and those of scratch
+ * memory. */
 int walk_samples(struct walk *walk);
 
 /* Collectives, for which `put` is called, by their tracks' channels in the order of time. None of a

@@ -45,6 +45,7 @@ enum query_kind {
 	QUERY_MARKER = 1 << 2,
 	QUERY_HIP = 1 << 3,
 	QUERY_HSA = 1 << 4,
+	QUERY_SCRATCH = 1 << 5,
 };
 
 struct query_process {

@@ -245,6 +245,7 @@ static int note(struct carry *c, const struct rec_head *rec)
 	const struct rec_end *end = (const struct rec_end *)rec;
 	const struct rec_marker *marker = (const struct rec_marker *)rec;
 	const struct rec_api *api = (const struct rec_api *)rec;
+	const struct rec_scratch *scratch = (const struct rec_scratch *)rec;
 
 	if (!c->in_old && rec->type < SPOOL_WRITTEN_TYPES)
 		c->types[rec->type]++;
@@ -259,6 +260,9 @@ static int note(struct carry *c, const struct rec_head *rec)
 		return note_op(c, rec);
 	case REC_API:
 		note_span(c, rec, api->begin_ns, api->end_ns);
+		return 0;
+	case REC_SCRATCH:
+		note_span(c, rec, scratch->begin_ns, scratch->end_ns);
 		return 0;
 	case REC_MARKER:
 		note_time(c, marker->time_ns);
@@ -363,6 +367,8 @@ static uint32_t least_of(uint8_t type)
 		return sizeof(struct rec_end);
 	case REC_SUBMITTED:
 		return sizeof(struct rec_submitted);
+	case REC_SCRATCH:
+		return sizeof(struct rec_scratch);
 	case REC_KERNEL:
 		return sizeof(struct rec_kernel);
 	case REC_EVICTED:

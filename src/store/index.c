@@ -185,6 +185,13 @@ static int count_op(struct index *index, const struct rec_head *rec)
 		widen_to(index, b->begin_ns, b->end_ns);
 		count_ids(index, 0, b->correlation);
 		break;
+	case REC_SCRATCH:
+		if (index_evicted_op(index, rec)) {
+			t->evicted++;
+			return 0;
+		}
+		ret = index_evicted_need(index, ((const struct rec_scratch *)rec)->correlation, 0);
+		return ret < 0 ? ret : note_visited(index, rec);
 	case REC_MARKER:
 		ret = index_evicted_marker(index, rec);
 		t->markers++;
@@ -701,10 +708,10 @@ static int visit_counters(const struct index *index, const struct store_visitor 
 	return v->counters(arg, &counters);
 }
 
-/* Operations, calls and markers. */
+/* Operations, calls, markers, and what happened to scratch memory. */
 static bool is_windowed(uint8_t type)
 {
-	return type >= REC_DISPATCH && type <= REC_API && type != REC_OP;
+	return (type >= REC_DISPATCH && type <= REC_API && type != REC_OP) || type == REC_SCRATCH;
 }
 
 static int visit_record(struct index *index, const struct store_visitor *v, void *arg,

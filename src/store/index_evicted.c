@@ -17,7 +17,7 @@
 static bool is_content(uint32_t type)
 {
 	return type == REC_DISPATCH || type == REC_DISPATCH_WIDE || type == REC_COPY ||
-	       type == REC_BARRIER || type == REC_API || type == REC_MARKER;
+	       type == REC_BARRIER || type == REC_API || type == REC_MARKER || type == REC_SCRATCH;
 }
 
 int index_evicted_take(struct index *index, const struct rec_head *rec)
@@ -42,7 +42,8 @@ static uint64_t window_of(const struct index *index)
 	return load_facts(index->load)->window_ns;
 }
 
-/* The end of an operation, as far as it is known; 0: it is not. */
+/* The end of an operation, or of an event of scratch memory, as far as it is known; 0: it is
+ * not. */
 static uint64_t end_of(const struct rec_head *rec)
 {
 	const struct rec_dispatch *d = (const struct rec_dispatch *)rec;
@@ -50,6 +51,8 @@ static uint64_t end_of(const struct rec_head *rec)
 	if (rec->flags & (REC_F_NO_TIME | REC_F_UNFINISHED))
 		return 0;
 	switch (rec->type) {
+	case REC_SCRATCH:
+		return ((const struct rec_scratch *)rec)->end_ns;
 	case REC_DISPATCH:
 		return d->begin_ns + d->ns;
 	case REC_DISPATCH_WIDE:

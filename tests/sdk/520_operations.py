@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """librocprofiler-sdk: kernel dispatches and memory copies on the virtual GPU, beside its log and the trace."""
+import contextlib
+import csv
 import itertools
+import sqlite3
 
 from support import *
 
@@ -259,7 +262,7 @@ def records_alone_are_of_dispatches_that_were_submitted_while_the_context_was_ac
 @case
 def scratch_memory_of_queues_begins_and_ends():
     for abi in ABIS:
-        shown = client(abi, "launches=3", "scratch=1", env={"VGPU_EXEC": "on"})
+        shown = client(abi, "launches=3", "scratch=1", trace=RTL, env={"VGPU_EXEC": "on", "RTL_SCRATCH": "auto"})
         begun, ended = ([s for s in shown.scratch if s["what"] == "callback" and s["phase"] == p] for p in (1, 2))
         records = [s for s in shown.scratch if s["what"] == "record"]
         key = lambda s: (s["operation"], s["tid"], s["agent"], s["queue"], s["flags"])
@@ -275,9 +278,48 @@ def scratch_memory_of_queues_begins_and_ends():
             equal("agents", {s["agent"] for s in allocated}, {FIRST_AGENT + 1})
             # 256 floats of each work-item
             at_least("bytes", min(s["bytes"] for s in allocated), 4 * 64 * 1024)
+            scratch_is_traced(shown.run, ended)
         else:
             # ROCm before 6.1 has no table for tools
             equal("events", shown.scratch, [])
+            equal("rows", shown.run.count("rtl_scratch"), 0)
+            equal("what the trace says", shown.run.value("select value from rtl_info where key = 'scratch'"), "not reported by the runtime")
+
+
+def scratch_is_traced(r, ended):
+    """The trace has the client's events, with what the kernels need, and each of rocprofv3's files has the trace's."""
+    rows = r.rows("select case w.operation when 'alloc' then 1 when 'free' then 2 else 3 end, t.tid, w.flags, w.bytes, q.agent_id is not null "
+                  "from rtl_scratch w join rtl_thread t on t.id = w.thread_id left join rtl_queue q on q.id = w.queue_id")
+    same_counter("rows and events", rows, [(s["operation"], s["tid"], s["flags"], s["bytes"], 1) for s in ended])
+    needed = r.rows("select w.bytes, s.private_size, w.waves, w.begin_ns <= w.end_ns and w.end_ns <= o.end from rtl_scratch w join rtl_queue q "
+                    "on q.id = w.queue_id join rocpd_op o on o.queueId = q.queue_id and o.sequenceId = w.packet_index join rtl_op_kernel k on "
+                    "k.op_id = o.id join rtl_shape s on s.id = k.shape_id where w.operation = 'alloc'")
+    equal("allocations whose dispatch is known", len(needed), sum(row[0] == 1 for row in rows))
+    for size, private, waves, in_time in needed:
+        # a wave has units of 1 KiB
+        of_wave = -(-private // 16) * 16 * 64
+        at_least("bytes of a work-item", private, 1024)
+        equal(f"{size} bytes for waves of {of_wave}", (size % of_wave, size // of_wave >= waves, in_time), (0, True, 1))
+    folder = new_dir("files")
+    for name, form in (("x", "rocprofv3-csv"), ("x.json", "rocprofv3-json"), ("x.db", "rocpd3"), ("x.pftrace", "rocprofv3-pftrace")):
+        ended_with = r.rtl("convert", "-q", "-f", form, "-o", os.path.join(folder, name), r.output)
+        equal(f"status of {form}", (ended_with.status, ended_with.err), (0, ""))
+    with open(os.path.join(folder, "x_scratch_memory_trace.csv"), encoding="utf-8") as f:
+        table = list(csv.DictReader(f))
+    names = ("ALLOC", "FREE", "ASYNC_RECLAIM")
+    key = lambda row: (row[0], row[1], row[2], row[3])
+    same_counter("CSV", [(1 + names.index(row["Operation"].removeprefix("SCRATCH_MEMORY_")), int(row["Thread_Id"]), int(row["Alloc_Flags"]),
+                          int(row["Allocation_Size"])) for row in table], map(key, rows))
+    equal("agents of CSV", {row["Agent_Id"] for row in table}, {"Agent 1"})
+    with open(os.path.join(folder, "x.json"), encoding="utf-8") as f:
+        records = json.load(f)["rocprofiler-sdk-tool"][0]["buffer_records"]["scratch_memory"]
+    same_counter("JSON", [(j["operation"], j["thread_id"], j["flags"], j["allocation_size"]) for j in records], map(key, rows))
+    equal("agents of JSON", {(j["kind"], j["agent_id"]["handle"]) for j in records}, {(12, FIRST_AGENT + 1)})
+    with contextlib.closing(sqlite3.connect(os.path.join(folder, "x.db"))) as db:
+        same_counter("rocpd", db.execute("select case operation when 'ALLOC' then 1 when 'FREE' then 2 else 3 end, tid, cast(alloc_flags as "
+                                         "integer), size from scratch_memory where agent_log_index = 1 and queue_id > 0"), map(key, rows))
+    with open(os.path.join(folder, "x.pftrace"), "rb") as f:
+        equal("its track", f.read().count(b"SCRATCH MEMORY on Agent [1] (GPU)"), 1)
 
 
 @case

@@ -607,6 +607,72 @@ TEST(values_of_passes_in_several_records_are_kept_apart)
 		     "GRBM_COUNT|481000\nSQ_WAVES|241\n");
 }
 
+static void write_scratch(struct spool_make *m, const struct rec_scratch *what)
+{
+	struct rec_scratch rec = *what;
+
+	rec.h.type = REC_SCRATCH;
+	rec.h.size8 = sizeof(rec) / 8;
+	spool_make_raw(m, &rec, sizeof(rec));
+}
+
+TEST(events_of_scratch_memory_have_rows)
+{
+	const char *path = test_tmpfile("scratch.rtl");
+	struct spool_make *m = spool_make_new(path, 7, false);
+	const char *db;
+
+	spool_make_chunk(m, 7);
+	spool_make_string(m, 1, "gfx900");
+	spool_make_agent(m, 0, REC_AGENT_GPU, 0, 1);
+	spool_make_queue(m, 3, 0, 0, 1000);
+	spool_make_thread(m, 8, "runtime", 1500);
+	write_scratch(m, &(struct rec_scratch){ .h.id = 8,
+						.begin_ns = 2000,
+						.end_ns = 2010,
+						.packet = 5,
+						.bytes = 1 << 20,
+						.waves = 4,
+						.queue = 3,
+						.kind = REC_SCRATCH_ALLOC,
+						.alloc_flags = 1 });
+	write_scratch(m, &(struct rec_scratch){ .h.id = 8,
+						.begin_ns = 3000,
+						.end_ns = 3030,
+						.queue = 3,
+						.kind = REC_SCRATCH_RECLAIM });
+	/* the runtime does not know the dispatch; librtl does not know the queue */
+	write_scratch(m, &(struct rec_scratch){ .h.id = 8,
+						.begin_ns = 4000,
+						.end_ns = 4040,
+						.packet = UINT64_MAX,
+						.queue = UINT32_MAX,
+						.kind = REC_SCRATCH_ALLOC });
+	write_scratch(m, &(struct rec_scratch){ .h.id = 7,
+						.begin_ns = 5000,
+						.end_ns = 5050,
+						.correlation = 9,
+						.queue = 3,
+						.kind = REC_SCRATCH_FREE });
+	/* of a newer version */
+	write_scratch(m, &(struct rec_scratch){ .h.id = 7, .kind = 77 });
+	spool_make_chunk_end(m);
+	spool_make_end(m, true);
+	spool_make_free(m);
+	db = convert(path);
+	CHECK_STR_EQ(
+		db_text(db,
+			"SELECT T.tid, W.operation, W.flags, W.begin_ns, W.end_ns, W.bytes, W.waves, "
+			"coalesce(W.packet_index, 'none'), coalesce(Q.queue_id, 'none'), W.correlation_id & "
+			"4294967295 FROM rtl_scratch W JOIN rtl_thread T ON T.id = W.thread_id LEFT JOIN rtl_queue "
+			"Q ON Q.id = W.queue_id ORDER BY W.id"),
+		"8|alloc|1|2000|2010|1048576|4|5|3|0\n"
+		"8|reclaim|0|3000|3030|0|0|none|3|0\n"
+		"8|alloc|0|4000|4040|0|0|none|none|0\n"
+		"7|free|0|5000|5050|0|0|none|3|9\n");
+	CHECK_EQ_INT(db_int(db, "SELECT last_ns FROM rtl_process"), 5050);
+}
+
 TEST(ids_beyond_32_bits_keep_processes_apart)
 {
 	const char *spools[2] = { test_tmpfile("1.rtl"), test_tmpfile("2.rtl") };

@@ -228,13 +228,15 @@ static bool scratch_missing(struct queue *q, const void *packet)
 	return true;
 }
 
-/* Whether the request is unanswered. */
+/* Whether the request is unanswered. The kernel that waits begins when it is answered. */
 static bool scratch_pending(struct queue *q)
 {
 	amd_signal_t *s = signal_of(q->aq->queue_inactive_signal.handle);
 
-	if (q->scratch_asked && (!s || !mem_load64(&s->value)))
+	if (q->scratch_asked && (!s || !mem_load64(&s->value))) {
 		q->scratch_asked = false;
+		q->gate_ns = max64(q->gate_ns, clock_now());
+	}
 	return q->scratch_asked;
 }
 

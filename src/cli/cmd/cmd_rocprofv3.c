@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/capture.h"
+#include "cli/db.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/front.h"
 #include "cli/cmd/rocprofv3_input.h"
@@ -102,7 +103,7 @@ static uint32_t chosen_domains(const struct front *f)
 	} all[] = {
 #define RUNTIME                                                                                    \
 	(ROCPROFV3_HIP_RUNTIME | ROCPROFV3_MARKER | ROCPROFV3_KERNEL | ROCPROFV3_COPY |            \
-	 ROCPROFV3_ALLOCATION | ROCPROFV3_RCCL)
+	 ROCPROFV3_ALLOCATION | ROCPROFV3_SCRATCH | ROCPROFV3_RCCL)
 		{ ROCPROFV3_O_RUNTIME, RUNTIME },
 		{ ROCPROFV3_O_SYS, RUNTIME | ROCPROFV3_HIP_COMPILER | ROCPROFV3_HSA },
 		{ ROCPROFV3_O_HIP, ROCPROFV3_HIP },
@@ -110,6 +111,7 @@ static uint32_t chosen_domains(const struct front *f)
 		{ ROCPROFV3_O_KERNEL, ROCPROFV3_KERNEL },
 		{ ROCPROFV3_O_COPY, ROCPROFV3_COPY },
 		{ ROCPROFV3_O_ALLOCATION, ROCPROFV3_ALLOCATION },
+		{ ROCPROFV3_O_SCRATCH, ROCPROFV3_SCRATCH },
 		{ ROCPROFV3_O_PMC, ROCPROFV3_COUNTERS },
 		{ ROCPROFV3_O_HSA, ROCPROFV3_HSA },
 		{ ROCPROFV3_O_RCCL, ROCPROFV3_RCCL },
@@ -334,6 +336,16 @@ static void add_definitions(struct front *f)
 		ui_say("ROCPROFILER_METRICS_PATH: rtl has its own definitions; --extra-counters FILE adds some");
 }
 
+/* A runtime that does not report scratch memory is worth a message only to those who asked for
+ * just that. */
+static void add_scratch(struct front *f)
+{
+	if (is_on(f, ROCPROFV3_O_SCRATCH))
+		add_arg(f, "--scratch", NULL);
+	else if (f->choice.domains & ROCPROFV3_SCRATCH && setenv("RTL_SCRATCH", "auto", 0))
+		ui_die_memory();
+}
+
 static void make_trace_line(struct front *f)
 {
 	add_arg(f, "trace", NULL);
@@ -343,6 +355,7 @@ static void make_trace_line(struct front *f)
 		add_arg(f, "--hsa", NULL);
 	if (f->choice.domains & ROCPROFV3_HIP_COMPILER)
 		add_arg(f, "--internal", NULL);
+	add_scratch(f);
 	if (is_on(f, ROCPROFV3_O_REGIONS))
 		add_arg(f, "--trace-start", "off");
 	add_list(f, ROCPROFV3_O_MPI_RANKS, "--ranks", ",");
@@ -448,11 +461,26 @@ static void print_summary(const struct front *f)
 		close(fd);
 }
 
+/* A file that is asked for, and is missing since nothing could be recorded, needs a reason. */
+static void say_unreported(const struct front *f)
+{
+	struct query *q = db_open(f->database);
+	sqlite3_stmt *row = db_query(q, "SELECT 1 FROM rtl_info WHERE key = 'scratch'");
+
+	if (db_step(q, row))
+		ui_say("--scratch-memory-trace: this HSA runtime does not report what it does with scratch memory; "
+		       "that of ROCm 6.1 and later does");
+	sqlite3_finalize(row);
+	query_close(q);
+}
+
 static int write_all(const void *arg)
 {
 	const struct front *f = arg;
 	int status = write_files(f);
 
+	if (status == 0 && is_on(f, ROCPROFV3_O_SCRATCH))
+		say_unreported(f);
 	if (is_on(f, ROCPROFV3_O_SUMMARY) || is_on(f, ROCPROFV3_O_SUMMARY_DOMAIN))
 		print_summary(f);
 	return status;

@@ -141,6 +141,7 @@ static char **build_env(const struct trace *t, const char **why)
 		{ "RTL_NOT_KERNELS", t->counters.not_kernels },
 		{ "RTL_CALLS", value(t, TRACE_CALLS)->text },
 		{ "RTL_INTERNAL", value(t, TRACE_INTERNAL)->count ? "1" : NULL },
+		{ "RTL_SCRATCH", value(t, TRACE_SCRATCH)->count ? "1" : NULL },
 		{ "RTL_GPUS", t->counters.gpus },
 		{ "RTL_RANKS", value(t, TRACE_RANKS)->text },
 		{ "RTL_FLIGHT_RECORDER", value(t, TRACE_FLIGHT)->text },

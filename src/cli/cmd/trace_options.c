@@ -59,6 +59,10 @@ const struct opt trace_options[TRACE_NR_OPTIONS] = {
 			  .in_manual = true },
 	[TRACE_BARRIERS] = { 0, "barriers", .help = "record barrier packets too",
 			     .more = "Variable: RTL_BARRIERS.", .in_manual = true },
+	[TRACE_SCRATCH] = { 0, "scratch", .in_manual = true,
+			    .help = "record what happens to scratch memory",
+			    .more = "That the runtime allocates, frees and takes back for queues whose kernels need it: the table rtl_scratch. "
+				    "Runtimes report it from ROCm 6.1 on. rocprofv3: --scratch-memory-trace. Variable: RTL_SCRATCH." },
 	[TRACE_TRACE_START] = { 0, "trace-start", OPT_CHOICE, .arg = "WHEN",
 				.choices = "on|off|always", .in_manual = true,
 				.help = "off: nothing before the program's roctracer_start()",

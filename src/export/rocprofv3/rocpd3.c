@@ -31,7 +31,7 @@ struct rocpd3 {
 	int64_t range, range_string; /* the last range that a kernel was in, and its text's id */
 	struct json *json;
 	sqlite3_stmt *add_string, *find_string, *add_event, *add_arg, *add_region, *add_kernel,
-		*add_copy, *add_allocation, *add_pmc, *add_pmc_event;
+		*add_copy, *add_allocation, *add_scratch, *add_pmc, *add_pmc_event;
 	sqlite3_stmt *message;	/* of a range of the trace */
 	sqlite3_stmt *counters; /* of a dispatch; NULL: the trace has none */
 };
@@ -490,6 +490,24 @@ static int put_allocation(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 	return step(r, r->add_allocation);
 }
 
+static const char scratch_sql[] =
+	"SELECT W.tid, CASE W.operation WHEN 1 THEN 'ALLOC' WHEN 2 THEN 'FREE' ELSE 'RECLAIM' END, W.start, W.\"end\", "
+	"W.bytes, nullif(W.queue, 0), A.agent_index + 1, json_object('flags', CAST(W.flags AS TEXT)), "
+	"W.correlation_id FROM temp.rocprofv3_scratch W LEFT JOIN rtl_agent A ON A.id = W.agent_id WHERE W.id BETWEEN "
+	"?1 AND ?2 ORDER BY W.start, W.id";
+
+static int put_scratch(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
+{
+	int ret = add_event(r, ROCPROFV3_KIND_SCRATCH, sqlite3_column_int64(row, 8), 0, NULL, 0);
+
+	(void)number;
+	if (ret)
+		return ret;
+	bind_ints(r->add_scratch, row, 8);
+	sqlite3_bind_int64(r->add_scratch, 9, r->nr_events);
+	return step(r, r->add_scratch);
+}
+
 /* ---- the file ---- */
 
 static int put_rows(struct rocpd3 *r, const char *sql,
@@ -523,6 +541,7 @@ static int put_all(struct rocpd3 *r)
 		{ kernels_sql, put_kernel, ROCPROFV3_KERNEL | ROCPROFV3_COUNTERS },
 		{ copies_sql, put_copy, ROCPROFV3_COPY },
 		{ allocations_sql, put_allocation, ROCPROFV3_ALLOCATION },
+		{ scratch_sql, put_scratch, ROCPROFV3_SCRATCH },
 	};
 	uint32_t chosen = rocprofv3_files_choice(r->q)->domains;
 	int ret = 0;
@@ -610,6 +629,10 @@ static int prepare(struct rocpd3 *r)
 		{ &r->add_allocation,
 		  "INSERT INTO rocpd_memory_allocate@ (nid, pid, tid, type, level, \"start\", \"end\", address, size, "
 		  "event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)" },
+		{ &r->add_scratch,
+		  "INSERT INTO rocpd_memory_allocate@ (nid, pid, tid, type, level, \"start\", \"end\", address, size, "
+		  "queue_id, stream_id, agent_id, extdata, event_id) VALUES (1, %lld, ?1, ?2, 'SCRATCH', ?3, ?4, 0, "
+		  "?5, ?6, 0, ?7, ?8, ?9)" },
 		{ &r->add_pmc,
 		  "INSERT INTO rocpd_info_pmc@ (nid, pid, agent_id, target_arch, name, symbol, description, component, "
 		  "value_type, block, expression, event_code, is_constant, is_derived, units) VALUES (1, %lld, ?1, 'GPU', ?2, "
@@ -652,7 +675,8 @@ static void close_database(struct rocpd3 *r)
 	sqlite3_stmt *const all[] = { r->add_string, r->find_string,	r->add_event,
 				      r->add_arg,    r->add_region,	r->add_kernel,
 				      r->add_copy,   r->add_allocation, r->message,
-				      r->add_pmc,    r->add_pmc_event,	r->counters };
+				      r->add_pmc,    r->add_pmc_event,	r->counters,
+				      r->add_scratch };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);

@@ -13,7 +13,7 @@ static uint32_t left_out(uint32_t domains)
 	} kinds[] = {
 		{ ROCPROFV3_KERNEL, QUERY_KERNEL }, { ROCPROFV3_COPY, QUERY_COPY },
 		{ ROCPROFV3_MARKER, QUERY_MARKER }, { ROCPROFV3_HIP, QUERY_HIP },
-		{ ROCPROFV3_HSA, QUERY_HSA },
+		{ ROCPROFV3_HSA, QUERY_HSA },	    { ROCPROFV3_SCRATCH, QUERY_SCRATCH },
 	};
 	uint32_t out = 0;
 

@@ -27,11 +27,12 @@ enum rocprofv3_domain {
 	ROCPROFV3_STATS = 1 << 10, /* tables of statistics */
 	ROCPROFV3_COUNTERS = 1 << 11,
 	ROCPROFV3_RCCL = 1 << 12,
+	ROCPROFV3_SCRATCH = 1 << 13,
 };
 #define ROCPROFV3_HIP (ROCPROFV3_HIP_RUNTIME | ROCPROFV3_HIP_COMPILER)
 #define ROCPROFV3_HSA                                                                              \
 	(ROCPROFV3_HSA_CORE | ROCPROFV3_HSA_AMD | ROCPROFV3_HSA_IMAGE | ROCPROFV3_HSA_FINALIZE)
-#define ROCPROFV3_ALL 0x1fffu
+#define ROCPROFV3_ALL 0x3fffu
 
 /* How agents are numbered in tables: in HSA's order, by the driver's node, or within their type. */
 enum rocprofv3_index { ROCPROFV3_RELATIVE, ROCPROFV3_ABSOLUTE, ROCPROFV3_TYPE_RELATIVE };

@@ -59,6 +59,16 @@ static const struct csv_column allocation_columns[] = {
 	OURS("Start_Timestamp", "A.start"),
 	OURS("End_Timestamp", "A.\"end\""),
 };
+#define SCRATCH_NAME(operation)                                                                    \
+	"CASE " operation " WHEN 1 THEN 'SCRATCH_MEMORY_ALLOC' WHEN 2 THEN 'SCRATCH_MEMORY_FREE' " \
+	"ELSE 'SCRATCH_MEMORY_ASYNC_RECLAIM' END"
+static const struct csv_column scratch_columns[] = {
+	OURS("Kind", "'SCRATCH_MEMORY'"),   OURS("Operation", SCRATCH_NAME("W.operation")),
+	OURS("Agent_Id", "G.label"),	    OURS("Queue_Id", "W.queue"),
+	OURS("Thread_Id", "W.tid"),	    OURS("Alloc_Flags", "W.flags"),
+	OURS("Start_Timestamp", "W.start"), OURS("End_Timestamp", "W.\"end\""),
+	OURS("Allocation_Size", "W.bytes"),
+};
 
 /* ---- agents ---- */
 
@@ -182,6 +192,11 @@ static const struct csv_column stats_columns[] = {
 			 "temp.rocprofv3_allocation H ON H.id = A.apiName_id JOIN rtl_api_data X ON X.api_id = " \
 			 "A.id AND X.status = 0 WHERE A.id BETWEEN ?1 AND ?2 GROUP BY 1"
 
+#define SCRATCH_SUMS                                                                               \
+	"SELECT" SUMS("W.operation", "max(W.\"end\" - W.start, 0)") "FROM temp.rocprofv3_scratch " \
+								    "W WHERE W.id BETWEEN ?1 AND " \
+								    "?2 GROUP BY 1"
+
 #define COPY_NAME                                                                                    \
 	"CASE S.id WHEN 0 THEN 'MEMORY_COPY_HOST_TO_HOST' WHEN 1 THEN 'MEMORY_COPY_HOST_TO_DEVICE' " \
 	"WHEN 2 THEN 'MEMORY_COPY_DEVICE_TO_HOST' WHEN 5 THEN 'FILL' WHEN 3 THEN "                   \
@@ -199,6 +214,7 @@ static const struct csv_column stats_columns[] = {
 #define OR(domain) " UNION ALL " domain
 #define OF_HIP DOMAIN_OF("24", "HIP_API", CALL_SUMS(ROCPROFV3_HIP_KINDS))
 #define OF_HSA DOMAIN_OF("480", "HSA_API", CALL_SUMS(ROCPROFV3_HSA_KINDS))
+#define OF_SCRATCH DOMAIN_OF("8192", "SCRATCH_MEMORY", SCRATCH_SUMS)
 #define OF_RCCL DOMAIN_OF("4096", "RCCL_API", CALL_SUMS(ROCPROFV3_RCCL_KINDS))
 
 static const char domain_stats[] =
@@ -206,7 +222,7 @@ static const char domain_stats[] =
 		      OR(DOMAIN_OF("2", "MEMORY_COPY", COPY_SUMS))
 			      OR(DOMAIN_OF("4", "MARKER_API", MARKER_SUMS)) OR(OF_HIP) OR(OF_HSA)
 				      OR(DOMAIN_OF("512", "MEMORY_ALLOCATION", ALLOCATION_SUMS))
-					      OR(OF_RCCL),
+					      OR(OF_RCCL) OR(OF_SCRATCH),
 	      "S.id", "");
 
 /* ---- the files ---- */
@@ -236,6 +252,8 @@ static const struct csv_table tables[] = {
 	SELECTED("memory_copy_trace", copy_columns, "SELECT $" ROCPROFV3_COPIES, ROCPROFV3_COPY),
 	SELECTED("memory_allocation_trace", allocation_columns, "SELECT $" ROCPROFV3_ALLOCATIONS,
 		 ROCPROFV3_ALLOCATION),
+	SELECTED("scratch_memory_trace", scratch_columns, "SELECT $" ROCPROFV3_SCRATCHES,
+		 ROCPROFV3_SCRATCH),
 	SELECTED("counter_collection", counter_columns,
 		 "SELECT $" ROCPROFV3_OF_KERNELS CSV_COUNTERS
 		 "WHERE K.op_id BETWEEN ?1 AND ?2 ORDER BY O.start, O.id, C.id",
@@ -263,6 +281,9 @@ static const struct csv_table tables[] = {
 	SELECTED("memory_allocation_stats", stats_columns,
 		 STATS(ALLOCATION_SUMS, ALLOCATION_NAME, ""),
 		 ROCPROFV3_ALLOCATION | ROCPROFV3_STATS),
+	SELECTED("scratch_memory_stats", stats_columns,
+		 STATS(SCRATCH_SUMS, SCRATCH_NAME("S.id"), ""),
+		 ROCPROFV3_SCRATCH | ROCPROFV3_STATS),
 	SELECTED("domain_stats", stats_columns, domain_stats, ROCPROFV3_STATS),
 	{ .name = NULL },
 };

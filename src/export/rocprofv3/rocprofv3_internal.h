@@ -34,6 +34,7 @@ enum rocprofv3_kind {
 	ROCPROFV3_KIND_MARKER_CORE = 7,
 	ROCPROFV3_KIND_COPY = 10,
 	ROCPROFV3_KIND_KERNEL = 11,
+	ROCPROFV3_KIND_SCRATCH = 12,
 	ROCPROFV3_KIND_RCCL = 14,
 	ROCPROFV3_KIND_ALLOCATION = 16,
 	ROCPROFV3_KIND_GRAPH = 33, /* of 1.3 */
@@ -113,6 +114,8 @@ int rocprofv3_json_agents(struct query *q, struct json *j);
  *	rocprofv3_stream    process_id (rtl_process), name: the handle, since, until: times between
  *			    which it was that stream, number: from 1 in the order of their making.
  *			    Handles are used again for later streams. The default stream has none
+ *	rocprofv3_scratch   id, operation: number, tid, start, end, agent_id (rtl_agent), queue: its
+ *			    number, flags, bytes, correlation_id; empty if the trace has none
  *	rocprofv3_flags     renamed, domains: of struct rocprofv3_choice
  * and the SQL functions rocprofv3_arg(text of arguments, name): a number, NULL if there is none;
  * rocprofv3_gfx(name of an ISA): its number; rocprofv3_hash(text); rocprofv3_root(x);
@@ -183,6 +186,10 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 #define ROCPROFV3_MARKERS                                                                                   \
 	" FROM rtl_marker_data M CROSS JOIN rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id = " \
 	"A.args_id WHERE M.api_id BETWEEN ?1 AND ?2 ORDER BY A.start, A.id"
+/* What happened to scratch memory: W. Readers of rocpd call the third one RECLAIM. */
+#define ROCPROFV3_SCRATCHES                                                                           \
+	" FROM temp.rocprofv3_scratch W LEFT JOIN temp.rocprofv3_agent G ON G.id = W.agent_id WHERE " \
+	"W.id BETWEEN ?1 AND ?2 ORDER BY W.start, W.id"
 #define ROCPROFV3_HIP_KINDS "5, 6"
 #define ROCPROFV3_HSA_KINDS "1, 2, 3, 4"
 #define ROCPROFV3_RCCL_KINDS "14"

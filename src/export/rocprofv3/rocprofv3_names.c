@@ -325,7 +325,7 @@ static const char tables_sql[] =
 	"DROP TABLE IF EXISTS temp.rocprofv3_function; DROP TABLE IF EXISTS temp.rocprofv3_allocation;"
 	"DROP TABLE IF EXISTS temp.rocprofv3_kernel; DROP TABLE IF EXISTS temp.rocprofv3_agent;"
 	"DROP TABLE IF EXISTS temp.rocprofv3_flags; DROP TABLE IF EXISTS temp.rocprofv3_queue;"
-	"DROP TABLE IF EXISTS temp.rocprofv3_stream;"
+	"DROP TABLE IF EXISTS temp.rocprofv3_stream; DROP TABLE IF EXISTS temp.rocprofv3_scratch;"
 	"CREATE TEMP TABLE rocprofv3_function (id INTEGER PRIMARY KEY, name TEXT, kind INTEGER, domain TEXT, "
 	"operation INTEGER);"
 	"CREATE TEMP TABLE rocprofv3_allocation (id INTEGER PRIMARY KEY, operation INTEGER, size TEXT, "
@@ -336,6 +336,8 @@ static const char tables_sql[] =
 	"CREATE TEMP TABLE rocprofv3_queue (id INTEGER PRIMARY KEY, number INTEGER);"
 	"CREATE TEMP TABLE rocprofv3_stream (process_id INTEGER, name TEXT, since INTEGER, until INTEGER, "
 	"number INTEGER, PRIMARY KEY (process_id, name, since)) WITHOUT ROWID;"
+	"CREATE TEMP TABLE rocprofv3_scratch (id INTEGER PRIMARY KEY, operation INTEGER, tid INTEGER, start INTEGER, "
+	"\"end\" INTEGER, agent_id INTEGER, queue INTEGER, flags INTEGER, bytes INTEGER, correlation_id INTEGER);"
 	"CREATE TEMP TABLE rocprofv3_flags (renamed INTEGER, domains INTEGER)";
 
 /* Handles are those of librocprofiler-sdk: 2048 + the node. */
@@ -365,6 +367,13 @@ static const char streams_sql[] =
 	"NOT EXISTS (SELECT 1 FROM made M WHERE M.process_id = U.process_id AND M.name = U.name AND M.since <= U.first)) "
 	"SELECT process_id, name, since, lead(since, 1, 9223372036854775807) OVER (PARTITION BY process_id, name ORDER BY "
 	"since), row_number() OVER (PARTITION BY process_id ORDER BY at, name) FROM streams";
+
+/* Traces that earlier versions wrote have no such table. */
+static const char scratch_sql[] =
+	"INSERT INTO temp.rocprofv3_scratch SELECT W.id, CASE W.operation WHEN 'alloc' THEN 1 WHEN 'free' THEN 2 ELSE 3 "
+	"END, T.tid, W.begin_ns, W.end_ns, Q.agent_id, coalesce(V.number, 0), W.flags, W.bytes, W.correlation_id FROM "
+	"rtl_scratch W JOIN rtl_thread T ON T.id = W.thread_id LEFT JOIN rtl_queue Q ON Q.id = W.queue_id LEFT JOIN "
+	"temp.rocprofv3_queue V ON V.id = W.queue_id";
 
 static const char kernels_sql[] =
 	"INSERT INTO temp.rocprofv3_kernel SELECT id, CASE WHEN ?1 THEN name WHEN ?2 THEN "
@@ -453,6 +462,8 @@ int rocprofv3_names_make(struct query *q)
 		ret = query_run(q, queues_sql);
 	if (ret == 0)
 		ret = query_run(q, streams_sql);
+	if (ret == 0 && query_has(q->db, "rtl_scratch"))
+		ret = query_run(q, scratch_sql);
 	if (ret == 0)
 		ret = fill_table(q, kernels_sql, choice->mangled, choice->truncated);
 	if (ret == 0)

@@ -20,6 +20,7 @@
 #define DISPATCH_SIZE 184
 #define DISPATCH_INFO_SIZE 72 /* without its reserved bytes */
 #define ALLOCATION_SIZE 88
+#define SCRATCH_SIZE 96
 #define COUNTED_SIZE 168
 #define GRAPH_SIZE 96 /* of 1.3 */
 #define GRAPH_LAUNCH 3
@@ -269,6 +270,25 @@ static void put_allocation(struct json *j, sqlite3_stmt *row, uint64_t number)
 	put_member(j, "allocation_size", sqlite3_column_int64(row, 5));
 }
 
+static const char scratch_sql[] =
+	"SELECT W.operation, coalesce(G.handle, 0), W.queue, W.tid, W.start, W.\"end\", W.correlation_id, "
+	"W.flags, W.bytes" ROCPROFV3_SCRATCHES;
+
+static void put_scratch(struct json *j, sqlite3_stmt *row, uint64_t number)
+{
+	(void)number;
+	put_head(j, SCRATCH_SIZE, ROCPROFV3_KIND_SCRATCH, sqlite3_column_int64(row, 0));
+	put_handle(j, "agent_id", sqlite3_column_int64(row, 1));
+	put_handle(j, "queue_id", sqlite3_column_int64(row, 2));
+	put_member(j, "thread_id", sqlite3_column_int64(row, 3));
+	put_times(j, row, 4);
+	put_correlation(j, sqlite3_column_int64(row, 6), 0);
+	put_member(j, "ancestor", 0);
+	json_object_end(j);
+	put_member(j, "flags", sqlite3_column_int64(row, 7));
+	put_member(j, "allocation_size", sqlite3_column_int64(row, 8));
+}
+
 /* A launch of a graph. Its kernels may be on several queues: it has none. */
 static const char launches_sql[] =
 	"SELECT X.correlation_id, coalesce(X.parent_id, 0), A.tid, A.start, A.\"end\", coalesce(G.handle, 0), L.exec, "
@@ -443,7 +463,7 @@ int rocprofv3_records_write(struct query *q, struct json *j)
 		{ "rccl_api", CALLS(ROCPROFV3_RCCL_KINDS), put_call, ROCPROFV3_RCCL },
 		{ "memory_copy", copies_sql, put_copy, ROCPROFV3_COPY },
 		{ "memory_allocation", allocations_sql, put_allocation, ROCPROFV3_ALLOCATION },
-		{ "scratch_memory", NULL, NULL, 0 },
+		{ "scratch_memory", scratch_sql, put_scratch, ROCPROFV3_SCRATCH },
 		{ "rocdecode_api", NULL, NULL, 0 },
 		{ "rocjpeg_api", NULL, NULL, 0 },
 		{ "pc_sample_host_trap", NULL, NULL, 0 },

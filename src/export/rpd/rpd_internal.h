@@ -249,7 +249,7 @@ struct rpd_process {
 	struct rpd_pending *pending;
 	size_t nr_pending, cap_pending;
 	int64_t part_op; /* first operation of this part */
-	int64_t next_op, next_shape, next_clock, next_copy, next_launch;
+	int64_t next_op, next_shape, next_clock, next_copy, next_launch, next_scratch;
 	int64_t first_api; /* first_api + lane: the row that stands for a thread */
 	int64_t next_api;  /* the next row for a call without a correlation id, behind those */
 	int64_t last_ns;   /* latest time seen while writing */
@@ -280,6 +280,7 @@ struct rpd_process {
 	struct rpd_counters *counters; /* NULL: none so far */
 	sqlite3_stmt *add_string, *add_ustring, *add_api, *add_shape, *add_marker, *add_barrier;
 	sqlite3_stmt *add_clock, *end_marker, *move_marker, *sooner_marker, *add_unnamed, *find_api;
+	sqlite3_stmt *add_scratch;
 	sqlite3_stmt *add_launch; /* NULL: the layout is plain */
 };
 

@@ -342,6 +342,26 @@ static int on_barrier(void *arg, const struct store_barrier *op)
 			     (int64_t)op->kind, (int64_t)op->flags);
 }
 
+static int on_scratch(void *arg, const struct store_scratch *s)
+{
+	static const char *const kinds[] = { [REC_SCRATCH_ALLOC] = "alloc",
+					     [REC_SCRATCH_FREE] = "free",
+					     [REC_SCRATCH_RECLAIM] = "reclaim" };
+	struct rpd_process *p = arg;
+	size_t thread = rpd_spool_lane(p, s->tid);
+	bool is_alloc = s->kind == REC_SCRATCH_ALLOC && s->packet < UINT64_MAX;
+
+	if (thread == SIZE_MAX || !s->kind || s->kind > REC_SCRATCH_RECLAIM)
+		return 0; /* of a newer rtl */
+	return rpd_db_insert(p->r, p->add_scratch, "iiitiiiiiii", p->base + p->next_scratch++,
+			     p->base + (int64_t)thread + 1,
+			     s->queue == UINT32_MAX ? 0 : p->base + (int64_t)s->queue + 1,
+			     kinds[s->kind], (int64_t)s->alloc_flags, (int64_t)s->begin_ns,
+			     (int64_t)s->end_ns, (int64_t)s->bytes, (int64_t)s->waves,
+			     is_alloc ? (int64_t)s->packet : (int64_t)-1,
+			     rpd_spool_call(p, s->correlation));
+}
+
 static int on_clock(void *arg, const struct store_clock *clock)
 {
 	struct rpd_process *p = arg;
@@ -369,6 +389,7 @@ static const struct store_visitor visitor = {
 	.marker_begin = rpd_marker_begin,
 	.marker_end = rpd_marker_end,
 	.clock = on_clock,
+	.scratch = on_scratch,
 	.counters = rpd_counter_add,
 	.progress = on_progress,
 };
@@ -393,6 +414,8 @@ static int prepare_statements(struct rpd_process *p)
 		  "INSERT INTO rtl_op_barrier VALUES (?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?)" },
 		{ &p->add_clock,
 		  "INSERT INTO rtl_clock VALUES (?, ?, nullif(?, 0), ?, ?, ?, ?, ?)" },
+		{ &p->add_scratch,
+		  "INSERT INTO rtl_scratch VALUES (?, ?, nullif(?, 0), ?, ?, ?, ?, ?, ?, nullif(?, -1), ?)" },
 		{ &p->end_marker, "UPDATE rocpd_api SET \"end\" = ? WHERE id = ?" },
 		{ &p->sooner_marker, "UPDATE rocpd_api SET \"end\" = ?1 WHERE id = ?2 AND "
 				     "\"start\" <= ?1 AND \"end\" > ?1" },
@@ -555,7 +578,7 @@ int rpd_spool_begin(struct rpd_process *p, bool complete)
 		number_widely(p);
 	p->r->next_block += p->blocks;
 	p->next_string = p->next_ustring = p->next_op = p->next_shape = p->next_clock = 1;
-	p->next_launch = 1;
+	p->next_launch = p->next_scratch = 1;
 	p->last_ns =
 		(int64_t)(t->first_ns ? t->first_ns : load_facts(index_load(p->index))->start_ns);
 	return rpd_spool_prepare(p);
@@ -660,7 +683,7 @@ void rpd_spool_free(struct rpd_process *p)
 				      p->add_shape,	p->add_marker,	p->add_barrier,
 				      p->add_clock,	p->end_marker,	p->move_marker,
 				      p->sooner_marker, p->add_unnamed, p->find_api,
-				      p->add_launch };
+				      p->add_launch,	p->add_scratch };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);

@@ -165,6 +165,7 @@ static void both_process(struct state *s, struct rpd_process *p)
 	FIELD(next_clock);
 	FIELD(next_copy);
 	FIELD(next_launch);
+	FIELD(next_scratch);
 	FIELD(first_api);
 	FIELD(next_api);
 	FIELD(last_ns);

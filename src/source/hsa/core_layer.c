@@ -26,6 +26,7 @@
 #include "source/hsa/counter/counter.h"
 #include "source/hsa/memory/copy.h"
 #include "source/hsa/memory/reach.h"
+#include "source/hsa/memory/scratch.h"
 #include "source/hsa/mode.h"
 #include "source/hsa/queue/internal_queue.h"
 #include "source/hsa/queue/interpose.h"
@@ -159,6 +160,7 @@ static void replace(const struct hsa_mirror_root *root)
 #undef AMD
 	interpose_install(root);
 	reach_install(root);
+	scratch_install(root);
 	wait_calls_install(root);
 	shared_calls_init(root);
 }

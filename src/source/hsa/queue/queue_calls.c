@@ -28,6 +28,7 @@
 #include "source/hsa/completion/collect.h"
 #include "source/hsa/completion/harvest.h"
 #include "source/hsa/counter/counter.h"
+#include "source/hsa/memory/scratch.h"
 #include "source/hsa/mode.h"
 #include "source/hsa/queue/back_pressure.h"
 #include "source/hsa/queue/completer.h"
@@ -398,7 +399,9 @@ static hsa_status_t end_queue(hsa_queue_t *queue, hsa_status_t (*end)(hsa_queue_
 		queue_forget(queue);
 	if (last)
 		detach(q);
+	scratch_queue_ends(q);
 	status = end(queue);
+	scratch_queue_ends(NULL);
 	if (status == HSA_STATUS_SUCCESS) {
 		if (last)
 			finish(q);

@@ -40,7 +40,8 @@ void table_init(const struct table_layer *const *first)
 }
 
 /* The tables that layers may patch. */
-static uint32_t list_tables(const struct hsa_mirror_root *root, void *out[4])
+#define MAX_TABLES 5u
+static uint32_t list_tables(const struct hsa_mirror_root *root, void *out[MAX_TABLES])
 {
 	uint32_t n = 0;
 
@@ -50,6 +51,8 @@ static uint32_t list_tables(const struct hsa_mirror_root *root, void *out[4])
 		out[n++] = root->image_ext;
 	if (HSA_ROOT_HAS(root, finalizer_ext) && root->finalizer_ext)
 		out[n++] = root->finalizer_ext;
+	if (HSA_ROOT_HAS(root, tools) && root->tools)
+		out[n++] = root->tools;
 	return n;
 }
 
@@ -89,8 +92,8 @@ static void undo_changes(uint32_t keep)
 
 static bool install(const struct table_layer *layer, const struct hsa_mirror_root *root)
 {
-	_Alignas(void *) char before[4][MAX_TABLE_BYTES];
-	void *tables[4];
+	_Alignas(void *) char before[MAX_TABLES][MAX_TABLE_BYTES];
+	void *tables[MAX_TABLES];
 	uint32_t n = list_tables(root, tables), nr_others = nr_changes;
 	bool ok;
 
