@@ -63,6 +63,14 @@ static const char copied_sql[] =
 	"change GROUP BY agent, at) SELECT coalesce(G.gpu_id, -1), 0, '', at, 0, bytes, 'COPY BYTES to ' || G.name || ' (' || "
 	"G.type || ')' FROM total T JOIN temp.query_agent G ON G.id = T.agent ORDER BY agent, at";
 
+/* Memory of an agent that calls have allocated, at their begins and ends. */
+static const char allocated_sql[] =
+	"WITH call AS MATERIALIZED (SELECT agent_id AS agent, start, \"end\", bytes FROM temp.query_allocated WHERE api_id "
+	"BETWEEN ?1 AND ?2 AND agent_id), change AS (SELECT agent, start AS at, bytes FROM call UNION ALL SELECT agent, "
+	"\"end\", 0 FROM call), total AS (SELECT agent, at, sum(sum(bytes)) OVER (PARTITION BY agent ORDER BY at) AS bytes "
+	"FROM change GROUP BY agent, at) SELECT coalesce(G.gpu_id, -1), 0, '', at, 0, bytes, 'ALLOCATE BYTES on ' || G.name || "
+	"' (' || G.type || ')' FROM total T JOIN temp.query_agent G ON G.id = T.agent ORDER BY agent, at";
+
 /* Scratch memory that the queues of an agent have, at each begin and each end of what happens to
  * it. A queue has one allocation, and a smaller one (2) beside it; an allocation that replaces
  * another one includes the end of that. Runtimes before ROCm 7 report no end when a queue is
@@ -121,6 +129,8 @@ int walk_samples(struct walk *walk)
 		ret = read_samples(walk, monitors_sql, false);
 	if (ret == 0 && q->names_agents && !(q->left_out & QUERY_COPY))
 		ret = read_samples(walk, copied_sql, true);
+	if (ret == 0 && q->names_agents)
+		ret = read_samples(walk, allocated_sql, true);
 	if (ret == 0 && q->names_agents && !(q->left_out & QUERY_SCRATCH) &&
 	    query_has(q->db, "rtl_scratch"))
 		ret = read_samples(walk, scratch_sql, true);

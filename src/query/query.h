@@ -90,7 +90,9 @@ struct query {
 	/* query_stream has the number of a stream + 1: 0 is the default stream, as in rocprofv3 */
 	bool streams_from_0;
 	/* counters are named after agents, as by rocprofv3: temp.query_agent (id: rtl_agent, block:
-	 * id >> 32 of the process's operations, gpu_id, name: "Agent [1]", type: "GPU") */
+	 * id >> 32 of the process's operations, gpu_id, name: "Agent [1]", type: "GPU"); what
+	 * calls allocate is in temp.query_allocated (api_id, start, end, agent_id, bytes: negative
+	 * where they are released) */
 	bool names_agents;
 	bool as_dispatched; /* the format lists each dispatch as such, those of HIP's copies, too */
 	uint32_t left_out;  /* enum query_kind: writers of viewers' formats leave these rows out */

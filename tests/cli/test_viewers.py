@@ -268,6 +268,43 @@ class Perfetto(PerfettoReader):
         units = {t.name: (t.counter.unit, t.counter.unit_multiplier) for t in self.tracks.values() if (t.name or "").startswith("COPY BYTES")}
         self.assertEqual(set(units.values()), {("UNIT_SIZE_BYTES", 1024)})
 
+    def test_memory_of_agents_has_tracks_under_rocprofv3s_name(self):
+        db = self.database(spool.sample(4))
+        with sqlite3.connect(self.path(db)) as c:
+            queue, agent, process = c.execute("SELECT Q.id, A.agent_index, Q.process_id FROM rtl_queue Q JOIN rtl_agent A ON A.id = Q.agent_id AND "
+                                              "A.type = 'GPU' ORDER BY Q.id LIMIT 1").fetchone()
+            thread, first = c.execute("SELECT T.id, P.first_ns FROM rtl_thread T JOIN rtl_process P ON P.id = T.process_id WHERE P.id = ? LIMIT 1",
+                                      (process,)).fetchone()
+            # a larger one includes the release of the first; the second, smaller one of the queue; the queue's end without a release
+            events = ((10, 20, "alloc", 0, 4096), (36, 38, "free", 0, 0), (30, 40, "alloc", 1, 8192), (50, 60, "alloc", 2, 1024),
+                      (70, 80, "reclaim", 2, 0))
+            for i, (begin, end, operation, flags, size) in enumerate(events, 1):
+                c.execute("INSERT INTO rtl_scratch VALUES (?, ?, ?, ?, ?, ?, ?, ?, 4, NULL, 0)",
+                          (process + i, thread, queue, operation, flags, first + begin, first + end, size))
+            c.execute("UPDATE rtl_queue SET destroy_ns = ? WHERE id = ?", (first + 90, queue))
+        self.read(self.convert(db, "rocprofv3-pftrace", "t.pftrace"))
+        expected = {10: 0, 20: 4, 30: 4, 36: 4, 38: 0, 40: 8, 50: 8, 60: 9, 70: 9, 80: 8, 90: 0}
+        self.assertEqual([(t - first, v) for n, t, v in self.counters if n == f"SCRATCH MEMORY on Agent [{agent}] (GPU)"],
+                         sorted(expected.items()))
+        # not of another format
+        self.read(self.convert(db, "pftrace", "u.pftrace"))
+        self.assertEqual([c for c in self.counters if "SCRATCH" in c[0]], [])
+
+    def test_allocations_have_tracks_where_the_pool_is_known(self):
+        db = self.database(spool.calls())
+        self.read(self.convert(db, "rocprofv3-pftrace", "t.pftrace"))
+        self.assertEqual([c for c in self.counters if "ALLOCATE" in c[0]], [])
+        with sqlite3.connect(self.path(db)) as c:
+            c.execute("UPDATE rocpd_string SET string = 'hsa_amd_memory_pool_allocate' WHERE string = 'hipMalloc'")
+            c.execute("UPDATE rocpd_ustring SET string = 'memory_pool=0x10, ' || string WHERE string LIKE 'ptr=0x7000%'")
+            agent, label = c.execute("SELECT A.agent_index, A.type FROM rtl_agent A WHERE A.type = 'GPU' LIMIT 1").fetchone()
+            c.execute("INSERT INTO rtl_info (process_id, key, value) SELECT id, 'memory_pool', '16 ' || ? FROM rtl_process", (agent,))
+            call = c.execute("SELECT A.start, A.end FROM rocpd_api A JOIN rocpd_string N ON N.id = A.apiName_id WHERE N.string LIKE "
+                             "'hsa_amd_memory_pool%' ORDER BY A.start LIMIT 1").fetchone()
+        self.read(self.convert(db, "rocprofv3-pftrace", "u.pftrace"))
+        self.assertEqual([c for c in self.counters if "ALLOCATE" in c[0]],
+                         [(f"ALLOCATE BYTES on Agent [{agent}] ({label})", at, 1024.0) for at in call])
+
     def test_losses_and_verdict_are_instants(self):
         s = spool.sample(2)
         s.loss("buffer_full", 3)

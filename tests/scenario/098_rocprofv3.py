@@ -232,6 +232,8 @@ def three_formats_equal_log_and_database():
     equal("copies in rocpd", rocpd.execute('select start, "end", size from memory_copies order by start, id').fetchall(),
           r.rows("select begin_ns, end_ns, bytes from rtl_copy order by begin_ns, op_id"))
     at_least("allocations", rocpd.execute("select count(*) from memory_allocations where type = 'ALLOC' and size > 0").fetchone()[0], 1)
+    equal("allocations without an agent", rocpd.execute("select count(*) from memory_allocations where type = 'ALLOC' and agent_type is "
+                                                        "null").fetchone()[0], 0)
     readers_find_what_they_need(tool, rocpd)
     rocpd.close()
 

@@ -476,17 +476,18 @@ static int put_marker(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 static const char allocations_sql[] =
 	"SELECT A.tid, CASE WHEN H.operation < 3 THEN 'ALLOC' ELSE 'FREE' END, CASE H.operation WHEN 2 THEN "
 	"'VIRTUAL' WHEN 4 THEN 'VIRTUAL' ELSE 'REAL' END, A.start, A.\"end\", rocprofv3_arg(U.string, H.address), "
-	"coalesce(rocprofv3_arg(U.string, H.size), 0), X.correlation_id" ROCPROFV3_ALLOCATIONS;
+	"coalesce(rocprofv3_arg(U.string, H.size), 0), (SELECT agent_index + 1 FROM rtl_agent WHERE id = G.id), "
+	"X.correlation_id" ROCPROFV3_ALLOCATIONS;
 
 static int put_allocation(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 {
-	int ret = add_event(r, ROCPROFV3_KIND_ALLOCATION, sqlite3_column_int64(row, 7), 0, NULL, 0);
+	int ret = add_event(r, ROCPROFV3_KIND_ALLOCATION, sqlite3_column_int64(row, 8), 0, NULL, 0);
 
 	(void)number;
 	if (ret)
 		return ret;
-	bind_ints(r->add_allocation, row, 7);
-	sqlite3_bind_int64(r->add_allocation, 8, r->nr_events);
+	bind_ints(r->add_allocation, row, 8);
+	sqlite3_bind_int64(r->add_allocation, 9, r->nr_events);
 	return step(r, r->add_allocation);
 }
 
@@ -628,7 +629,7 @@ static int prepare(struct rocpd3 *r)
 		  "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)" },
 		{ &r->add_allocation,
 		  "INSERT INTO rocpd_memory_allocate@ (nid, pid, tid, type, level, \"start\", \"end\", address, size, "
-		  "event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)" },
+		  "agent_id, event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" },
 		{ &r->add_scratch,
 		  "INSERT INTO rocpd_memory_allocate@ (nid, pid, tid, type, level, \"start\", \"end\", address, size, "
 		  "queue_id, stream_id, agent_id, extdata, event_id) VALUES (1, %lld, ?1, ?2, 'SCRATCH', ?3, ?4, 0, "

@@ -52,7 +52,7 @@ static const struct csv_column allocation_columns[] = {
 	     "CASE H.operation WHEN 1 THEN 'MEMORY_ALLOCATION_ALLOCATE' WHEN 2 THEN "
 	     "'MEMORY_ALLOCATION_VMEM_ALLOCATE' WHEN 3 THEN 'MEMORY_ALLOCATION_FREE' ELSE "
 	     "'MEMORY_ALLOCATION_VMEM_FREE' END"),
-	OURS("Agent_Id", "NULL"),
+	OURS("Agent_Id", "G.label"),
 	OURS("Allocation_Size", "coalesce(rocprofv3_arg(U.string, H.size), 0)"),
 	OURS("Address", "printf('0x%x', coalesce(rocprofv3_arg(U.string, H.address), 0))"),
 	OURS("Correlation_Id", "X.correlation_id"),

@@ -107,6 +107,8 @@ int rocprofv3_json_agents(struct query *q, struct json *j);
  *			    operation: of the domains that are written
  *	rocprofv3_allocation id, operation, size, address: functions that allocate, and the names of
  *	these arguments
+ *	rocprofv3_pool	    block (id >> 32 of the process's rows), handle, agent_id: whose a pool
+ *			    of memory is; empty without HSA's calls
  *	rocprofv3_kernel    id (rtl_kernel_symbol), name (as tables show it), truncated
  *	rocprofv3_agent     id (rtl_agent), handle, label (as tables show it: "Agent 1", "GPU 0"),
  *			    type_index
@@ -179,9 +181,11 @@ int rocprofv3_names_more(struct query *q, int kind, void (*each)(void *arg, cons
 	" FROM rocpd_api A CROSS JOIN temp.rocprofv3_function H ON H.id = A.apiName_id AND H.kind IN " \
 	"(" kinds ") LEFT JOIN rtl_api_data X ON X.api_id = A.id WHERE A.id BETWEEN ?1 AND ?2 "        \
 	"ORDER BY A.start, A.id"
-#define ROCPROFV3_ALLOCATIONS                                                                                \
-	" FROM rocpd_api A CROSS JOIN temp.rocprofv3_allocation H ON H.id = A.apiName_id JOIN rtl_api_data " \
-	"X ON X.api_id = A.id AND X.status = 0 JOIN rocpd_ustring U ON U.id = A.args_id WHERE A.id "         \
+#define ROCPROFV3_ALLOCATIONS                                                                                     \
+	" FROM rocpd_api A CROSS JOIN temp.rocprofv3_allocation H ON H.id = A.apiName_id JOIN rtl_api_data "      \
+	"X ON X.api_id = A.id AND X.status = 0 JOIN rocpd_ustring U ON U.id = A.args_id LEFT JOIN "               \
+	"temp.rocprofv3_pool O ON O.block = A.id >> 32 AND O.handle = rocprofv3_arg(U.string, H.pool) LEFT JOIN " \
+	"temp.rocprofv3_agent G ON G.id = O.agent_id WHERE A.id "                                                 \
 	"BETWEEN ?1 AND ?2 ORDER BY A.start, A.id"
 #define ROCPROFV3_MARKERS                                                                                   \
 	" FROM rtl_marker_data M CROSS JOIN rocpd_api A ON A.id = M.api_id JOIN rocpd_ustring U ON U.id = " \

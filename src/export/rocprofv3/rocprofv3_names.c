@@ -87,26 +87,27 @@ static uint32_t domain_of(int kind)
 static const struct allocation {
 	const char *name, *size, *address;
 	int operation;
+	const char *pool; /* NULL: none */
 } allocations[] = {
-	{ "hsa_memory_allocate", "size", "*ptr", 1 },
-	{ "hsa_amd_memory_pool_allocate", "size", "*ptr", 1 },
-	{ "hsa_amd_vmem_handle_create", "size", "*memory_handle", 2 },
-	{ "hsa_memory_free", "", "ptr", 3 },
-	{ "hsa_amd_memory_pool_free", "", "ptr", 3 },
-	{ "hsa_amd_vmem_handle_release", "", "memory_handle", 4 },
-	{ "hipMalloc", "size", "*ptr", 1 },
-	{ "hipExtMallocWithFlags", "sizeBytes", "*ptr", 1 },
-	{ "hipMallocManaged", "size", "*dev_ptr", 1 },
-	{ "hipMallocAsync", "size", "*dev_ptr", 1 },
-	{ "hipMallocFromPoolAsync", "size", "*dev_ptr", 1 },
-	{ "hipHostMalloc", "size", "*ptr", 1 },
-	{ "hipHostAlloc", "size", "*ptr", 1 },
-	{ "hipMallocHost", "size", "*ptr", 1 },
-	{ "hipMemAllocHost", "size", "*ptr", 1 },
-	{ "hipFree", "", "ptr", 3 },
-	{ "hipFreeAsync", "", "dev_ptr", 3 },
-	{ "hipHostFree", "", "ptr", 3 },
-	{ "hipFreeHost", "", "ptr", 3 },
+	{ "hsa_memory_allocate", "size", "*ptr", 1, "region" },
+	{ "hsa_amd_memory_pool_allocate", "size", "*ptr", 1, "memory_pool" },
+	{ "hsa_amd_vmem_handle_create", "size", "*memory_handle", 2, "pool" },
+	{ "hsa_memory_free", "", "ptr", 3, NULL },
+	{ "hsa_amd_memory_pool_free", "", "ptr", 3, NULL },
+	{ "hsa_amd_vmem_handle_release", "", "memory_handle", 4, NULL },
+	{ "hipMalloc", "size", "*ptr", 1, NULL },
+	{ "hipExtMallocWithFlags", "sizeBytes", "*ptr", 1, NULL },
+	{ "hipMallocManaged", "size", "*dev_ptr", 1, NULL },
+	{ "hipMallocAsync", "size", "*dev_ptr", 1, NULL },
+	{ "hipMallocFromPoolAsync", "size", "*dev_ptr", 1, NULL },
+	{ "hipHostMalloc", "size", "*ptr", 1, NULL },
+	{ "hipHostAlloc", "size", "*ptr", 1, NULL },
+	{ "hipMallocHost", "size", "*ptr", 1, NULL },
+	{ "hipMemAllocHost", "size", "*ptr", 1, NULL },
+	{ "hipFree", "", "ptr", 3, NULL },
+	{ "hipFreeAsync", "", "dev_ptr", 3, NULL },
+	{ "hipHostFree", "", "ptr", 3, NULL },
+	{ "hipFreeHost", "", "ptr", 3, NULL },
 };
 
 struct making {
@@ -135,6 +136,7 @@ static int add_allocation(struct making *m, int64_t id, const char *name)
 		sqlite3_bind_text(m->allocation, 3, a->size, -1, SQLITE_STATIC);
 		sqlite3_bind_text(m->allocation, 4, a->address, -1, SQLITE_STATIC);
 		sqlite3_bind_int(m->allocation, 5, strncmp(name, "hsa_", 4) == 0);
+		sqlite3_bind_text(m->allocation, 6, a->pool, -1, SQLITE_STATIC);
 		return run_insert(m->q, m->allocation);
 	}
 	return 0;
@@ -184,7 +186,7 @@ static int make_functions(struct query *q)
 		{ &m.function,
 		  "INSERT OR IGNORE INTO temp.rocprofv3_function VALUES (?1, ?2, ?3, ?4, ?5)" },
 		{ &m.allocation,
-		  "INSERT OR IGNORE INTO temp.rocprofv3_allocation VALUES (?1, ?2, ?3, ?4, ?5)" },
+		  "INSERT OR IGNORE INTO temp.rocprofv3_allocation VALUES (?1, ?2, ?3, ?4, ?5, ?6)" },
 		{ &m.known,
 		  "SELECT operation FROM temp.rocprofv3_function WHERE kind = ?1 AND name = ?2" },
 		{ &row,
@@ -326,10 +328,13 @@ static const char tables_sql[] =
 	"DROP TABLE IF EXISTS temp.rocprofv3_kernel; DROP TABLE IF EXISTS temp.rocprofv3_agent;"
 	"DROP TABLE IF EXISTS temp.rocprofv3_flags; DROP TABLE IF EXISTS temp.rocprofv3_queue;"
 	"DROP TABLE IF EXISTS temp.rocprofv3_stream; DROP TABLE IF EXISTS temp.rocprofv3_scratch;"
+	"DROP TABLE IF EXISTS temp.rocprofv3_pool;"
 	"CREATE TEMP TABLE rocprofv3_function (id INTEGER PRIMARY KEY, name TEXT, kind INTEGER, domain TEXT, "
 	"operation INTEGER);"
 	"CREATE TEMP TABLE rocprofv3_allocation (id INTEGER PRIMARY KEY, operation INTEGER, size TEXT, "
-	"address TEXT, hsa INTEGER);"
+	"address TEXT, hsa INTEGER, pool TEXT);"
+	"CREATE TEMP TABLE rocprofv3_pool (block INTEGER, handle INTEGER, agent_id INTEGER, PRIMARY KEY (block, handle)) WITHOUT "
+	"ROWID;"
 	"CREATE TEMP TABLE rocprofv3_kernel (id INTEGER PRIMARY KEY, name TEXT, truncated TEXT);"
 	"CREATE TEMP TABLE rocprofv3_agent (id INTEGER PRIMARY KEY, handle INTEGER, label TEXT, "
 	"type_index INTEGER);"
@@ -374,6 +379,12 @@ static const char scratch_sql[] =
 	"END, T.tid, W.begin_ns, W.end_ns, Q.agent_id, coalesce(V.number, 0), W.flags, W.bytes, W.correlation_id FROM "
 	"rtl_scratch W JOIN rtl_thread T ON T.id = W.thread_id LEFT JOIN rtl_queue Q ON Q.id = W.queue_id LEFT JOIN "
 	"temp.rocprofv3_queue V ON V.id = W.queue_id";
+
+/* rtl_info has a pool as "HANDLE AGENT". A region of HSA's core has the handle of its pool. */
+static const char pools_sql[] =
+	"INSERT OR REPLACE INTO temp.rocprofv3_pool SELECT A.id >> 32, CAST(I.value AS INTEGER), A.id FROM rtl_info I JOIN "
+	"rtl_agent A ON A.process_id = I.process_id AND A.agent_index = CAST(substr(I.value, instr(I.value, ' ') + 1) AS "
+	"INTEGER) WHERE I.key = 'memory_pool' ORDER BY I.id";
 
 static const char kernels_sql[] =
 	"INSERT INTO temp.rocprofv3_kernel SELECT id, CASE WHEN ?1 THEN name WHEN ?2 THEN "
@@ -441,12 +452,25 @@ int rocprofv3_names_for_viewer(struct query *q)
 		"gpu_id INTEGER, name TEXT, type TEXT, UNIQUE (block, gpu_id)); INSERT OR IGNORE INTO temp.query_agent SELECT "
 		"A.id, P.id_first >> 32, A.gpu_id, replace(G.label, ' ', ' [') || ']', CASE A.type WHEN 'OTHER' THEN 'UNK' ELSE "
 		"A.type END FROM temp.rocprofv3_agent G JOIN rtl_agent A ON A.id = G.id JOIN rtl_process P ON P.id = A.process_id";
+	/* what is released is what was allocated last at that address */
+	static const char allocated[] =
+		"DROP TABLE IF EXISTS temp.query_allocated; CREATE TEMP TABLE query_allocated AS WITH call AS MATERIALIZED (SELECT "
+		"A.id AS api_id, A.start, A.\"end\", H.operation < 3 AS is_new, O.agent_id, coalesce(rocprofv3_arg(U.string, "
+		"H.size), 0) AS bytes, rocprofv3_arg(U.string, H.address) AS address FROM rocpd_api A CROSS JOIN "
+		"temp.rocprofv3_allocation H ON H.id = A.apiName_id JOIN rtl_api_data X ON X.api_id = A.id AND X.status = 0 JOIN "
+		"rocpd_ustring U ON U.id = A.args_id LEFT JOIN temp.rocprofv3_pool O ON O.block = A.id >> 32 AND O.handle = "
+		"rocprofv3_arg(U.string, H.pool)), matched AS (SELECT *, lag(is_new) OVER w AS is_there, lag(agent_id) OVER w AS "
+		"its_agent, lag(bytes) OVER w AS its_bytes FROM call WHERE address > 0 WINDOW w AS (PARTITION BY api_id >> 32, "
+		"address ORDER BY start, api_id)) SELECT api_id, start, \"end\", CASE WHEN is_new THEN agent_id ELSE its_agent END "
+		"AS agent_id, CASE WHEN is_new THEN bytes ELSE -its_bytes END AS bytes FROM matched WHERE is_new OR is_there";
 	int ret;
 
 	q->streams_from_0 = true;
 	q->names_agents = true;
 	ret = query_run(q, renumber);
-	return ret ? ret : query_run(q, agents);
+	if (ret == 0)
+		ret = query_run(q, agents);
+	return ret ? ret : query_run(q, allocated);
 }
 
 int rocprofv3_names_make(struct query *q)
@@ -462,6 +486,8 @@ int rocprofv3_names_make(struct query *q)
 		ret = query_run(q, queues_sql);
 	if (ret == 0)
 		ret = query_run(q, streams_sql);
+	if (ret == 0)
+		ret = query_run(q, pools_sql);
 	if (ret == 0 && query_has(q->db, "rtl_scratch"))
 		ret = query_run(q, scratch_sql);
 	if (ret == 0)

@@ -254,7 +254,8 @@ static void put_copy(struct json *j, sqlite3_stmt *row, uint64_t number)
 
 static const char allocations_sql[] =
 	"SELECT X.correlation_id, A.tid, A.start, A.\"end\", H.operation, coalesce(rocprofv3_arg(U.string, "
-	"H.size), 0), printf('0x%016x', coalesce(rocprofv3_arg(U.string, H.address), 0))" ROCPROFV3_ALLOCATIONS;
+	"H.size), 0), printf('0x%016x', coalesce(rocprofv3_arg(U.string, H.address), 0)), "
+	"coalesce(G.handle, 0)" ROCPROFV3_ALLOCATIONS;
 
 static void put_allocation(struct json *j, sqlite3_stmt *row, uint64_t number)
 {
@@ -265,7 +266,7 @@ static void put_allocation(struct json *j, sqlite3_stmt *row, uint64_t number)
 	json_object_end(j);
 	put_member(j, "thread_id", sqlite3_column_int64(row, 1));
 	put_times(j, row, 2);
-	put_handle(j, "agent_id", 0);
+	put_handle(j, "agent_id", sqlite3_column_int64(row, 7));
 	json_member_text(j, "address", query_text(row, 6));
 	put_member(j, "allocation_size", sqlite3_column_int64(row, 5));
 }

@@ -16,8 +16,10 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "event/bus.h"
 #include "event/filter.h"
 #include "source/hsa/table/real.h"
@@ -82,6 +84,30 @@ static void describe(hsa_agent_t a, uint32_t index, hsa_device_type_t type)
 	bus_emit(&ev);
 }
 
+/* Calls name memory by its pool: a fact about the process, "HANDLE AGENT", says whose it is. */
+static hsa_status_t describe_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+	struct event ev = { .kind = EVENT_INFO };
+	const uint32_t *agent = data;
+	char text[48];
+	struct str s;
+
+	str_init(&s, text, sizeof(text));
+	str_add_uint(&s, pool.handle);
+	str_add(&s, " ");
+	str_add_uint(&s, *agent);
+	ev.info.key = bus_string("memory_pool", SIZE_MAX);
+	ev.info.value = bus_string(text, SIZE_MAX);
+	bus_emit(&ev);
+	return HSA_STATUS_SUCCESS;
+}
+
+static void describe_pools(hsa_agent_t a, uint32_t index)
+{
+	if (env_bool(ENV_HSA_API) && real.hsa_amd_agent_iterate_memory_pools)
+		real.hsa_amd_agent_iterate_memory_pools(a, describe_pool, &index);
+}
+
 static hsa_status_t add(hsa_agent_t a, void *data)
 {
 	uint32_t n =
@@ -108,6 +134,7 @@ static hsa_status_t add(hsa_agent_t a, void *data)
 		agents[i].is_cpu = type == HSA_DEVICE_TYPE_CPU;
 		describe(a, i, type);
 	}
+	describe_pools(a, i);
 	/* pairs with the acquire in agent_index(): the fields come before the handle */
 	atomic_store_explicit(&agents[i].handle, a.handle, memory_order_release);
 	if (i == n)
