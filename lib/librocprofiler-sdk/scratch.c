@@ -12,6 +12,7 @@
 #include "scratch.h"
 
 #include "context.h"
+#include "correlate.h"
 #include "operations.h"
 #include "state.h"
 
@@ -66,6 +67,9 @@ static void begin(const struct event_head *e, uint32_t operation)
 	op->begin_operation = op->end_operation = operation;
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_SCRATCH_MEMORY;
 	op->tid = (uint64_t)gettid();
+#if ROCPROFILER_SDK_ABI > 0
+	correlate_here(&op->correlation);
+#endif
 	op->payload.scratch.size = sizeof(op->payload.scratch);
 	if (l) {
 		op->payload.scratch.agent_id = l->agent;

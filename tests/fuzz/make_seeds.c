@@ -49,6 +49,13 @@ static void make_counters(const char *path)
 			    .shape = 4 | 1 << 16,
 			    .nr = 4 },
 		  .values = { 1, 2, 3, 4 } };
+	const struct rec_scratch scratch = { .h = { REC_SCRATCH, sizeof(scratch) / 8, 0, 100 },
+					     .begin_ns = 1500,
+					     .end_ns = 1900,
+					     .packet = 1,
+					     .bytes = 1 << 20,
+					     .waves = 4,
+					     .kind = REC_SCRATCH_ALLOC };
 
 	spool_make_chunk(m, 100);
 	spool_make_string(m, 1, "gfx900");
@@ -61,6 +68,7 @@ static void make_counters(const char *path)
 	op.shape = spool_make_shape(m, 1, 0, 64, 64);
 	spool_make_dispatch(m, &op);
 	spool_make_raw(m, &rec, sizeof(rec));
+	spool_make_raw(m, &scratch, sizeof(scratch));
 	rec.head.first = 4;
 	spool_make_raw(m, &rec, sizeof(rec));
 	spool_make_chunk_end(m);

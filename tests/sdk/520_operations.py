@@ -278,6 +278,11 @@ def scratch_memory_of_queues_begins_and_ends():
             equal("agents", {s["agent"] for s in allocated}, {FIRST_AGENT + 1})
             # 256 floats of each work-item
             at_least("bytes", min(s["bytes"] for s in allocated), 4 * 64 * 1024)
+            # the queue's end; ROCr 6.1 and 6.4 do not report it
+            freed = [s for s in ended if s["operation"] == 2]
+            if "libamdhip64.so.7" in shown.run.value("select group_concat(value) from rtl_info where key = 'library'"):
+                at_least("releases", len(freed), 1)
+            equal("agents of releases", {s["agent"] for s in freed} - {FIRST_AGENT + 1}, set())
             scratch_is_traced(shown.run, ended)
         else:
             # ROCm before 6.1 has no table for tools

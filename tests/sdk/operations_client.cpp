@@ -482,12 +482,17 @@ static void work(long launches, int gpu, size_t bytes)
 {
 	rocprofiler_user_data_t external;
 	rocprofiler_thread_id_t tid = (uint64_t)gettid();
+	const uint32_t mask = 0xf;
 	hipStream_t stream;
 	float *device, *host;
 
 	external.value = tid * 10;
 	HIP(hipSetDevice(gpu));
-	HIP(hipStreamCreate(&stream));
+	/* one with a mask has a queue of its own, which ends with it */
+	if (option("scratch"))
+		HIP(hipExtStreamCreateWithCUMask(&stream, 1, &mask));
+	else
+		HIP(hipStreamCreate(&stream));
 	HIP(hipMalloc(&device, bytes));
 	if (option("pageable"))
 		host = static_cast<float *>(calloc(1, bytes));
