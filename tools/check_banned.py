@@ -41,10 +41,8 @@ EXCEPTIONS = {
     **{(f"src/cli/{name}.c", "fprintf"): why for name, why in (
         ("selftest/selftest_run", "a child's strerror() of our own command"),
         ("selftest/selftest_report", "results of our own checks"), ("read/tui_slice", "text for the screen, which cleans it"),
-        ("read/tui_collectives", "text for the screen, which cleans it"),
-        ("pmc/pmc_yaml", "JSON, with escapes"), ("pmc/yaml_lib", "JSON, with escapes"),
-        ("pmc/pmc_extra", "XML: names of architectures, which have letters and digits alone"))},
-    **{(f"src/cli/{name}.c", "fputs"): "fixed text" for name in ("read/tui_slice", "read/tui_collectives", "pmc/pmc_yaml", "pmc/yaml_lib")},
+        ("read/tui_collectives", "text for the screen, which cleans it"))},
+    **{(f"src/cli/{name}.c", "fputs"): "fixed text" for name in ("read/tui_slice", "read/tui_collectives")},
     ("tests/programs/odd.c", "system"): "what the program tests",
     ("src/base/log.c", "abort"): "RTL_STRICT=1 asks for it",
     ("src/source/hsa/queue/queue_calls.c", "abort"): "on behalf of the runtime, which would have",

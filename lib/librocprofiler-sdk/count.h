@@ -4,6 +4,7 @@
  *	counters.c        what GPUs can count: counters, their descriptions, dimensions and
  *			  instances
  *	created.c         counters that tools make of others
+ *	definitions.c     definitions of counters by a tool or the user
  *	count_config.c    sets of counters; values become records
  *	count_dispatch.c  counting single dispatches, by callback or buffer
  *	count_device.c    sampling a GPU
@@ -96,6 +97,12 @@ rocprofiler_counter_instance_id_t counters_instance_as(rocprofiler_counter_insta
 /* The value of a constant of the GPU; for struct metric_values: `arg` is the struct
  * counting_gpu. */
 bool counters_constant(const char *name, const struct counting_gpu *gpu, double *value);
+
+/* ---- definitions.c ---- */
+
+/* What the agent, "gfx90a", counts by name: our list, or what a tool or the user has defined. NULL:
+ * its counters are not known. From the first call on a tool can't define any. */
+const struct counter_gpu *definitions_of(const char *agent);
 
 /* ---- count_config.c ---- */
 

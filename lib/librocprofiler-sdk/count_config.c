@@ -95,15 +95,15 @@ static rocprofiler_status_t add_ids(struct count_config *c, const rocprofiler_co
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-/* Adds the events of these counters, if all fit in one pass. */
-static rocprofiler_status_t add_events(struct count_config *c, const char *const *names,
-				       uint32_t nr)
+/* Adds the events of these counters of the list, if all fit in one pass. */
+static rocprofiler_status_t add_events(struct count_config *c, const struct counter_gpu *list,
+				       const char *const *names, uint32_t nr)
 {
 	rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
 	char error[METRIC_ERROR_SIZE];
 	struct plan plan;
 
-	if (!plan_make(counters_list(c->gpu), names, nr, &plan, error))
+	if (!plan_make(list, names, nr, &plan, error))
 		return ROCPROFILER_STATUS_ERROR_EXCEEDS_HW_LIMIT;
 	if (plan.nr > 1)
 		status = ROCPROFILER_STATUS_ERROR_EXCEEDS_HW_LIMIT;
@@ -114,13 +114,13 @@ static rocprofiler_status_t add_events(struct count_config *c, const char *const
 }
 
 /* A set of constants alone: a dispatch has records of it when it has been counted, whatever the
- * hardware counts. */
+ * hardware counts; by our names, which a list of the user's may lack. */
 static void add_any_event(struct count_config *c)
 {
 	static const char *const common[] = { "SQ_WAVES", "GRBM_COUNT" };
 
 	for (size_t i = 0; i < sizeof(common) / sizeof(*common) && !c->events.nr; i++)
-		(void)add_events(c, &common[i], 1);
+		(void)add_events(c, gpus_find(c->gpu->agent->name), &common[i], 1);
 }
 
 static rocprofiler_status_t plan_events(struct count_config *c)
@@ -132,7 +132,7 @@ static rocprofiler_status_t plan_events(struct count_config *c)
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	for (uint32_t i = 0; i < c->nr; i++)
 		names[i] = c->counters[i]->metric.name;
-	status = add_events(c, names, c->nr);
+	status = add_events(c, counters_list(c->gpu), names, c->nr);
 	alloc_free(names);
 	if (status == ROCPROFILER_STATUS_SUCCESS && c->nr && !c->events.nr)
 		add_any_event(c);

@@ -131,14 +131,15 @@ static bool fill(struct counting_gpu *g)
 
 /* The GPU is the next one in the list. */
 RTL_REQUIRES(lock)
-static struct counting_gpu *make(const rocprofiler_agent_v0_t *agent, const struct counter_gpu *gpu)
+static struct counting_gpu *make(const rocprofiler_agent_v0_t *agent)
 {
+	const struct counter_gpu *gpu = definitions_of(agent->name);
 	struct counting_gpu *g;
 	uint32_t at = 0;
 
 	while (at < MAX_GPUS && atomic_load(&gpus[at]))
 		at++;
-	g = at < MAX_GPUS ? alloc_zero(1, sizeof(*g)) : NULL;
+	g = gpu && at < MAX_GPUS ? alloc_zero(1, sizeof(*g)) : NULL;
 	if (!g)
 		return NULL;
 	g->agent = agent;
@@ -195,7 +196,6 @@ struct counting_gpu *counters_of(rocprofiler_agent_id_t id, bool *known)
 {
 	struct counting_gpu *g = find_made(id);
 	struct search s = { .id = id };
-	const struct counter_gpu *gpu;
 
 	*known = true;
 	if (g)
@@ -203,14 +203,12 @@ struct counting_gpu *counters_of(rocprofiler_agent_id_t id, bool *known)
 	rocprofiler_query_available_agents(ROCPROFILER_AGENT_INFO_VERSION_0, look,
 					   sizeof(rocprofiler_agent_v0_t), &s);
 	*known = s.found != NULL;
-	gpu = s.found && s.found->type == ROCPROFILER_AGENT_TYPE_GPU ? gpus_find(s.found->name) :
-								       NULL;
-	if (!gpu)
+	if (!s.found || s.found->type != ROCPROFILER_AGENT_TYPE_GPU)
 		return NULL;
 	lock_take(&lock);
 	g = find_made(id);
 	if (!g)
-		g = make(s.found, gpu);
+		g = make(s.found);
 	lock_drop(&lock);
 	return g;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "counter/metrics_file.h"
+#include "counter/metrics_xml.h"
 
 /* Of ROCP_METRICS, read once. */
 GUARDED_LOCK(lock, LOCK_V1_DICTIONARY);
@@ -24,7 +24,7 @@ static const struct counter_gpu *of_file(const char *path, const char *name, cha
 	char why[METRICS_FILE_ERROR_SIZE];
 
 	if (!file && !file_error[0])
-		file = metrics_file_open(path, EXPRESSION_V1, file_error);
+		file = metrics_xml_open(path, EXPRESSION_V1, file_error);
 	if (file)
 		of = metrics_file_gpu(file, name, METRICS_FILE_ALONE, why);
 	if (!of)

@@ -43,13 +43,14 @@ enum lock_rank {
 	LOCK_SDK_DEVICES,   /* librocprofiler-sdk/count_device.c: calls the runtime under it */
 	LOCK_SDK_CONFIGS,   /* librocprofiler-sdk/count_config.c: the same */
 	LOCK_SDK_COUNTERS,  /* librocprofiler-sdk/counters.c */
-	LOCK_RANGES,	    /* libroctx64/ranges.c: calls the program's callback under it */
-	LOCK_ACTIVITY,	    /* activity.c: registers HIP's callbacks under it */
-	LOCK_ACQUIRE,	    /* queue_calls.c: serialises attaching a queue that two threads
+	LOCK_SDK_DEFINITIONS, /* librocprofiler-sdk/definitions.c */
+	LOCK_RANGES,	      /* libroctx64/ranges.c: calls the program's callback under it */
+	LOCK_ACTIVITY,	      /* activity.c: registers HIP's callbacks under it */
+	LOCK_ACQUIRE,	      /* queue_calls.c: serialises attaching a queue that two threads
 			       * acquire */
-	LOCK_COUNTER,	    /* counter.c: calls the runtime under it */
-	LOCK_PROFILE,	    /* profile.c: the same */
-	LOCK_COPIES_HELD,   /* copy_held.c */
+	LOCK_COUNTER,	      /* counter.c: calls the runtime under it */
+	LOCK_PROFILE,	      /* profile.c: the same */
+	LOCK_COPIES_HELD,     /* copy_held.c */
 	LOCK_INTERNAL_QUEUES, /* internal_queue.c: the table */
 	LOCK_INTERNAL_QUEUE,  /* internal_queue.c: one queue; emits records under it */
 	LOCK_CODE_OBJECT,     /* code_object.c: calls the runtime and emits records under it */

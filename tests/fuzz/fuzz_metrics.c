@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "counter/metrics_file.h"
+#include "counter/metrics_xml.h"
 
 #define NAMES_MAX 16u
 
@@ -32,13 +32,13 @@ static void excerpt(struct metrics_file *f, const struct counter_gpu *gpu, const
 
 	for (uint32_t i = gpu->nr_deriveds; i && nr < NAMES_MAX; i--)
 		names[nr++] = gpu->deriveds[i - 1].name;
-	text = metrics_file_excerpt(f, agent, names, nr, error);
+	text = metrics_xml_excerpt(f, agent, names, nr, error);
 	if (!text) /* what can be used alone need not fit to the GPU's own */
 		return;
-	again = metrics_file_parse("excerpt", text, strlen(text), EXPRESSION_ORDINARY, error);
+	again = metrics_xml_parse("excerpt", text, strlen(text), EXPRESSION_ORDINARY, error);
 	if (!again)
 		abort();
-	twice = metrics_file_excerpt(again, agent, names, nr, error);
+	twice = metrics_xml_excerpt(again, agent, names, nr, error);
 	if (!twice || strcmp(text, twice) != 0)
 		abort();
 	free(twice);
@@ -52,10 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *agent = counter_gpus[(how >> 2) % counter_nr_gpus].name;
 	char error[METRICS_FILE_ERROR_SIZE] = "";
 	const struct counter_gpu *gpu;
-	struct metrics_file *f = metrics_file_parse("fuzz.xml", size ? (const char *)data + 1 : "",
-						    size ? size - 1 : 0,
-						    how & 1 ? EXPRESSION_V1 : EXPRESSION_ORDINARY,
-						    error);
+	struct metrics_file *f = metrics_xml_parse("fuzz.xml", size ? (const char *)data + 1 : "",
+						   size ? size - 1 : 0,
+						   how & 1 ? EXPRESSION_V1 : EXPRESSION_ORDINARY,
+						   error);
 
 	if (!f) {
 		must_say_why(error);

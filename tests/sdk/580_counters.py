@@ -190,6 +190,88 @@ def counters_that_a_tool_creates_have_the_values_of_their_expressions():
                 fail(f"{name} of dispatch {c['counted']}: {c[name]}, not {value}")
 
 
+DEFINED = """rocprofiler-sdk:
+  counters-schema-version: 1
+  counters:
+    - name: WAVES
+      description: waves, by
+        another name
+      definitions:
+        - architectures: [gfx900, gfx90a]
+          block: SQ
+          event: 4
+    - name: SALU
+      description: scalar instructions of a wave
+      definitions:
+        - architectures: [gfx900]
+          expression: reduce(SQ_INSTS_SALU,sum)/reduce(WAVES,sum)
+    - name: DOUBLE
+      description: needs nothing that is not defined here
+      definitions:
+        - architectures:
+            - gfx900
+          expression: 2*reduce(WAVES,sum)+CU_NUM
+    - name: STRANGE
+      description: of a release to come
+      definitions:
+        - architectures: [gfx900]
+          expression: whatever(WAVES)
+"""
+
+
+def defined(abi, names, folder=None, env=None):
+    said = tool(abi, "flood", "count=6", "kinds=d", names=names, env=env or {"ROCPROFILER_METRICS_PATH": folder})
+    equal("tool", (said.totals["shown"], said.totals["wrong"]), (6, 0))
+    return said, int(re.search(r"tool: counters (\d+)", said.run.out)[1])
+
+
+def check_defined(said, with_own):
+    log = [d["counters"] for d in said.run.log("dispatch")]
+    want = {(c["SQ_WAVES"], *((c["SQ_INSTS_SALU"] / c["SQ_WAVES"],) if with_own else ()), 2 * c["SQ_WAVES"] + 64) for c in log}
+    have = {tuple(c[n] for n in ("WAVES", "SALU", "DOUBLE") if n in c) for c in said.counted}
+    if not have <= want:
+        fail(f"values {have}, in the log {want}")
+
+
+def put(name, text):
+    """The path of a file of that name."""
+    path = os.path.join(work_dir(), name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+@case
+def definitions_of_a_tool_stand_beside_the_librarys_or_alone():
+    mine = put("mine.yaml", DEFINED)
+    _, own = defined(1, ("SQ_WAVES",), work_dir())
+    said, nr = defined(1, ("WAVES", "SALU", "DOUBLE"), env={"COUNT_DEFINE": mine, "COUNT_APPEND": 1})
+    equal("counters", nr, own + 3)
+    check_defined(said, True)
+    # SALU names a counter that is not there; there are five constants
+    said, nr = defined(1, ("WAVES", "DOUBLE"), env={"COUNT_DEFINE": mine})
+    equal("counters, alone", nr, 2 + 5)
+    check_defined(said, False)
+    equal("stderr", said.run.err, "")
+
+
+@case
+def definitions_in_a_folder_of_the_users_replace_the_librarys():
+    a = os.path.dirname(put("a/counter_defs.yaml", DEFINED.replace("name: DOUBLE", "name: OTHER")))
+    b = os.path.dirname(put("b/config.yaml", DEFINED))
+    for abi, folders, name in ((0, a, "OTHER"), (1, f"{a}/none:{a}", "OTHER"), (1, f"{a}:{b}", "DOUBLE")):
+        said, nr = defined(abi, ("WAVES", name), folders)
+        equal("counters", nr, 2 + 5)
+    # what a tool appends goes before
+    mine = put("mine.yaml", DEFINED.replace("2*", "4*"))
+    said, nr = defined(1, ("WAVES", "DOUBLE"), env={"COUNT_DEFINE": mine, "COUNT_APPEND": 1, "ROCPROFILER_METRICS_PATH": b})
+    equal("quadruples", {c["DOUBLE"] - 4 * c["WAVES"] for c in said.counted}, {64})
+    # no definitions: said, and as without
+    said, nr = defined(1, ("SQ_WAVES",), os.path.dirname(put("c/config.yaml", "a: b\n")))
+    contains("stderr", said.run.err, "c/config.yaml: has no list 'counters'")
+
+
 @case
 def queue_made_before_a_tool_counts_is_not_counted_and_said():
     path = built("vgpu/sdk_late_counts", HIP_HEADERS, HSA_HEADERS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_metrics_file.c - users' counters and metrics, in the XML that rocprof takes */
-#include "counter/metrics_file.h"
+#include "counter/metrics_xml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static char error[METRICS_FILE_ERROR_SIZE];
 static struct metrics_file *parse(const char *text)
 {
 	struct metrics_file *f =
-		metrics_file_parse("my.xml", text, strlen(text), EXPRESSION_ORDINARY, error);
+		metrics_xml_parse("my.xml", text, strlen(text), EXPRESSION_ORDINARY, error);
 
 	if (!f)
 		fprintf(stderr, "%s\n", error);
@@ -125,7 +125,7 @@ TEST(rules_of_v1_are_the_files_or_the_metrics)
 	static const char text[] = "<global><metric name=A expr=10-3-2 ></metric>"
 				   "<metric name=B expr=10-3-2 rules=ordinary ></metric></global>";
 	struct metrics_file *f =
-		metrics_file_parse("v1.xml", text, strlen(text), EXPRESSION_V1, error);
+		metrics_xml_parse("v1.xml", text, strlen(text), EXPRESSION_V1, error);
 	const struct counter_gpu *gpu = gpu_of(f, "gfx900", METRICS_FILE_ALONE);
 
 	CHECK(is(value_of(gpu, "A"), 9));
@@ -178,9 +178,9 @@ static const struct {
 TEST(what_is_wrong_in_a_file_is_named_with_its_line)
 {
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct metrics_file *f = metrics_file_parse("my.xml", wrong[i].text,
-							    strlen(wrong[i].text),
-							    EXPRESSION_ORDINARY, error);
+		struct metrics_file *f = metrics_xml_parse("my.xml", wrong[i].text,
+							   strlen(wrong[i].text),
+							   EXPRESSION_ORDINARY, error);
 
 		CHECK(!f);
 		if (!strstr(error, wrong[i].error))
@@ -233,11 +233,11 @@ TEST(includes_are_relative_to_the_file_and_may_not_be_circular)
 	write_file(
 		other,
 		"<?xml version=\"1.0\"?>\n<!-- more\n --><gfx9_more><metric name=A expr=3/></gfx9_more>\n");
-	f = metrics_file_open(main_path, EXPRESSION_ORDINARY, error);
+	f = metrics_xml_open(main_path, EXPRESSION_ORDINARY, error);
 	CHECK(is(value_of(gpu_of(f, "gfx900", METRICS_FILE_EXTENDS), "A"), 3));
 	metrics_file_close(f);
 	write_file(other, "#include \"main.xml\"\n");
-	CHECK(!metrics_file_open(main_path, EXPRESSION_ORDINARY, error));
+	CHECK(!metrics_xml_open(main_path, EXPRESSION_ORDINARY, error));
 	CHECK(strstr(error, "files include each other"));
 	unlink(main_path);
 	unlink(other);
@@ -252,7 +252,7 @@ TEST(excerpt_has_what_the_names_need_and_reads_back)
 				       "<global><metric name=Later expr=TCC_EA_RDREQ_sum+Part />"
 				       "<metric name=Part expr=2/>"
 				       "<metric name=TCC_EA_RDREQ_sum expr=5/></global>");
-	char *text = f ? metrics_file_excerpt(f, "gfx900:xnack-", names, 4, error) : NULL;
+	char *text = f ? metrics_xml_excerpt(f, "gfx900:xnack-", names, 4, error) : NULL;
 	struct metrics_file *again;
 	const struct counter_gpu *gpu;
 	char why[METRIC_ERROR_SIZE];
@@ -267,7 +267,7 @@ TEST(excerpt_has_what_the_names_need_and_reads_back)
 		 value_of(gpu_of(f, "gfx900", METRICS_FILE_EXTENDS), "FETCH_SIZE")));
 	CHECK(gpu && metric_find(gpu, "Odd", &m, why) && strcmp(m.description, "\"<\\") == 0);
 	free(text);
-	text = metrics_file_excerpt(f, "gfx900", (const char *const[]){ "SQ_WAVES" }, 1, error);
+	text = metrics_xml_excerpt(f, "gfx900", (const char *const[]){ "SQ_WAVES" }, 1, error);
 	CHECK(text && !*text);
 	free(text);
 	metrics_file_close(again);
@@ -291,10 +291,10 @@ TEST(file_without_memory_is_refused_with_that_reason)
 		CHECK_LT_UINT(n, 100000);
 		error[0] = '\0';
 		alloc_fail_at(n);
-		f = metrics_file_parse("my.xml", text, strlen(text), EXPRESSION_ORDINARY, error);
+		f = metrics_xml_parse("my.xml", text, strlen(text), EXPRESSION_ORDINARY, error);
 		gpu = f ? metrics_file_gpu(f, "gfx900", METRICS_FILE_EXTENDS, error) : NULL;
 		if (gpu)
-			excerpt = metrics_file_excerpt(f, "gfx900", names, 1, error);
+			excerpt = metrics_xml_excerpt(f, "gfx900", names, 1, error);
 		alloc_fail_at(0);
 		good = excerpt != NULL;
 		if (good)

@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/pmc/pmc_yaml.h"
 #include "cli/ui.h"
+#include "counter/yaml_text.h"
 
 #define INPUT_MAX (1u << 20)
 
@@ -273,12 +273,12 @@ void rocprofv3_input_read(const char *path, const struct opt *options, size_t nr
 			  struct rocprofv3_input *in)
 {
 	struct reader r = { path, options, nr_options, in };
-	char error[PMC_YAML_ERROR_SIZE], *text = read_whole(path);
+	char error[YAML_TEXT_ERROR_SIZE], *text = read_whole(path);
 
 	if (text[strspn(text, " \t\r\n")] == '{') {
 		read_json(&r, text);
-	} else if (pmc_yaml_is(path, text)) {
-		char *json = pmc_yaml_to_json(text, error);
+	} else if (yaml_text_is(path, text)) {
+		char *json = yaml_text_to_json(text, error);
 
 		if (!json)
 			ui_die(STATUS_TRACE, "--input: %s:%s", path, error);

@@ -9,9 +9,10 @@
 #include "base/env.h"
 #include "cli/exit_status.h"
 #include "cli/machine.h"
-#include "cli/pmc/pmc_extra.h"
 #include "cli/trace/vgpu.h"
 #include "cli/ui.h"
+#include "counter/metrics_xml.h"
+#include "counter/metrics_yaml.h"
 #include "counter/plan.h"
 #include "counter/view.h"
 
@@ -39,9 +40,9 @@ struct kinds {
 struct metrics_file *pmc_metrics_open(const char *path, enum expression_rules rules, int status)
 {
 	char error[METRICS_FILE_ERROR_SIZE];
-	struct metrics_file *f = !path		    ? NULL :
-				 pmc_extra_is(path) ? pmc_extra_open(path, error) :
-						      metrics_file_open(path, rules, error);
+	struct metrics_file *f = !path		       ? NULL :
+				 metrics_yaml_is(path) ? metrics_yaml_open(path, error) :
+							 metrics_xml_open(path, rules, error);
 
 	if (path && !f)
 		ui_die(status, "--metrics-file: %s", error);
@@ -207,8 +208,8 @@ static const char *put_metrics(const struct kinds *kinds, const struct names *na
 
 	for (size_t i = 0; kinds->metrics && i < kinds->nr; i++) {
 		char error[METRICS_FILE_ERROR_SIZE];
-		char *one = metrics_file_excerpt(kinds->metrics, kinds->all[i].isa, names->all,
-						 names->nr, error);
+		char *one = metrics_xml_excerpt(kinds->metrics, kinds->all[i].isa, names->all,
+						names->nr, error);
 
 		if (!one)
 			ui_die(STATUS_TRACE, "--metrics-file: %s", error);

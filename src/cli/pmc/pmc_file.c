@@ -13,9 +13,9 @@
 
 #include "cli/exit_status.h"
 #include "cli/pmc/pmc_limit.h"
-#include "cli/pmc/pmc_yaml.h"
 #include "cli/ui.h"
 #include "counter/loose_xml.h"
+#include "counter/yaml_text.h"
 
 #define FILE_MAX 65536u
 
@@ -298,8 +298,8 @@ static void read_json(struct pmc_file *f, const char *path, const char *text)
 
 static void read_yaml(struct pmc_file *f, const char *path, const char *text)
 {
-	char error[PMC_YAML_ERROR_SIZE];
-	char *json = pmc_yaml_to_json(text, error);
+	char error[YAML_TEXT_ERROR_SIZE];
+	char *json = yaml_text_to_json(text, error);
 
 	if (!json)
 		ui_die(STATUS_TRACE, "%s:%s", path, error);
@@ -344,7 +344,7 @@ void pmc_file_read(const char *path, struct pmc_file *f)
 		read_json(f, path, text);
 		break;
 	default:
-		if (pmc_yaml_is(path, text))
+		if (yaml_text_is(path, text))
 			read_yaml(f, path, text);
 		else
 			read_text(f, path, text);

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "counter/gpus.h"
 #include "counter/metric.h"
-#include "counter/metrics_file.h"
+#include "counter/metrics_xml.h"
 
 #define MAX_NAMES 256u
 #define NAME_SIZE 128u
@@ -104,9 +104,9 @@ static void read_metrics(struct rpd_process *p)
 	for (size_t i = 0; i < nr; i++) {
 		if (strcmp(infos[i].key, "counter_metrics") != 0 || p->counters->metrics)
 			continue;
-		p->counters->metrics = metrics_file_parse("counter_metrics", infos[i].value,
-							  strlen(infos[i].value),
-							  EXPRESSION_ORDINARY, error);
+		p->counters->metrics = metrics_xml_parse("counter_metrics", infos[i].value,
+							 strlen(infos[i].value),
+							 EXPRESSION_ORDINARY, error);
 		if (!p->counters->metrics)
 			rpd_warn(p->r, "%s: the user's metrics can't be read: %s", p->path, error);
 	}

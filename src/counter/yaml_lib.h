@@ -2,10 +2,10 @@
 /* yaml_lib.h - YAML by libyaml, which is loaded when a file needs it: anchors, aliases, merged
  * mappings, blocks of text
  *
- * pmc_yaml.c reads what most files have without it.
+ * yaml_text.c reads what most files have without it.
  */
-#ifndef RTL_CLI_PMC_YAML_LIB_H
-#define RTL_CLI_PMC_YAML_LIB_H
+#ifndef RTL_COUNTER_YAML_LIB_H
+#define RTL_COUNTER_YAML_LIB_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* yaml_lib.c - YAML by libyaml */
-#include "cli/pmc/yaml_lib.h"
+#include "counter/yaml_lib.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include <yaml.h>
+
+#include "base/alloc.h"
 
 #define DEPTH_MAX 32u
 #define KEYS_MAX 1024u /* of a mapping */
@@ -72,9 +74,10 @@ static void put_text(struct writer *w, const yaml_node_t *n)
 static void put_scalar(struct writer *w, const yaml_node_t *n)
 {
 	if (is_plain(n, "true") || is_plain(n, "false"))
-		fputs((const char *)n->data.scalar.value, w->out);
+		fprintf(w->out, "%.*s", (int)n->data.scalar.length,
+			(const char *)n->data.scalar.value);
 	else if (is_plain(n, "") || is_plain(n, "~") || is_plain(n, "null"))
-		fputs("null", w->out);
+		fprintf(w->out, "null");
 	else
 		put_text(w, n);
 }
@@ -229,6 +232,6 @@ char *yaml_lib_to_json(const char *text)
 	lib.yaml_parser_delete(&parser);
 	if (good)
 		return json;
-	free(json);
+	alloc_free(json);
 	return NULL;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_yaml.c - the part of YAML that rocprofv3's input files use, as JSON
+/* yaml_text.c - the part of YAML that rocprofv3's input files use, as JSON
  *
  * One pass over the text: what is at a column belongs to the mapping or sequence that began there.
  */
-#include "cli/pmc/pmc_yaml.h"
+#include "counter/yaml_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pmc/yaml_lib.h"
+#include "base/alloc.h"
+#include "counter/yaml_lib.h"
 
 #define DEPTH_MAX 32u
 
@@ -29,18 +30,23 @@ static bool fail(struct yaml *y, const char *what)
 		return false;
 	for (const char *p = y->text; p < y->at; p++)
 		line += *p == '\n';
-	snprintf(y->error, PMC_YAML_ERROR_SIZE, "%u: %s: '%.*s'", line, what,
+	snprintf(y->error, YAML_TEXT_ERROR_SIZE, "%u: %s: '%.*s'", line, what,
 		 (int)(strcspn(y->at, "\n") < 40 ? strcspn(y->at, "\n") : 40), y->at);
 	return false;
 }
 
-static int column(const struct yaml *y)
+static int column_of(const struct yaml *y, const char *at)
 {
-	const char *begin = y->at;
+	const char *begin = at;
 
 	while (begin > y->text && begin[-1] != '\n')
 		begin--;
-	return (int)(y->at - begin);
+	return (int)(at - begin);
+}
+
+static int column(const struct yaml *y)
+{
+	return column_of(y, y->at);
 }
 
 /* To the next character that is no blank and in no comment, perhaps on another line. */
@@ -80,29 +86,49 @@ static void put_json(struct yaml *y, const char *text, size_t n)
 	fputc('"', y->out);
 }
 
+/* Behind a line of a scalar that goes on on a following one, at the newline: to where it goes on.
+ * That is a blank, or a newline for each empty line. */
+static const char *fold(const char *at, char *text, size_t *n)
+{
+	size_t lines = 0;
+
+	while (*n && strchr(" \r", text[*n - 1]))
+		--*n;
+	for (; *at && strchr(" \r\n", *at); at++)
+		lines += *at == '\n';
+	if (lines < 2)
+		text[(*n)++] = ' ';
+	else
+		while (--lines)
+			text[(*n)++] = '\n';
+	return at;
+}
+
 /* In '...' two quotes are one; in "..." a backslash takes the next character as it is, but for n
  * and t. */
 static bool put_quoted(struct yaml *y)
 {
-	char quote = *y->at, *text = malloc(strlen(y->at) + 1);
+	char quote = *y->at, *text = alloc_heap(strlen(y->at) + 1);
 	size_t n = 0;
 	const char *at = y->at + 1;
 
 	if (!text)
 		return fail(y, "no memory");
-	for (; *at && *at != '\n' && (*at != quote || (quote == '\'' && at[1] == quote)); at++) {
-		if (quote == '\'' && *at == quote)
-			at++;
-		else if (quote == '"' && *at == '\\' && at[1]) {
+	while (*at && (*at != quote || (quote == '\'' && at[1] == quote))) {
+		if (*at == '\n') {
+			at = fold(at, text, &n);
+		} else if (quote == '"' && *at == '\\' && at[1] && at[1] != '\n') {
 			at++;
 			text[n++] = *at == 'n' ? '\n' : *at == 't' ? '\t' : *at;
-			continue;
+			at++;
+		} else {
+			at += *at == quote;
+			text[n++] = *at++;
 		}
-		text[n++] = *at;
 	}
 	if (*at == quote)
 		put_json(y, text, n);
-	free(text);
+	alloc_free(text);
 	if (*at != quote)
 		return fail(y, "a quote is not closed");
 	y->at = at + 1;
@@ -148,6 +174,44 @@ static bool put_scalar(struct yaml *y, bool is_flow, bool is_key)
 	else
 		put_json(y, y->at, n);
 	y->at += n;
+	return true;
+}
+
+/* Where a plain scalar of a block goes on behind the end of a line of it: further in than what it
+ * belongs to. NULL: nowhere. */
+static const char *goes_on(const struct yaml *y, const char *end, int parent)
+{
+	const char *at = end + strspn(end, " \r"), *behind;
+
+	if (*at != '\n')
+		return NULL;
+	at += strspn(at, " \r\n");
+	behind = at + plain_size(at, false);
+	behind += strspn(behind, " ");
+	return *at && *at != '#' && *behind != ':' && column_of(y, at) > parent ? at : NULL;
+}
+
+/* A scalar of several lines; the first one is a plain one. */
+static bool put_lines(struct yaml *y, int parent)
+{
+	char *text = alloc_heap(strlen(y->at) + 1);
+	const char *at = y->at;
+	size_t n = 0;
+
+	if (!text)
+		return fail(y, "no memory");
+	while (at) {
+		size_t size = plain_size(at, false);
+
+		memcpy(text + n, at, size);
+		n += size;
+		y->at = at + size;
+		at = goes_on(y, y->at, parent);
+		if (at)
+			fold(y->at, text, &n);
+	}
+	put_json(y, text, n);
+	alloc_free(text);
 	return true;
 }
 
@@ -205,6 +269,16 @@ static bool put_flow(struct yaml *y)
 	return good;
 }
 
+/* A value of a block that belongs to what stands at the column `parent`. */
+static bool put_plain(struct yaml *y, int parent)
+{
+	size_t n = plain_size(y->at, false);
+
+	if (n && !strchr("\"'[{&*!|>%@`", *y->at) && goes_on(y, y->at + n, parent))
+		return put_lines(y, parent);
+	return put_flow(y);
+}
+
 /* ---- by indentation -------------------------------------------------------------------------- */
 
 static bool put_block(struct yaml *y, int least);
@@ -218,7 +292,7 @@ static bool put_value(struct yaml *y, int parent, bool is_key)
 
 		if (!is_key) /* "- key: value" begins a mapping */
 			return put_block(y, parent + 1);
-		good = put_flow(y);
+		good = put_plain(y, parent);
 		skip_blanks(y);
 		if (good && *y->at && *y->at != '\n' && *y->at != '#')
 			return fail(y, "the end of the line is expected");
@@ -227,8 +301,8 @@ static bool put_value(struct yaml *y, int parent, bool is_key)
 	skip(y);
 	/* the dashes of a sequence may stand below its key */
 	if (*y->at && (column(y) > parent || (is_key && column(y) == parent && is_dash(y->at))))
-		return put_block(y, column(y));
-	fputs("null", y->out);
+		return put_block(y, column(y) > parent ? parent + 1 : column(y));
+	fprintf(y->out, "null");
 	return true;
 }
 
@@ -299,7 +373,7 @@ static bool put_block(struct yaml *y, int least)
 	else if (is_mapping(y))
 		good = put_mapping(y, at);
 	else
-		good = put_flow(y);
+		good = put_plain(y, least - 1);
 	y->depth--;
 	return good;
 }
@@ -324,7 +398,7 @@ static bool put_document(struct yaml *y)
 	return !*y->at || fail(y, "it stands at no level that was begun");
 }
 
-char *pmc_yaml_to_json(const char *text, char *error)
+char *yaml_text_to_json(const char *text, char *error)
 {
 	char *json = NULL;
 	size_t size = 0;
@@ -343,12 +417,12 @@ char *pmc_yaml_to_json(const char *text, char *error)
 		good = fail(&y, "no memory");
 	if (good)
 		return json;
-	free(json);
+	alloc_free(json);
 	/* what this file does not read */
 	return yaml_lib_to_json(text);
 }
 
-bool pmc_yaml_is(const char *path, const char *text)
+bool yaml_text_is(const char *path, const char *text)
 {
 	const char *dot = strrchr(path, '.');
 
