@@ -42,6 +42,8 @@ static rocprofiler_status_t status_of(rocprofiler_buffer_tracing_kind_t kind)
 	case ROCPROFILER_BUFFER_TRACING_MARKER_CORE_RANGE_API:
 	case ROCPROFILER_BUFFER_TRACING_HIP_GRAPH:
 	case ROCPROFILER_BUFFER_TRACING_OMPT:
+	/* there is no record of it, in no release of AMD's */
+	case ROCPROFILER_BUFFER_TRACING_HIP_STREAM:
 	/* intercept.c warns if there are such calls */
 	case ROCPROFILER_BUFFER_TRACING_ROCDECODE_API:
 	case ROCPROFILER_BUFFER_TRACING_ROCDECODE_API_EXT:

@@ -138,6 +138,7 @@ static void on_records(rocprofiler_context_id_t, rocprofiler_buffer_id_t,
 
 	nr_wrong += dropped != 0;
 	for (size_t i = 0; i < nr; i++) {
+		nr_wrong += headers[i]->kind == ROCPROFILER_BUFFER_TRACING_HIP_STREAM;
 		if (headers[i]->kind == ROCPROFILER_BUFFER_TRACING_RUNTIME_INITIALIZATION) {
 			auto *r = static_cast<
 				rocprofiler_buffer_tracing_runtime_initialization_record_t *>(
@@ -192,12 +193,10 @@ static void serve_buffer()
 		SDK(rocprofiler_configure_buffer_tracing_service(
 			context, ROCPROFILER_BUFFER_TRACING_CORRELATION_ID_RETIREMENT, nullptr, 0,
 			buffer));
-	/* AMD's interface has no record of a stream */
-	if (rocprofiler_configure_buffer_tracing_service(context,
+	/* of which there are no records */
+	SDK(rocprofiler_configure_buffer_tracing_service(context,
 							 ROCPROFILER_BUFFER_TRACING_HIP_STREAM,
-							 nullptr, 0, buffer) !=
-	    ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED)
-		nr_wrong++;
+							 nullptr, 0, buffer));
 }
 
 static void serve(rocprofiler_callback_tracing_kind_t kind, rocprofiler_callback_tracing_cb_t fn)
