@@ -11,6 +11,8 @@
 int correlate_index = -1;
 
 #if ROCPROFILER_SDK_ABI > 0
+_Thread_local struct correlate_region correlate_region;
+
 void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *id)
 {
 	const struct live_call *shown = call->own[correlate_index] ? call : correlate_around(call);
@@ -22,6 +24,22 @@ void correlate_call(const struct live_call *call, rocprofiler_correlation_id_t *
 static const struct live_call *innermost(void)
 {
 	return correlate_index < 0 ? NULL : state_core()->live_innermost();
+}
+
+const struct live_call *correlate_shown(void)
+{
+	const struct live_call *call = innermost();
+
+	return !call || call->own[correlate_index] ? call : correlate_around(call);
+}
+
+uint64_t correlate_now(void)
+{
+	const struct live_call *call = correlate_shown();
+
+	if (correlate_region.id && correlate_region.call == call)
+		return correlate_region.id;
+	return call ? call->correlation : 0;
 }
 
 static void correlate(const struct live_call *call, rocprofiler_correlation_id_t *id)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/callout.h"
+#include "correlate.h"
 #include "effects.h"
 #include "marker_ranges.h"
 #include "shown.h"
@@ -93,6 +94,9 @@ static void show_begin(enum range_call call, const char *message, uint64_t id, u
 	shown_call_is(s, m->kind, m->operation);
 	s->tid = (uint64_t)gettid();
 	s->correlation = (rocprofiler_correlation_id_t){ .internal = core->corr_new_id() };
+#if ROCPROFILER_SDK_ABI > 0
+	s->correlation.ancestor = correlate_now();
+#endif
 	fill(s, call, message, id);
 	shown_call_begin(s, (rocprofiler_external_correlation_id_request_kind_t)m->kind);
 	if (wish.recorded)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "context.h"
+#include "correlate.h"
 #include "operations.h"
 #include "retire.h"
 #include "state.h"
@@ -27,6 +28,15 @@ static _Atomic int is_started, is_ended;
 static _Thread_local struct op *inside; /* the newest first */
 
 /* ---- showing --------------------------------------------------------------------------------- */
+
+/* The innermost call that was shown when the region began is its key. */
+static void note_innermost(void)
+{
+	correlate_region = (struct correlate_region){
+		inside ? inside->correlation.internal : 0,
+		inside ? (const struct live_call *)(uintptr_t)inside->key : NULL,
+	};
+}
 
 static struct op *make(uint32_t operation, const rocprofiler_ompt_args_t *args)
 {
@@ -42,7 +52,8 @@ static struct op *make(uint32_t operation, const rocprofiler_ompt_args_t *args)
 	op->request = ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_OMPT;
 	op->tid = (uint64_t)gettid();
 	op->correlation.internal = state_core()->corr_new_id();
-	op->correlation.ancestor = inside ? inside->correlation.internal : 0;
+	op->key = (uintptr_t)correlate_shown();
+	op->correlation.ancestor = correlate_now();
 	op->payload.ompt.size = sizeof(op->payload.ompt);
 	op->payload.ompt.args = *args;
 	return op;
@@ -82,6 +93,7 @@ static void begin_region(uint32_t operation, const rocprofiler_ompt_args_t *args
 	op_show_begin(op);
 	op->next = inside;
 	inside = op;
+	note_innermost();
 	op->begin_ns = state_core()->now_ns();
 }
 
@@ -98,6 +110,7 @@ static void end_region(uint32_t operation, const rocprofiler_ompt_args_t *args)
 	if (!op)
 		return;
 	*link = op->next;
+	note_innermost();
 	op->end_ns = now;
 	op->payload.ompt.args = *args;
 	op_show_end(op);

@@ -25,12 +25,12 @@
  * METRICS_FILE_ERROR_SIZE bytes, is "FILE:LINE: what is wrong". */
 struct metrics_file *metrics_xml_open(const char *path, enum expression_rules rules, char *error);
 struct metrics_file *metrics_xml_parse(const char *name, const char *text, size_t size,
-					enum expression_rules rules, char *error);
+				       enum expression_rules rules, char *error);
 
 /* The definitions that the agent's metrics `names` need of the file, as a text for
  * metrics_xml_parse(): "" if there are none. They are those for METRICS_FILE_EXTENDS. To be freed.
  * NULL: as metrics_file_gpu(), or no memory; an unknown name needs nothing. */
 char *metrics_xml_excerpt(struct metrics_file *f, const char *agent, const char *const *names,
-			   uint32_t nr, char *error);
+			  uint32_t nr, char *error);
 
 #endif

@@ -37,31 +37,31 @@ TEST(quote_that_is_not_closed_is_said)
 
 #define HEAD "rocprofiler-sdk:\n  counters-schema-version: 1\n  counters:\n"
 
-static const char own[] =
-	HEAD "  - name: MINE\n    description: \"a \\\"text\\\"\"\n    definitions:\n"
-	     "    - architectures:\n      - gfx900\n      - gfx90a\n      block: TCC\n      event: 18\n"
-	     "  - name: OF_MINE\n    description: of it\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      expression: reduce(MINE,sum)*CU_NUM+LATER\n"
-	     "  - name: LATER\n    description: below\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      expression: reduce(MINE,max)\n";
+static const char own[] = HEAD
+	"  - name: MINE\n    description: \"a \\\"text\\\"\"\n    definitions:\n"
+	"    - architectures:\n      - gfx900\n      - gfx90a\n      block: TCC\n      event: 18\n"
+	"  - name: OF_MINE\n    description: of it\n    definitions:\n"
+	"    - architectures: [gfx900]\n      expression: reduce(MINE,sum)*CU_NUM+LATER\n"
+	"  - name: LATER\n    description: below\n    definitions:\n"
+	"    - architectures: [gfx900]\n      expression: reduce(MINE,max)\n";
 /* what AMD's own file has and rtl has not */
-static const char theirs[] =
-	HEAD "  - name: CU_NUM\n    description: n\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      expression: simd_count/simd_per_cu\n"
-	     "  - name: MINE\n    description: another\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      block: TCC\n      event: 7\n"
-	     "  - name: NEW\n    description: n\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      block: NEWBLOCK\n      event: 1\n"
-	     "  - name: OF_NEW\n    description: n\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      expression: reduce(NEW,sum)\n"
-	     "  - name: STRANGE\n    description: n\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      expression: whatever(SQ_WAVES,[X=[0:3]])\n"
-	     "  - name: LARGE\n    description: n\n    definitions:\n"
-	     "    - architectures: [gfx900]\n      block: SQ\n      event: 4294967296\n"
-	     "  - name: GOOD\n    description: n\n    definitions:\n"
-	     "    - architectures: [gfx1250, gfx900]\n      block: SQ\n      event: 4\n"
-	     "    - architectures: [gfx942]\n      block: SQ\n      event: 5\n"
-	     "  - description: nothing\n";
+static const char theirs[] = HEAD
+	"  - name: CU_NUM\n    description: n\n    definitions:\n"
+	"    - architectures: [gfx900]\n      expression: simd_count/simd_per_cu\n"
+	"  - name: MINE\n    description: another\n    definitions:\n"
+	"    - architectures: [gfx900]\n      block: TCC\n      event: 7\n"
+	"  - name: NEW\n    description: n\n    definitions:\n"
+	"    - architectures: [gfx900]\n      block: NEWBLOCK\n      event: 1\n"
+	"  - name: OF_NEW\n    description: n\n    definitions:\n"
+	"    - architectures: [gfx900]\n      expression: reduce(NEW,sum)\n"
+	"  - name: STRANGE\n    description: n\n    definitions:\n"
+	"    - architectures: [gfx900]\n      expression: whatever(SQ_WAVES,[X=[0:3]])\n"
+	"  - name: LARGE\n    description: n\n    definitions:\n"
+	"    - architectures: [gfx900]\n      block: SQ\n      event: 4294967296\n"
+	"  - name: GOOD\n    description: n\n    definitions:\n"
+	"    - architectures: [gfx1250, gfx900]\n      block: SQ\n      event: 4\n"
+	"    - architectures: [gfx942]\n      block: SQ\n      event: 5\n"
+	"  - description: nothing\n";
 
 static const struct counter_gpu *list(struct metrics_file *f, enum metrics_file_use use)
 {
