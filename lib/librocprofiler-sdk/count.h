@@ -21,11 +21,15 @@
 #include "context.h"
 #include "counter/metric.h"
 
-/* Numbers of dimensions, as in AMD's library. */
+/* Numbers of dimensions, as in AMD's library. No counter of ours has the others. */
 enum count_dimension {
 	COUNT_XCC = 1,
-	COUNT_SHADER_ENGINE = 3,
-	COUNT_INSTANCE = 7,
+	COUNT_AID,
+	COUNT_SHADER_ENGINE,
+	COUNT_AGENT,
+	COUNT_SHADER_ARRAY,
+	COUNT_WORKGROUP_PROCESSOR,
+	COUNT_INSTANCE,
 };
 
 #if ROCPROFILER_SDK_ABI > 0

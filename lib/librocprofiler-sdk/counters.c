@@ -316,6 +316,13 @@ EXPORT rocprofiler_status_t rocprofiler_query_record_dimension_position(
 	case COUNT_INSTANCE:
 		*pos = id & 0xffffff;
 		return ROCPROFILER_STATUS_SUCCESS;
+	case COUNT_AID:
+	case COUNT_AGENT:
+	case COUNT_SHADER_ARRAY:
+	case COUNT_WORKGROUP_PROCESSOR:
+		/* as documented of one that the counter does not have */
+		*pos = 0;
+		return ROCPROFILER_STATUS_SUCCESS;
 	default:
 		return ROCPROFILER_STATUS_ERROR_DIM_NOT_FOUND;
 	}

@@ -130,6 +130,27 @@ static rocprofiler_status_t count_dimensions(rocprofiler_counter_id_t id,
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
+#if ROCPROFILER_SDK_ABI > 0
+/* A dimension that the counter does not have is at 0; one that there is not is refused. */
+static void check_others(const rocprofiler_counter_info_v1_t *info,
+			 rocprofiler_counter_instance_id_t instance)
+{
+	size_t pos;
+
+	for (rocprofiler_counter_dimension_id_t d = 1; d <= 7; d++) {
+		bool has = false;
+
+		for (size_t i = 0; i < info->dimensions_count; i++)
+			has = has || info->dimensions[i]->id == d;
+		pos = 77;
+		OK(rocprofiler_query_record_dimension_position(instance, d, &pos));
+		if (!has && pos != 0)
+			wrong("position in a dimension that is not there", (long)d);
+	}
+	IS(rocprofiler_query_record_dimension_position(instance, 8, &pos), ERR(DIM_NOT_FOUND));
+}
+#endif
+
 /* What the queries say of a counter agrees. */
 static void check_counter(rocprofiler_agent_id_t agent, rocprofiler_counter_id_t id)
 {
@@ -154,6 +175,7 @@ static void check_counter(rocprofiler_agent_id_t agent, rocprofiler_counter_id_t
 			OK(rocprofiler_query_record_counter_id(one->instance_id, &of));
 			if (of.handle != id.handle)
 				wrong("counter of an instance", (long)i);
+			check_others(&info, one->instance_id);
 			for (size_t d = 0; d < info.dimensions_count; d++) {
 				size_t pos = 77;
 
