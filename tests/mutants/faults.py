@@ -108,6 +108,10 @@ fault("id_stack_pop", "lib/face/per_thread.c", "any ? s->ids[--s->nr] : 0", "any
 fault("id_stack_grow", "lib/face/per_thread.c", "s->size ? s->size * 2 : 16", "s->size ? s->size : 16", "test_face", "the seventeenth id is written behind the stack")
 fault("buffer_due", "lib/face/buffer.c", ">= b->config.watermark;", "> b->config.watermark;", "test_buffer", "a buffer is delivered one entry late")
 
+# ---- selftest
+fault("play_last_signal", "src/selftest/play_hsa.c", "(i - 1) % SIGNAL_EVERY ?", "(i - 2) % SIGNAL_EVERY ?", "test_play_hsa", "the counters are read before the last packet has run")
+fault("play_ring_full", "src/selftest/play_hsa.c", ">= q->size)", "> q->size)", "test_play_hsa", "a packet is written over one that was not read")
+
 # ---- numbers of which two outputs had different ideas
 fault("agree_trace_wall", "src/cli/read/result.c", "wall_read(&q, NULL, &wall);", "wall.begin = 0;", "cli.agree", "rtl trace says another wall time than rtl summary")
 fault("agree_page_wall", "src/export/report/page.c", "\"wall_ns\", (int64_t)page->digest->wall.ns", "\"wall_ns\", page->span", "cli.agree", "the page has a wall time of its own")
