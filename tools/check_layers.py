@@ -25,8 +25,7 @@ READER = SPOOL + ("src/store/",)
 EXPORT = READER + ("src/query/", "src/analysis/", "src/counter/", "src/export/*")
 FORMAT_TABLE = "src/export/export.c"
 # a folder for each format, or for formats of one kind
-FORMATS = tuple(f"src/export/{name}/" for name in (
-    "chrome_trace", "csv", "jsonl", "kineto", "otf2", "parquet", "pftrace", "report", "rocprofv3", "rpd", "stacks"))
+FORMATS = tuple(f"src/export/{f.name}/" for f in sorted(os.scandir(os.path.join(rtl_tree.ROOT, "src/export")), key=lambda f: f.name) if f.is_dir())
 COMMAND = READER + PROTOCOL + ("src/query/", "src/analysis/", "src/export/", "src/fleet/", "src/counter/")
 
 
