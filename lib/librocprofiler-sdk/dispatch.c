@@ -134,7 +134,7 @@ bool dispatch_is_direct(uint64_t *nr_ids)
 }
 
 /* It is over, and has no operation. */
-static void put_record(const struct event_dispatch *d, const struct lane *l)
+static void put_record(const struct event_dispatch *d, const struct op_queue *l)
 {
 	uint64_t mask = mask_in(core->submit_epoch_of_event()) & ~context_over();
 
@@ -146,14 +146,14 @@ static void put_record(const struct event_dispatch *d, const struct lane *l)
 /* ---- operations ------------------------------------------------------------------------------ */
 
 /* The whole payload. */
-static void fill(struct op *op, const struct event_dispatch *d, const struct lane *l)
+static void fill(struct op *op, const struct event_dispatch *d, const struct op_queue *l)
 {
 	op->payload.dispatch.size = sizeof(op->payload.dispatch);
 	op->payload.dispatch.start_timestamp = op->payload.dispatch.end_timestamp = 0;
 	dispatch_info_fill(&op->payload.dispatch.dispatch_info, d, l, op->number);
 }
 
-static struct op *make(const struct event_dispatch *d, const struct lane *l)
+static struct op *make(const struct event_dispatch *d, const struct op_queue *l)
 {
 	uint64_t begin = context_mask(ROCPROFILER_CALLBACK_TRACING_KERNEL_DISPATCH,
 				      ROCPROFILER_KERNEL_DISPATCH_ENQUEUE);
@@ -197,7 +197,7 @@ static bool is_of_tool(const struct event_dispatch *d)
 	return op_is_in_callback() && d->tid == (uint32_t)gettid();
 }
 
-static struct op *begin(const struct event_dispatch *d, struct lane *l)
+static struct op *begin(const struct event_dispatch *d, struct op_queue *l)
 {
 	struct op *op = l && !state_is_over() && !is_of_tool(d) ? make(d, l) : NULL;
 
@@ -225,7 +225,7 @@ static struct op *op_of(struct pending_item *item)
 }
 
 /* Under the queue's turn. */
-static struct pending_item **find_announced(struct lane *l, uint64_t key)
+static struct pending_item **find_announced(struct op_queue *l, uint64_t key)
 {
 	struct pending_item **link = &l->announced;
 
@@ -238,7 +238,7 @@ static struct pending_item **find_announced(struct lane *l, uint64_t key)
  * is announced once. */
 static void on_announced(const struct event_dispatch *d)
 {
-	struct lane *l = operations_lane(d->queue);
+	struct op_queue *l = operations_queue(d->queue);
 	struct pending_item **link = l ? find_announced(l, d->packet) : NULL;
 	struct op *op = link && !*link ? begin(d, l) : NULL;
 
@@ -253,7 +253,7 @@ static void on_announced(const struct event_dispatch *d)
 }
 
 /* It is submitted. true: it was announced. */
-static bool take_announced(const struct event_dispatch *d, struct lane *l)
+static bool take_announced(const struct event_dispatch *d, struct op_queue *l)
 {
 	struct pending_item **link = find_announced(l, d->packet), *item = *link;
 
@@ -268,7 +268,7 @@ static bool take_announced(const struct event_dispatch *d, struct lane *l)
 /* Under the queue's turn. */
 static void on_taken(const struct event_dispatch *d)
 {
-	struct lane *l = operations_lane(d->queue);
+	struct op_queue *l = operations_queue(d->queue);
 	struct op *op = l && l->announced && take_announced(d, l) ? NULL : begin(d, l);
 	bool is_plain;
 
@@ -287,7 +287,7 @@ static void on_taken(const struct event_dispatch *d)
 		operations_send(op);
 }
 
-static struct op *take(struct lane *l, uint64_t packet)
+static struct op *take(struct op_queue *l, uint64_t packet)
 {
 	struct pending_item *item = pending_take(&l->in_flight, packet);
 
@@ -297,7 +297,7 @@ static struct op *take(struct lane *l, uint64_t packet)
 void dispatch_over(const struct event_dispatch *d)
 {
 	/* a copy's kernel, on a queue of the runtime's */
-	struct lane *l = d->flags & REC_F_INTERNAL ? NULL : operations_lane(d->queue);
+	struct op_queue *l = d->flags & REC_F_INTERNAL ? NULL : operations_queue(d->queue);
 	struct op *op = l ? take(l, d->packet) : NULL;
 
 	if (!op && l)

@@ -26,9 +26,9 @@ struct location {
 };
 
 static struct location locations[MAX_AGENTS];
-static _Atomic(struct lane *) lanes[MAX_QUEUES];
-static _Atomic uint32_t nr_lanes; /* 1 + the highest index */
-static struct relay relay;	  /* of operations to be shown */
+static _Atomic(struct op_queue *) queues[MAX_QUEUES];
+static _Atomic uint32_t nr_queues; /* 1 + the highest index */
+static struct relay relay;	   /* of operations to be shown */
 static _Atomic uint64_t nr_open;
 
 rocprofiler_agent_id_t operations_agent(uint32_t index)
@@ -46,18 +46,18 @@ bool operations_is_cpu(uint32_t index)
 	       atomic_load_explicit(&locations[index].is_cpu, memory_order_relaxed);
 }
 
-struct lane *operations_lane(uint32_t queue)
+struct op_queue *operations_queue(uint32_t queue)
 {
 	/* acquire: pairs with operations_keep_queue() */
-	return queue < MAX_QUEUES ? atomic_load_explicit(&lanes[queue], memory_order_acquire) :
+	return queue < MAX_QUEUES ? atomic_load_explicit(&queues[queue], memory_order_acquire) :
 				    NULL;
 }
 
-struct lane *operations_lane_of(uint64_t handle)
+struct op_queue *operations_queue_of(uint64_t handle)
 {
 	/* acquire: pairs with operations_keep_queue() */
-	for (uint32_t i = atomic_load_explicit(&nr_lanes, memory_order_acquire); i-- > 0;) {
-		struct lane *l = operations_lane(i);
+	for (uint32_t i = atomic_load_explicit(&nr_queues, memory_order_acquire); i-- > 0;) {
+		struct op_queue *l = operations_queue(i);
 
 		if (l && l->handle == handle)
 			return l;
@@ -136,18 +136,18 @@ void operations_keep_agent(const struct event_agent *a)
 
 void operations_keep_queue(const struct event_queue *q)
 {
-	struct lane *l = q->index < MAX_QUEUES ? alloc_zero(1, sizeof(*l)) : NULL;
+	struct op_queue *l = q->index < MAX_QUEUES ? alloc_zero(1, sizeof(*l)) : NULL;
 
 	if (!l)
 		return;
 	l->agent = operations_agent(q->agent);
 	l->queue.handle = (uint64_t)q->index + 1;
 	l->handle = q->handle;
-	/* release: pairs with operations_lane() */
-	atomic_store_explicit(&lanes[q->index], l, memory_order_release);
+	/* release: pairs with operations_queue() */
+	atomic_store_explicit(&queues[q->index], l, memory_order_release);
 	/* events of queues come one at a time; release: the same */
-	if (q->index >= atomic_load_explicit(&nr_lanes, memory_order_relaxed))
-		atomic_store_explicit(&nr_lanes, q->index + 1, memory_order_release);
+	if (q->index >= atomic_load_explicit(&nr_queues, memory_order_relaxed))
+		atomic_store_explicit(&nr_queues, q->index + 1, memory_order_release);
 }
 
 bool operations_start(void)

@@ -48,7 +48,7 @@ struct op_launch {
 struct op {
 	struct op *next;	       /* of one list at a time: unused ones, a thread's */
 	struct relay_item sent;	       /* to be shown */
-	struct pending_item in_flight; /* in its lane: of a dispatch */
+	struct pending_item in_flight; /* in its queue: of a dispatch */
 	uint64_t key;		       /* of a range */
 	uint64_t begin_mask, end_mask; /* contexts that get its callbacks */
 	uint64_t records;	       /* those that get a record */
@@ -119,7 +119,7 @@ bool op_is_in_callback(void);
 void op_thread_goes_on(void);
 
 /* Of a queue. */
-struct lane {
+struct op_queue {
 	struct pending in_flight;
 	rocprofiler_agent_id_t agent;
 	rocprofiler_queue_id_t queue;
@@ -132,11 +132,11 @@ struct lane {
 /* HOT: of an operation that is over, for the contexts in `records`. */
 void op_put_records(const struct op *op);
 /* HOT: of a dispatch without an operation, for the contexts in `mask`. */
-void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct lane *l,
+void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct op_queue *l,
 			  uint64_t number);
 /* HOT: all of it, its padding included: nothing has to be zeroed before. */
 static inline void dispatch_info_fill(rocprofiler_kernel_dispatch_info_t *info,
-				      const struct event_dispatch *d, const struct lane *l,
+				      const struct event_dispatch *d, const struct op_queue *l,
 				      uint64_t number)
 {
 	info->size = offsetof(rocprofiler_kernel_dispatch_info_t, reserved_padding);
@@ -167,10 +167,10 @@ void operations_add(void);
 rocprofiler_agent_id_t operations_agent(uint32_t index);
 bool operations_is_cpu(uint32_t index);
 /* HOT: of a queue by its number in the trace; NULL: not known. */
-struct lane *operations_lane(uint32_t queue);
+struct op_queue *operations_queue(uint32_t queue);
 
 /* The same by the address that the program has; of a queue that was destroyed, too. */
-struct lane *operations_lane_of(uint64_t handle);
+struct op_queue *operations_queue_of(uint64_t handle);
 
 /* Of the core's events. */
 void operations_keep_agent(const struct event_agent *a);

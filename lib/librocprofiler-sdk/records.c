@@ -31,7 +31,7 @@ static void put_dispatch(const struct op *op, unsigned int index)
 
 /* Each member: a structure of this size would be zeroed by a slow instruction. */
 static RTL_INLINE void fill_dispatch(rocprofiler_buffer_tracing_kernel_dispatch_record_t *r,
-				     const struct event_dispatch *d, const struct lane *l,
+				     const struct event_dispatch *d, const struct op_queue *l,
 				     uint64_t number)
 {
 	r->size = sizeof(*r);
@@ -47,7 +47,7 @@ static RTL_INLINE void fill_dispatch(rocprofiler_buffer_tracing_kernel_dispatch_
 
 /* What does not fit may have to be put aside: it is made outside of the buffer. */
 static RTL_NOINLINE void put_dispatch_slowly(struct context *c, const struct event_dispatch *d,
-					     const struct lane *l, uint64_t number)
+					     const struct op_queue *l, uint64_t number)
 {
 	rocprofiler_buffer_tracing_kernel_dispatch_record_t r;
 
@@ -57,7 +57,7 @@ static RTL_NOINLINE void put_dispatch_slowly(struct context *c, const struct eve
 
 /* false: it does not fit. */
 static RTL_INLINE bool put_dispatch_directly(struct buffer *b, const struct event_dispatch *d,
-					     const struct lane *l, uint64_t number)
+					     const struct op_queue *l, uint64_t number)
 {
 	rocprofiler_buffer_tracing_kernel_dispatch_record_t *r;
 	rocprofiler_record_header_t *header;
@@ -75,7 +75,7 @@ static RTL_INLINE bool put_dispatch_directly(struct buffer *b, const struct even
 	return true;
 }
 
-void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct lane *l,
+void records_put_dispatch(uint64_t mask, const struct event_dispatch *d, const struct op_queue *l,
 			  uint64_t number)
 {
 	for (; mask; mask &= mask - 1) {

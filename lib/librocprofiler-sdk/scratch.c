@@ -59,7 +59,7 @@ static void begin(const struct event_head *e, uint32_t operation)
 	struct op *op = state_is_over() ? NULL :
 					  op_new(mask, mask, records,
 						 ROCPROFILER_BUFFER_TRACING_SCRATCH_MEMORY);
-	const struct lane *l = op ? operations_lane_of((uintptr_t)e->queue) : NULL;
+	const struct op_queue *l = op ? operations_queue_of((uintptr_t)e->queue) : NULL;
 
 	if (!op)
 		return;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.c - matches collectives between lanes
+/* collective.c - matches collectives between parties
  *
- * From the channels of all lanes come the sets of channels that belong together; then each
+ * From the channels of all parties come the sets of channels that belong together; then each
  * channel's collectives are counted, in the order of their begin, and completed one by one.
  *
- * Not here: what the lanes did (collective_ops.c), what RCCL's calls say (collective_calls.c), who
- * is called late (collective_judge.c).
+ * Not here: what the parties did (collective_ops.c), what RCCL's calls say (collective_calls.c),
+ * who is called late (collective_judge.c).
  */
 #include "analysis/collective.h"
 
@@ -19,7 +19,7 @@
 #include "store/map.h"
 
 #define OPEN_MAX_NR                                                                                \
-	65536 /* collectives of a set that not all lanes have reached; older ones count as incomplete */
+	65536 /* collectives of a set that not all parties have reached; older ones count as incomplete */
 
 const char *const collective_classes[COLLECTIVE_NR_CLASSES] = { "transfer", "skew", "mixed",
 								"inconclusive" };
@@ -120,7 +120,7 @@ static size_t split(const struct reader *r, const size_t *all, size_t nr, size_t
 
 static size_t clock_of(const struct reader *r, const struct collective_channel *c)
 {
-	const struct query_process *process = r->out->lanes[c->lane].process;
+	const struct query_process *process = r->out->parties[c->party].process;
 
 	return process ? process->clock : 0;
 }
@@ -157,15 +157,15 @@ static int add_set(struct reader *r, const size_t *all, size_t nr, const size_t 
 	return 0;
 }
 
-/* Whether a lane comes before another one: by rank, then by GPU. */
-static bool is_before(const struct collective_lane *a, const struct collective_lane *b)
+/* Whether a party comes before another one: by rank, then by GPU. */
+static bool is_before(const struct collective_party *a, const struct collective_party *b)
 {
 	int64_t x = a->process ? a->process->rank : 0, y = b->process ? b->process->rank : 0;
 
 	return x != y ? x < y : a->process == b->process && a->gpu < b->gpu;
 }
 
-/* The channels of one number: of all lanes that have it. */
+/* The channels of one number: of all parties that have it. */
 static int make_sets(struct reader *r, const size_t *all, size_t nr, size_t *part)
 {
 	bool by_calls = r->ops.channels[all[0]].by_calls;
@@ -218,8 +218,9 @@ static int find_sets(struct reader *r)
 				continue;
 			nr++;
 			before += k < i;
-			for (; at && is_before(&r->out->lanes[c->lane],
-					       &r->out->lanes[r->ops.channels[all[at - 1]].lane]);
+			for (;
+			     at && is_before(&r->out->parties[c->party],
+					     &r->out->parties[r->ops.channels[all[at - 1]].party]);
 			     at--)
 				all[at] = all[at - 1];
 			all[at] = k;
@@ -293,7 +294,7 @@ static int look_up_group(struct reader *r, const struct set *set, uint32_t name,
 	if (!g->name || !g->members)
 		return query_fail_memory(r->q);
 	for (size_t i = 0; i < set->nr; i++)
-		g->members[i].lane = r->ops.channels[set->channels[i]].lane;
+		g->members[i].party = r->ops.channels[set->channels[i]].party;
 	*group = (size_t)(g - groups);
 	return 0;
 }
@@ -333,7 +334,7 @@ static int64_t median_before(struct reader *r, const struct collective_event *ev
 }
 
 /* What the last one has more than the mean of the others, if that explains half of how late it is.
- * `done`: when all lanes had the collective before. */
+ * `done`: when all parties had the collective before. */
 static enum collective_cause cause_of(const struct collective_event *events, size_t nr, size_t last,
 				      int64_t late_ns, int64_t done)
 {
@@ -393,7 +394,7 @@ static int note_order(struct reader *r, struct set *set, const struct collective
 	for (int i = 0; i < 2; i++) {
 		alloc_free(o->names[i]);
 		o->names[i] = names[i];
-		o->lanes[i] = r->ops.channels[set->channels[i ? other : 0]].lane;
+		o->parties[i] = r->ops.channels[set->channels[i ? other : 0]].party;
 	}
 	o->number = number + 1;
 	o->count++;
@@ -423,7 +424,7 @@ static enum collective_class class_of(int64_t skew, int64_t transfer)
 
 /* ---- clocks ---- */
 
-/* Whether none of its lanes can end before all have come, by the name. */
+/* Whether none of its parties can end before all have come, by the name. */
 static bool is_synchronous(const char *name)
 {
 	static const char *const parts[] = { "AllReduce",      "AllGather",  "ReduceScatter",
@@ -447,7 +448,7 @@ static bool is_waiting_call(const char *name, const struct collective_event *eve
 	return clock_align_waits(name, has_data);
 }
 
-/* A collective's last begin and first end on a clock; false: no lane is of it. */
+/* A collective's last begin and first end on a clock; false: no party is of it. */
 static bool side_of(const struct reader *r, const struct set *set,
 		    const struct collective_event *events, size_t clock, struct clock_side *out)
 {
@@ -510,7 +511,7 @@ static void align(const struct reader *r, const struct collective_channel *c,
 	e->since -= e->has_before ? e->ahead : 0;
 }
 
-/* How far apart times of two lanes may be from what they seem. */
+/* How far apart times of two parties may be from what they seem. */
 static int64_t error_between(const struct reader *r, const struct set *set,
 			     const struct collective_event *events, size_t a, size_t b)
 {
@@ -542,7 +543,7 @@ static enum collective_class class_apart(const struct reader *r, const struct se
 	return is_clear || class == COLLECTIVE_TRANSFER ? class : COLLECTIVE_INCONCLUSIVE;
 }
 
-/* All lanes have it. */
+/* All parties have it. */
 static int complete(struct reader *r, struct set *set, uint64_t number)
 {
 	const struct collective_event *events = set->open + number % set->cap * set->nr;
@@ -564,13 +565,14 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		done = e->end > done ? e->end : done;
 		is_clear = is_clear && !e->is_untimed;
 		other = e->name != events[0].name && !other ? i : other;
-		r->arrivals[i] =
-			(struct collective_arrival){ .lane = r->ops.channels[set->channels[i]].lane,
-						     .begin = e->begin + e->ahead,
-						     .end = e->end + e->ahead,
-						     .op = e->op,
-						     .error = e->error,
-						     .bytes = e->bytes };
+		r->arrivals[i] = (struct collective_arrival){
+			.party = r->ops.channels[set->channels[i]].party,
+			.begin = e->begin + e->ahead,
+			.end = e->end + e->ahead,
+			.op = e->op,
+			.error = e->error,
+			.bytes = e->bytes
+		};
 	}
 	ret = other ? note_order(r, set, events, number, other) : 0;
 	if (!ret)
@@ -645,7 +647,7 @@ static int arrive(struct reader *r, struct collective_channel *c, const struct c
 	if (++set->nr_arrived[number % set->cap] < set->nr)
 		return 0;
 	ret = complete(r, set, number);
-	/* they complete in any order where lanes overtake each other; the ring ends at the oldest
+	/* they complete in any order where parties overtake each other; the ring ends at the oldest
 	 * that is open */
 	while (!ret && set->first < set->until && set->nr_arrived[set->first % set->cap] == set->nr)
 		drop_first(set);
@@ -667,33 +669,34 @@ static void free_groups(struct collectives *c)
 
 /* ---- results ---- */
 
-void collective_name_lanes(struct collective_lane *lanes, size_t nr)
+void collective_name_parties(struct collective_party *parties, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		struct collective_lane *lane = &lanes[i];
-		const struct query_process *process = lane->process;
+		struct collective_party *party = &parties[i];
+		const struct query_process *process = party->process;
 		bool is_one = true, is_one_process = true;
 
 		for (size_t k = 0; k < nr; k++) {
-			bool is_host = lanes[k].gpu < 0 || lane->gpu < 0;
+			bool is_host = parties[k].gpu < 0 || party->gpu < 0;
 
-			is_one_process &= lanes[k].process == process;
-			is_one &= k == i || is_host || lanes[k].process != process;
+			is_one_process &= parties[k].process == process;
+			is_one &= k == i || is_host || parties[k].process != process;
 		}
 		if (process && process->rank >= 0 && is_one)
-			snprintf(lane->name, sizeof(lane->name), "rank %lld",
+			snprintf(party->name, sizeof(party->name), "rank %lld",
 				 (long long)process->rank);
-		else if (process && lane->gpu < 0)
-			snprintf(lane->name, sizeof(lane->name), "pid %lld",
+		else if (process && party->gpu < 0)
+			snprintf(party->name, sizeof(party->name), "pid %lld",
 				 (long long)process->pid);
 		else if (process && process->rank >= 0 && !is_one_process)
-			snprintf(lane->name, sizeof(lane->name), "rank %lld GPU %lld",
-				 (long long)process->rank, (long long)lane->gpu);
+			snprintf(party->name, sizeof(party->name), "rank %lld GPU %lld",
+				 (long long)process->rank, (long long)party->gpu);
 		else if (process && !is_one_process)
-			snprintf(lane->name, sizeof(lane->name), "pid %lld GPU %lld",
-				 (long long)process->pid, (long long)lane->gpu);
+			snprintf(party->name, sizeof(party->name), "pid %lld GPU %lld",
+				 (long long)process->pid, (long long)party->gpu);
 		else
-			snprintf(lane->name, sizeof(lane->name), "GPU %lld", (long long)lane->gpu);
+			snprintf(party->name, sizeof(party->name), "GPU %lld",
+				 (long long)party->gpu);
 	}
 }
 
@@ -708,7 +711,7 @@ static int finish(struct reader *r)
 			r->out->nr_incomplete += set->nr_arrived[n % set->cap] < set->nr;
 	}
 	for (size_t i = 0; i < r->out->nr_groups && !ret; i++)
-		ret = collective_judge(r->q, r->out->lanes, &r->out->groups[i], &r->samples[i]);
+		ret = collective_judge(r->q, r->out->parties, &r->out->groups[i], &r->samples[i]);
 	return ret;
 }
 
@@ -812,8 +815,8 @@ int collective_read(struct query *q, const regex_t *more, collective_fn each, vo
 
 	*out = (struct collectives){ 0 };
 	if (!ret)
-		ret = collective_ops_read(q, more, &r.ops, &out->lanes, &out->nr_lanes);
-	collective_name_lanes(out->lanes, out->nr_lanes); /* `each` may show them */
+		ret = collective_ops_read(q, more, &r.ops, &out->parties, &out->nr_parties);
+	collective_name_parties(out->parties, out->nr_parties); /* `each` may show them */
 	if (!ret)
 		ret = match_all(&r);
 	if (!ret)
@@ -830,6 +833,6 @@ void collective_fini(struct collectives *c)
 	clock_align_fini(&c->clocks);
 	alloc_free(c->groups);
 	alloc_free(c->orders);
-	alloc_free(c->lanes);
+	alloc_free(c->parties);
 	*c = (struct collectives){ 0 };
 }

@@ -2,21 +2,21 @@
 /* collective.h - collectives of several GPUs: the same one is found on all ranks, with who came
  * last, by how much and why
  *
- * A lane is a GPU of a process: a rank of a job, or one of the GPUs of one process; or the host of
+ * A party is a GPU of a process: a rank of a job, or one of the GPUs of one process; or the host of
  * a process, whose calls of MPI are collectives by MPI's communicator and their order in it. Else a
  * collective is
  * a kernel whose name is in a table (query/collectives.h), or matches a pattern of the user's. Its
- * channel on the lane is the communicator of RCCL's call that launched it, if RCCL's calls are in
+ * channel on the party is the communicator of RCCL's call that launched it, if RCCL's calls are in
  * the trace, else its queue. Communicators of several processes that have the same id, by the calls
  * that made them, belong together. Of others and of queues, the n-th collective of the k-th channel
- * of a lane is the n-th of the k-th channel of the others: communicators and queues count in the
- * order of their first use. The lanes of a channel are those of RCCL's communicator if its size
+ * of a party is the n-th of the k-th channel of the others: communicators and queues count in the
+ * order of their first use. The parties of a channel are those of RCCL's communicator if its size
  * says so; else channels whose kernels run at the same time, if those make equal sets; else all.
  *
- * The last lane to arrive does not wait: the duration of its kernel is the transfer. The others
+ * The last party to arrive does not wait: the duration of its kernel is the transfer. The others
  * wait from their begin to that of the last one. Reads the operations once, and keeps the
- * collectives in a file beyond a MiB; memory grows with lanes, names and the collectives that not
- * all lanes have reached. One thread.
+ * collectives in a file beyond a MiB; memory grows with parties, names and the collectives that not
+ * all parties have reached. One thread.
  */
 #ifndef RTL_ANALYSIS_COLLECTIVE_H
 #define RTL_ANALYSIS_COLLECTIVE_H
@@ -30,14 +30,14 @@ enum collective_class {
 	COLLECTIVE_TRANSFER, /* transfer is at least twice the skew */
 	COLLECTIVE_SKEW,     /* the other way round */
 	COLLECTIVE_MIXED,
-	/* another name on another lane, times that are missing, or clocks of hosts that differ by
+	/* another name on another party, times that are missing, or clocks of hosts that differ by
 	 * an unknown time or by one whose error is too large for any of these */
 	COLLECTIVE_INCONCLUSIVE,
 	COLLECTIVE_NR_CLASSES
 };
 extern const char *const collective_classes[COLLECTIVE_NR_CLASSES];
 
-/* What the last lane did, more than the others, since its collective before. */
+/* What the last party did, more than the others, since its collective before. */
 enum collective_cause {
 	COLLECTIVE_UNKNOWN, /* nothing explains half of it */
 	COLLECTIVE_KERNEL,
@@ -51,7 +51,7 @@ enum collective_cause {
 };
 extern const char *const collective_causes[COLLECTIVE_NR_CAUSES];
 
-/* Whether a lane comes last more often than chance explains. */
+/* Whether a party comes last more often than chance explains. */
 enum collective_verdict {
 	COLLECTIVE_IN_TIME,
 	COLLECTIVE_LATE,
@@ -65,16 +65,16 @@ enum collective_verdict {
 };
 extern const char *const collective_verdicts[COLLECTIVE_NR_VERDICTS]; /* the first one is empty */
 
-struct collective_lane {
+struct collective_party {
 	const struct query_process *process; /* NULL: unknown (RPD) */
 	int64_t gpu;			     /* -1: the host, whose calls of MPI are collectives */
 	char name[64];			     /* "rank 3", "GPU 3", "rank 3 GPU 0" */
 };
 
-/* A lane in a group. */
+/* A party in a group. */
 struct collective_member {
-	size_t lane;
-	uint64_t wait_ns; /* for later lanes, in all */
+	size_t party;
+	uint64_t wait_ns; /* for later parties, in all */
 	uint64_t
 		/* times that it came last by more than the transfer or as much: those of class
 		 * skew */
@@ -93,7 +93,7 @@ struct collective_member {
 /* The collectives of one name on one channel. */
 struct collective_group {
 	char *name;	/* RCCL's function, or the kernel */
-	size_t channel; /* number of the channel on each lane, from 0 */
+	size_t channel; /* number of the channel on each party, from 0 */
 	bool by_calls;	/* channel is a communicator, else a queue */
 	struct collective_member *members;
 	size_t nr_members;
@@ -103,43 +103,44 @@ struct collective_group {
 	double bus_bytes;	       /* bytes times the factor of the algorithm, in all */
 };
 
-/* Two lanes whose orders differ. */
+/* Two parties whose orders differ. */
 struct collective_order {
 	size_t channel;
 	bool by_calls; /* as of a group */
-	size_t lanes[2];
+	size_t parties[2];
 	char *names[2];
 	uint64_t number; /* of the first such collective in the channel, from 1 */
 	uint64_t count;	 /* of such collectives in the channel */
 };
 
 struct collectives {
-	struct collective_lane *lanes;
-	size_t nr_lanes;
+	struct collective_party *parties;
+	size_t nr_parties;
 	struct collective_group *groups;
 	size_t nr_groups;
 	struct collective_order *orders; /* at most one for each channel */
 	size_t nr_orders;
 	struct clock_align clocks; /* of hosts; one: all times can be compared */
-	uint64_t nr_incomplete;	   /* that some lanes never reached */
-	uint64_t nr_alone;	   /* kernels in a channel that no other lane has */
-	uint64_t nr_unclear;	   /* kernels in channels whose lanes are not known */
+	uint64_t nr_incomplete;	   /* that some parties never reached */
+	uint64_t nr_alone;	   /* kernels in a channel that no other party has */
+	uint64_t nr_unclear;	   /* kernels in channels whose parties are not known */
 };
 
-/* One collective, when its last lane has it. */
+/* One collective, when its last party has it. */
 struct collective_arrival {
-	size_t lane;
+	size_t party;
 	int64_t op;	    /* id of the kernel, or of the call of MPI */
 	int64_t begin, end; /* ns, as in the trace */
-	/* ns, of the lane's clock against that of the first host; 0: it is that one */
+	/* ns, of the party's clock against that of the first host; 0: it is that one */
 	int64_t error;
 	uint64_t bytes;
 };
 struct collective_one {
 	const char *name;
 	size_t channel;
-	bool by_calls;	 /* channel is a communicator, else a queue */
-	size_t set;	 /* number of the lanes that share it: several sets may have one channel */
+	bool by_calls; /* channel is a communicator, else a queue */
+	/* number of the parties that share it: several sets may have one channel */
+	size_t set;
 	uint64_t number; /* in the channel, from 1, as in rtl_collective */
 	/* from the first arrival to the last, and from there to the end; not of class
 	 * inconclusive */
@@ -160,8 +161,8 @@ bool collective_may_be(struct query *q);
 int collective_read(struct query *q, const regex_t *more, collective_fn each, void *arg,
 		    struct collectives *out);
 void collective_fini(struct collectives *c);
-/* Fills the names, by process and GPU: as short as tells these lanes apart. */
-void collective_name_lanes(struct collective_lane *lanes, size_t nr);
+/* Fills the names, by process and GPU: as short as tells these parties apart. */
+void collective_name_parties(struct collective_party *parties, size_t nr);
 /* The cause of most of the collectives to which it came last. */
 enum collective_cause collective_main_cause(const struct collective_member *m);
 

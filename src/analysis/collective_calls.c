@@ -17,7 +17,7 @@ enum { SORTED_ROWS = 32 << 10, ITEMS_BYTES = 1 << 20, WINDOW_ITEMS = 256 };
 struct function {
 	const char *name;
 	const char *count; /* the argument with the number of elements; NULL: they are in arrays */
-	bool is_of_each;   /* the count is that of one lane's share of the data */
+	bool is_of_each;   /* the count is that of one party's share of the data */
 	bool is_point_to_point;
 	char bus; /* 'r': 2 (n - 1) / n; 'g': (n - 1) / n; '1' */
 };
@@ -88,7 +88,7 @@ struct collective_calls {
 	struct map made_index; /* of (pid, handle): the last one */
 	struct map sizes;      /* of communicators */
 	bool has_unknown;      /* a communicator whose size no call says */
-	/* of each lane: the last flush, and its kernels so far */
+	/* of each party: the last flush, and its kernels so far */
 	struct seen {
 		int64_t begin, tid;
 		size_t nr;
@@ -473,11 +473,11 @@ void collective_calls_restart(struct collective_calls *c)
 	c->nr_seen = 0;
 }
 
-/* How many kernels of this flush the lane had before. */
-static int count_seen(struct collective_calls *c, size_t lane, int64_t tid, int64_t begin,
+/* How many kernels of this flush the party had before. */
+static int count_seen(struct collective_calls *c, size_t party, int64_t tid, int64_t begin,
 		      size_t *nr)
 {
-	while (c->nr_seen <= lane) {
+	while (c->nr_seen <= party) {
 		struct seen *seen =
 			alloc_grow(c->seen, c->nr_seen, &c->max_seen, 16, sizeof(*seen));
 
@@ -486,9 +486,9 @@ static int count_seen(struct collective_calls *c, size_t lane, int64_t tid, int6
 		c->seen = seen;
 		c->seen[c->nr_seen++] = (struct seen){ 0 };
 	}
-	if (c->seen[lane].begin != begin || c->seen[lane].tid != tid)
-		c->seen[lane] = (struct seen){ begin, tid, 0 };
-	*nr = c->seen[lane].nr++;
+	if (c->seen[party].begin != begin || c->seen[party].tid != tid)
+		c->seen[party] = (struct seen){ begin, tid, 0 };
+	*nr = c->seen[party].nr++;
 	return 0;
 }
 
@@ -644,7 +644,7 @@ int collective_calls_graph(struct collective_calls *c, int64_t name, bool *is_gr
 }
 
 int collective_calls_find(struct collective_calls *c, const struct collective_call *call,
-			  size_t lane, struct collective_launch *out)
+			  size_t party, struct collective_launch *out)
 {
 	const struct item *item;
 	struct thread *t;
@@ -665,7 +665,7 @@ int collective_calls_find(struct collective_calls *c, const struct collective_ca
 		return ret;
 	ret = stream_of(c, t, call->id, &has_stream, &stream);
 	if (!ret && has_stream)
-		ret = count_seen(c, lane, call->tid, item->begin, &nr);
+		ret = count_seen(c, party, call->tid, item->begin, &nr);
 	return ret || !has_stream ? ret : choose(c, t, stream, nr, out);
 }
 

@@ -22,7 +22,7 @@ struct collective_launch {
 		id;
 	uint64_t
 		/* that the call names: of an all-gather, a reduce-scatter and an all-to-all, one
-		 * lane's share; 0: unknown */
+		 * party's share; 0: unknown */
 		bytes;
 	const char *
 		/* RCCL's function, "ncclGroupEnd" if it launched different ones; NULL: unknown.
@@ -37,10 +37,10 @@ struct collective_call {
 	int64_t id;		       /* in rocpd_api; 0: unknown */
 	int64_t pid, tid, begin, name; /* name: in rocpd_string */
 };
-/* Of a kernel on a lane, in the order of the lane's kernels; `out` is zeroed. 0 or -errno with
+/* Of a kernel on a party, in the order of the party's kernels; `out` is zeroed. 0 or -errno with
  * q->res->error. */
 int collective_calls_find(struct collective_calls *c, const struct collective_call *call,
-			  size_t lane, struct collective_launch *out);
+			  size_t party, struct collective_launch *out);
 /* Whether calls of that name, in rocpd_string, launch graphs. 0 or -errno with q->res->error. */
 int collective_calls_graph(struct collective_calls *c, int64_t name, bool *is_graph);
 /* Kernels begin again. */
@@ -48,8 +48,8 @@ void collective_calls_restart(struct collective_calls *c);
 /* The sizes of communicators that the trace has, if it has all of them; 0: they are not known. */
 size_t collective_calls_nr_sizes(const struct collective_calls *c);
 bool collective_calls_has_size(const struct collective_calls *c, size_t size);
-/* Bytes on a link of the ring for each byte that the call names, of one function among `nr` lanes:
- * what RCCL's tests call bus bandwidth. Functions that are not known count once. */
+/* Bytes on a link of the ring for each byte that the call names, of one function among `nr`
+ * parties: what RCCL's tests call bus bandwidth. Functions that are not known count once. */
 double collective_calls_bus_factor(const char *name, size_t nr);
 /* Accepts NULL. */
 void collective_calls_close(struct collective_calls *c);

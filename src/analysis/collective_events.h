@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* collective_events.h - the collectives of all lanes, in the order in which they came
+/* collective_events.h - the collectives of all parties, in the order in which they came
  *
  * Most members of a collective are those of the channel's collective before, or follow from them:
  * what differs is kept, in some ten bytes instead of 120. They lie in blocks, beyond a MiB in a
@@ -14,12 +14,12 @@
 
 #include "query/spill.h"
 
-/* A collective of a lane. */
+/* A collective of a party. */
 struct collective_event {
 	int64_t begin, end;
 	int64_t kernel_ns, copy_ns;
 	int64_t host_ns; /* without an operation until the host launched the next one */
-	int64_t since;	 /* end of the lane's collective before */
+	int64_t since;	 /* end of the party's collective before */
 	int64_t op, longest, marker;
 	uint64_t bytes;
 	/* Set when it is read, 0 until then: the times above are by the reference clock, raw ones

@@ -88,12 +88,12 @@ static int take_call(void *arg, sqlite3_value **v)
 }
 
 /* The thread that launched last, and its samples. */
-static int add_thread(struct thread *t, const struct collective_lane *lane,
+static int add_thread(struct thread *t, const struct collective_party *party,
 		      const struct collective_sample *s, size_t nr_members, size_t member)
 {
 	const struct collective_point *last = &s->points[(s->nr - 1) * nr_members + member];
 
-	*t = (struct thread){ .pid = lane->process ? lane->process->pid : 0,
+	*t = (struct thread){ .pid = party->process ? party->process->pid : 0,
 			      .tid = last->tid,
 			      .member = member,
 			      .windows = alloc_zero(s->nr, sizeof(*t->windows)) };
@@ -110,7 +110,7 @@ static int add_thread(struct thread *t, const struct collective_lane *lane,
 	return 0;
 }
 
-int collective_host_read(struct query *q, const struct collective_lane *lanes,
+int collective_host_read(struct query *q, const struct collective_party *parties,
 			 const struct collective_group *g, const struct collective_sample *s,
 			 float *own)
 {
@@ -120,7 +120,7 @@ int collective_host_read(struct query *q, const struct collective_lane *lanes,
 	for (size_t i = 0; i < s->nr * g->nr_members; i++)
 		own[i] = -1;
 	for (; r.threads && !ret && r.nr < g->nr_members; r.nr++)
-		if (add_thread(&r.threads[r.nr], &lanes[g->members[r.nr].lane], s, g->nr_members,
+		if (add_thread(&r.threads[r.nr], &parties[g->members[r.nr].party], s, g->nr_members,
 			       r.nr))
 			ret = query_fail_memory(q);
 	if (!ret && q->ours) {

@@ -158,7 +158,7 @@ static void measure(float *its, size_t nr_its, float *others, size_t nr, struct 
 /* What all hosts of a group did, which is read when it is first asked for. */
 struct hosts {
 	struct query *q;
-	const struct collective_lane *lanes;
+	const struct collective_party *parties;
 	float *own; /* of each point, as collective_host_read() has it; NULL: not read */
 };
 
@@ -174,7 +174,7 @@ static int own_time(struct hosts *h, const struct collective_group *g, size_t me
 	*out = (struct own){ 0 };
 	if (!own) {
 		own = h->own = alloc_zero(s->nr * g->nr_members, sizeof(*own));
-		ret = own ? collective_host_read(h->q, h->lanes, g, s, own) :
+		ret = own ? collective_host_read(h->q, h->parties, g, s, own) :
 			    query_fail_memory(h->q);
 	}
 	if (ret)
@@ -272,7 +272,7 @@ static int check_stands_out(struct hosts *h, struct collective_group *g, size_t 
 	return ret;
 }
 
-/* The chance that one of `nr` lanes comes last at least `last` times of `of`, were each as
+/* The chance that one of `nr` parties comes last at least `last` times of `of`, were each as
  * likely. */
 static double chance(uint64_t last, uint64_t of, size_t nr)
 {
@@ -300,11 +300,11 @@ enum collective_cause collective_main_cause(const struct collective_member *m)
 	return (enum collective_cause)best;
 }
 
-int collective_judge(struct query *q, const struct collective_lane *lanes,
+int collective_judge(struct query *q, const struct collective_party *parties,
 		     struct collective_group *g, const struct collective_sample *s)
 {
 	uint64_t skewed = g->nr_class[COLLECTIVE_SKEW];
-	struct hosts hosts = { .q = q, .lanes = lanes };
+	struct hosts hosts = { .q = q, .parties = parties };
 	int ret = 0;
 
 	for (size_t i = 0; i < g->nr_members && !ret; i++) {

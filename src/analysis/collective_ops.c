@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* collective_ops.c - the collectives of each lane, and what the lane did before each: one pass over
- * the operations
+/* collective_ops.c - the collectives of each party, and what the party did before each: one pass
+ * over the operations
  *
  * Calls of MPI follow, by time. RCCL's calls are read before, by the thread and the
  * time in which they launch (collective_calls.c).
@@ -22,7 +22,7 @@
 #define LIST_NAME(pattern) pattern,
 static const char *const known_names[] = { COLLECTIVES_EACH(LIST_NAME) };
 
-struct lane {
+struct party {
 	int64_t process, since,
 		busy_until; /* since: end of the collective before, INT64_MIN: none */
 	int64_t kernel_ns, copy_ns, host_ns, longest_ns, longest;
@@ -47,16 +47,16 @@ struct reader {
 	struct map kinds, texts; /* ids of texts: what they are; hashes of names: their numbers */
 	struct map numbers;	 /* ids of texts, and addresses of RCCL's names: numbers of names */
 	struct map others;	 /* ids of domains whose rows are no calls */
-	struct map lane_index, channel_index;
-	struct collective_lane *shown;
-	struct lane *lanes;
-	size_t nr_lanes, max_lanes, max_channels, max_names;
+	struct map party_index, channel_index;
+	struct collective_party *shown;
+	struct party *parties;
+	size_t nr_parties, max_parties, max_channels, max_names;
 	sqlite3_stmt *text, *flags;
 	bool has_calls;
 	struct map mpi; /* ids of names: 1 + enum mpi_kind */
 	struct sorter *calls;
-	/* 1 + number of the lane of each process and GPU up to GPUS; 0: look it up */
-	size_t *quick_lanes;
+	/* 1 + number of the party of each process and GPU up to GPUS; 0: look it up */
+	size_t *quick_parties;
 	uint64_t kind_key;   /* of kind_of(), which it was called with before, and what it said */
 	enum kind last_kind; /* 0: nothing yet */
 };
@@ -149,12 +149,12 @@ static int look_up_name(struct reader *r, const char *function, int64_t kernel, 
 	return map_put(&r->numbers, key, *number) ? query_fail_memory(r->q) : 0;
 }
 
-/* Of RCCL's function, or of a kernel, on a lane. */
-static int name_of(struct reader *r, size_t lane, const char *function, int64_t kernel,
+/* Of RCCL's function, or of a kernel, on a party. */
+static int name_of(struct reader *r, size_t party, const char *function, int64_t kernel,
 		   uint32_t *number)
 {
 	uint64_t key = function ? (uint64_t)(uintptr_t)function : (uint64_t)kernel;
-	struct last *last = &r->lanes[lane].last;
+	struct last *last = &r->parties[party].last;
 	int ret = 0;
 
 	if (!last->has_name || last->name_key != key)
@@ -165,69 +165,69 @@ static int name_of(struct reader *r, size_t lane, const char *function, int64_t 
 	return ret;
 }
 
-/* ---- lanes and channels ---- */
+/* ---- parties and channels ---- */
 
-static int look_up_lane(struct reader *r, const struct query_process *process, int64_t gpu,
-			size_t *lane)
+static int look_up_party(struct reader *r, const struct query_process *process, int64_t gpu,
+			 size_t *party)
 {
 	const int64_t id = process ? process->id : 0, both[2] = { id, gpu };
 	uint64_t hash = map_hash(both, sizeof(both)), at;
-	struct collective_lane *shown;
-	struct lane *lanes;
+	struct collective_party *shown;
+	struct party *parties;
 	size_t max;
 
-	for (; map_get(&r->lane_index, hash, &at); hash++)
-		if (r->lanes[at].process == id && r->shown[at].gpu == gpu) {
-			*lane = at;
+	for (; map_get(&r->party_index, hash, &at); hash++)
+		if (r->parties[at].process == id && r->shown[at].gpu == gpu) {
+			*party = at;
 			return 0;
 		}
-	max = r->max_lanes;
-	shown = alloc_grow(r->shown, r->nr_lanes, &max, 16, sizeof(*shown));
+	max = r->max_parties;
+	shown = alloc_grow(r->shown, r->nr_parties, &max, 16, sizeof(*shown));
 	if (!shown)
 		return query_fail_memory(r->q);
 	r->shown = shown;
-	lanes = alloc_grow(r->lanes, r->nr_lanes, &r->max_lanes, 16, sizeof(*lanes));
-	if (!lanes)
+	parties = alloc_grow(r->parties, r->nr_parties, &r->max_parties, 16, sizeof(*parties));
+	if (!parties)
 		return query_fail_memory(r->q);
-	r->lanes = lanes;
-	if (map_put(&r->lane_index, hash, r->nr_lanes))
+	r->parties = parties;
+	if (map_put(&r->party_index, hash, r->nr_parties))
 		return query_fail_memory(r->q);
-	*lane = r->nr_lanes++;
-	r->shown[*lane] = (struct collective_lane){ .process = process, .gpu = gpu };
-	r->lanes[*lane] = (struct lane){ .process = id, .since = INT64_MIN };
+	*party = r->nr_parties++;
+	r->shown[*party] = (struct collective_party){ .process = process, .gpu = gpu };
+	r->parties[*party] = (struct party){ .process = id, .since = INT64_MIN };
 	return 0;
 }
 
-static int lane_of(struct reader *r, int64_t op, int64_t gpu, size_t *lane)
+static int party_of(struct reader *r, int64_t op, int64_t gpu, size_t *party)
 {
 	const struct query_process *process = query_process_of(r->q, op);
 	size_t *quick = process && gpu >= 0 && gpu < GPUS ?
-				r->quick_lanes + (process - r->q->processes) * GPUS + gpu :
+				r->quick_parties + (process - r->q->processes) * GPUS + gpu :
 				NULL;
 	int ret;
 
 	if (quick && *quick) {
-		*lane = *quick - 1;
+		*party = *quick - 1;
 		return 0;
 	}
-	ret = look_up_lane(r, process, gpu, lane);
+	ret = look_up_party(r, process, gpu, party);
 	if (quick && !ret)
-		*quick = *lane + 1;
+		*quick = *party + 1;
 	return ret;
 }
 
-static int look_up_channel(struct reader *r, size_t lane, const struct collective_launch *launch,
+static int look_up_channel(struct reader *r, size_t party, const struct collective_launch *launch,
 			   uint64_t key, size_t *channel)
 {
 	const bool by_calls = launch->comm != 0;
-	const uint64_t all[3] = { lane, by_calls, key };
+	const uint64_t all[3] = { party, by_calls, key };
 	uint64_t hash = map_hash(all, sizeof(all)), at;
 	struct collective_channel *channels;
 
 	for (; map_get(&r->channel_index, hash, &at); hash++) {
 		const struct collective_channel *c = &r->out->channels[at];
 
-		if (c->lane == lane && c->by_calls == by_calls && c->key == key) {
+		if (c->party == party && c->by_calls == by_calls && c->key == key) {
 			*channel = at;
 			return 0;
 		}
@@ -241,26 +241,26 @@ static int look_up_channel(struct reader *r, size_t lane, const struct collectiv
 		return query_fail_memory(r->q);
 	*channel = r->out->nr_channels++;
 	channels[*channel] =
-		(struct collective_channel){ .lane = lane,
+		(struct collective_channel){ .party = party,
 					     .key = key,
 					     .id = launch->id,
 					     .by_calls = by_calls,
-					     .number = r->lanes[lane].nr_channels[by_calls]++,
+					     .number = r->parties[party].nr_channels[by_calls]++,
 					     .set = SIZE_MAX };
 	return 0;
 }
 
-static int channel_of(struct reader *r, size_t lane, const struct collective_launch *launch,
+static int channel_of(struct reader *r, size_t party, const struct collective_launch *launch,
 		      int64_t queue, size_t *channel)
 {
 	const bool by_calls = launch->comm != 0;
 	/* a handle is used again for another communicator */
 	const uint64_t key = by_calls ? launch->comm ^ launch->id : (uint64_t)queue;
-	struct last *last = &r->lanes[lane].last;
+	struct last *last = &r->parties[party].last;
 	int ret = 0;
 
 	if (!last->has_channel || last->channel_key != key || last->by_calls != by_calls)
-		ret = look_up_channel(r, lane, launch, key, &last->channel);
+		ret = look_up_channel(r, party, launch, key, &last->channel);
 	last->has_channel = !ret;
 	last->channel_key = key;
 	last->by_calls = by_calls;
@@ -280,44 +280,44 @@ static int64_t launch_of(const struct reader *r, const struct call *call)
 }
 
 /* What was launched when the GPU had nothing to do came late from the host. */
-static void note_gap(struct lane *lane, const struct row *row, const struct call *call,
+static void note_gap(struct party *party, const struct row *row, const struct call *call,
 		     int64_t launch)
 {
-	int64_t ns = row->op.begin - lane->busy_until;
+	int64_t ns = row->op.begin - party->busy_until;
 
-	if (!launch || lane->since == INT64_MIN || ns <= 0 || launch < lane->busy_until)
+	if (!launch || party->since == INT64_MIN || ns <= 0 || launch < party->busy_until)
 		return;
-	lane->host_ns += ns;
-	if (ns > lane->gap_ns) {
-		lane->gap_ns = ns;
-		lane->gap_call = call->function;
+	party->host_ns += ns;
+	if (ns > party->gap_ns) {
+		party->gap_ns = ns;
+		party->gap_call = call->function;
 	}
 }
 
-static void add_work(struct lane *lane, const struct row *row, const struct call *call,
+static void add_work(struct party *party, const struct row *row, const struct call *call,
 		     int64_t launch, bool is_copy)
 {
-	int64_t begin = row->op.begin > lane->since ? row->op.begin : lane->since, ns;
+	int64_t begin = row->op.begin > party->since ? row->op.begin : party->since, ns;
 
-	note_gap(lane, row, call, launch);
-	begin = begin > lane->busy_until ? begin : lane->busy_until;
+	note_gap(party, row, call, launch);
+	begin = begin > party->busy_until ? begin : party->busy_until;
 	ns = row->op.end - begin;
 	if (ns > 0) {
-		*(is_copy ? &lane->copy_ns : &lane->kernel_ns) += ns;
-		if (!is_copy && ns > lane->longest_ns) {
-			lane->longest_ns = ns;
-			lane->longest = row->op.name;
+		*(is_copy ? &party->copy_ns : &party->kernel_ns) += ns;
+		if (!is_copy && ns > party->longest_ns) {
+			party->longest_ns = ns;
+			party->longest = row->op.name;
 		}
 	}
-	lane->busy_until = row->op.end > lane->busy_until ? row->op.end : lane->busy_until;
+	party->busy_until = row->op.end > party->busy_until ? row->op.end : party->busy_until;
 }
 
-static void end_work(struct lane *lane, const struct row *row)
+static void end_work(struct party *party, const struct row *row)
 {
-	lane->since = row->op.end > lane->since ? row->op.end : lane->since;
-	lane->busy_until = lane->since;
-	lane->kernel_ns = lane->copy_ns = lane->host_ns = lane->gap_ns = 0;
-	lane->longest_ns = lane->longest = 0;
+	party->since = row->op.end > party->since ? row->op.end : party->since;
+	party->busy_until = party->since;
+	party->kernel_ns = party->copy_ns = party->host_ns = party->gap_ns = 0;
+	party->longest_ns = party->longest = 0;
 }
 
 static int keep(struct reader *r, const struct collective_event *e)
@@ -328,7 +328,7 @@ static int keep(struct reader *r, const struct collective_event *e)
 	if (ret)
 		return query_fail(r->q, ret, "collectives: %s", strerror(-ret));
 	if (c->nr < COLLECTIVE_SAMPLE) {
-		const struct query_process *process = r->shown[c->lane].process;
+		const struct query_process *process = r->shown[c->party].process;
 		int64_t wall_ns = process ? process->wall_ns : 0;
 
 		c->begins[c->nr] = e->begin + wall_ns;
@@ -356,10 +356,10 @@ static int is_timed(struct reader *r, const struct row *row, bool *timed)
 	return ret < 0 ? ret : 0;
 }
 
-static int take_collective(struct reader *r, size_t lane, const struct row *row,
+static int take_collective(struct reader *r, size_t party, const struct row *row,
 			   const struct call *by, int64_t launch_ns, bool timed)
 {
-	struct lane *l = &r->lanes[lane];
+	struct party *l = &r->parties[party];
 	const struct collective_call call = { launch_ns ? by->id : 0, by->pid, by->tid, by->begin,
 					      by->function };
 	struct collective_launch launch = { 0 };
@@ -376,7 +376,7 @@ static int take_collective(struct reader *r, size_t lane, const struct row *row,
 				      .has_before = l->since != INT64_MIN,
 				      .is_untimed = !timed };
 	size_t channel = 0;
-	int ret = collective_calls_find(r->out->calls, &call, lane, &launch);
+	int ret = collective_calls_find(r->out->calls, &call, party, &launch);
 
 	note_gap(l, row, by, launch_ns);
 	e.host_ns = l->host_ns;
@@ -384,12 +384,12 @@ static int take_collective(struct reader *r, size_t lane, const struct row *row,
 		ret = collective_calls_graph(r->out->calls, l->gap_call, &e.is_graph);
 	if (ret || launch.is_point_to_point)
 		return ret;
-	ret = channel_of(r, lane, &launch, row->queue, &channel);
+	ret = channel_of(r, party, &launch, row->queue, &channel);
 	if (ret)
 		return ret;
 	e.bytes = launch.bytes;
 	e.channel = (uint32_t)channel;
-	ret = name_of(r, lane, launch.name, row->op.name, &e.name);
+	ret = name_of(r, party, launch.name, row->op.name, &e.name);
 	return ret ? ret : keep(r, &e);
 }
 
@@ -402,12 +402,12 @@ static int take_op(void *arg, const void *of)
 	enum kind kind = KIND_OTHER;
 	int64_t launch;
 	bool timed = true;
-	size_t lane = 0;
+	size_t party = 0;
 	int ret = row->op.gpu < 0 ? 0 : kind_of(r, row->op.name, row->op.type, &kind);
 
 	if (ret || row->op.gpu < 0)
 		return ret;
-	ret = lane_of(r, row->op.id, row->op.gpu, &lane);
+	ret = party_of(r, row->op.id, row->op.gpu, &party);
 	if (!ret)
 		ret = is_timed(r, row, &timed);
 	if (ret)
@@ -415,11 +415,11 @@ static int take_op(void *arg, const void *of)
 	launch = launch_of(r, call);
 	if (kind != KIND_COLLECTIVE) {
 		if (timed)
-			add_work(&r->lanes[lane], row, call, launch, kind == KIND_COPY);
+			add_work(&r->parties[party], row, call, launch, kind == KIND_COPY);
 		return 0;
 	}
-	ret = take_collective(r, lane, row, call, launch, timed);
-	end_work(&r->lanes[lane], row);
+	ret = take_collective(r, party, row, call, launch, timed);
+	end_work(&r->parties[party], row);
 	return ret;
 }
 
@@ -429,10 +429,10 @@ static void restart(void *arg)
 	struct reader *r = arg;
 
 	collective_events_clear(&r->out->events);
-	r->out->nr_channels = r->nr_lanes = 0;
-	map_clear(&r->lane_index);
+	r->out->nr_channels = r->nr_parties = 0;
+	map_clear(&r->party_index);
 	map_clear(&r->channel_index);
-	memset(r->quick_lanes, 0, r->q->nr_processes * GPUS * sizeof(*r->quick_lanes));
+	memset(r->quick_parties, 0, r->q->nr_processes * GPUS * sizeof(*r->quick_parties));
 	collective_calls_restart(r->out->calls);
 }
 
@@ -557,13 +557,13 @@ static int take_mpi(void *arg, const void *row)
 				      .bytes = (uint64_t)call->bytes,
 				      .is_call = true,
 				      .is_untimed = call->is_rooted || call->end <= call->begin };
-	size_t lane = 0, channel = 0;
-	int ret = lane_of(r, call->id, -1, &lane);
+	size_t party = 0, channel = 0;
+	int ret = party_of(r, call->id, -1, &party);
 
 	if (!ret)
-		ret = channel_of(r, lane, &launch, 0, &channel);
+		ret = channel_of(r, party, &launch, 0, &channel);
 	if (!ret)
-		ret = name_of(r, lane, NULL, call->name, &e.name);
+		ret = name_of(r, party, NULL, call->name, &e.name);
 	if (ret)
 		return ret;
 	e.channel = (uint32_t)channel;
@@ -592,8 +592,8 @@ static int open_reader(struct reader *r)
 	struct collective_ops *out = r->out;
 	int ret = collective_events_init(&out->events);
 
-	r->quick_lanes = alloc_zero(r->q->nr_processes * GPUS + 1, sizeof(*r->quick_lanes));
-	if (ret || !r->quick_lanes)
+	r->quick_parties = alloc_zero(r->q->nr_processes * GPUS + 1, sizeof(*r->quick_parties));
+	if (ret || !r->quick_parties)
 		return query_fail_memory(r->q);
 	ret = query_prepare(r->q, &r->text, QUERY_STRING);
 	if (!ret && r->q->ours)
@@ -611,7 +611,7 @@ static int open_reader(struct reader *r)
 }
 
 int collective_ops_read(struct query *q, const regex_t *more, struct collective_ops *out,
-			struct collective_lane **lanes, size_t *nr_lanes)
+			struct collective_party **parties, size_t *nr_parties)
 {
 	struct reader r = { .q = q, .out = out, .more = more };
 	int ret = open_reader(&r);
@@ -620,18 +620,18 @@ int collective_ops_read(struct query *q, const regex_t *more, struct collective_
 		ret = read_ops(&r);
 	if (!ret && q->ours)
 		ret = read_mpi(&r);
-	*lanes = r.shown;
-	*nr_lanes = r.nr_lanes;
+	*parties = r.shown;
+	*nr_parties = r.nr_parties;
 	kinds_fini(&r.copies);
 	map_fini(&r.kinds);
 	map_fini(&r.texts);
 	map_fini(&r.numbers);
 	map_fini(&r.others);
 	map_fini(&r.mpi);
-	map_fini(&r.lane_index);
+	map_fini(&r.party_index);
 	map_fini(&r.channel_index);
-	alloc_free(r.lanes);
-	alloc_free(r.quick_lanes);
+	alloc_free(r.parties);
+	alloc_free(r.quick_parties);
 	sqlite3_finalize(r.text);
 	sqlite3_finalize(r.flags);
 	return ret;

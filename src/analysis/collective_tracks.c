@@ -34,9 +34,9 @@ static int take(void *arg, const struct collective_one *one)
 {
 	struct tracks_reader *r = arg;
 	const struct collective_arrival *last = &one->arrivals[one->last];
-	const char *last_name = r->all.lanes[last->lane].name;
+	const char *last_name = r->all.parties[last->party].name;
 	struct collective_slices slices = { .one = one,
-					    .lanes = r->all.lanes,
+					    .parties = r->all.parties,
 					    .track = one->set,
 					    .begin = last->begin,
 					    .end = last->end };
@@ -63,7 +63,7 @@ static int take(void *arg, const struct collective_one *one)
 	slices.middle = last->begin > slices.begin ? last->begin : slices.begin;
 	snprintf(track, sizeof(track), "%s %zu of %s and %zu more",
 		 one->by_calls ? "communicator" : "queue", one->channel,
-		 r->all.lanes[one->arrivals[0].lane].name, one->nr - 1);
+		 r->all.parties[one->arrivals[0].party].name, one->nr - 1);
 	if (one->class == COLLECTIVE_SKEW)
 		snprintf(wait, sizeof(wait), "wait for %s (%s)", last_name,
 			 collective_causes[one->cause]);

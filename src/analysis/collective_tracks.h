@@ -13,7 +13,7 @@
 /* Valid until the function that gets it returns. */
 struct collective_slices {
 	const struct collective_one *one;
-	const struct collective_lane *lanes;
+	const struct collective_party *parties;
 	size_t track;		/* number of its track, from 0 */
 	const char *track_name; /* "communicator 0 of rank 0 and 3 more" */
 	/* ns, begin < end: the wait until `middle`, the transfer from there. What is before the end

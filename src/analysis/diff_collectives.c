@@ -22,12 +22,12 @@ struct reader {
 	size_t channel_of;
 };
 
-/* "ncclAllReduce, communicator 0", with ", rank 2" if `lane` is given; valid until the next one.
+/* "ncclAllReduce, communicator 0", with ", rank 2" if `party` is given; valid until the next one.
  * NULL: out of memory. */
 static const char *name_of(struct reader *r, const char *name, bool by_calls, size_t channel,
-			   const char *lane)
+			   const char *party)
 {
-	size_t size = strlen(name) + (lane ? strlen(lane) : 0) + 64;
+	size_t size = strlen(name) + (party ? strlen(party) : 0) + 64;
 
 	if (size > r->max) {
 		char *grown = alloc_resize(r->name, size, 1);
@@ -38,7 +38,7 @@ static const char *name_of(struct reader *r, const char *name, bool by_calls, si
 		r->max = size;
 	}
 	snprintf(r->name, r->max, "%s, %s %zu%s%s", name, by_calls ? "communicator" : "queue",
-		 channel, lane ? ", " : "", lane ? lane : "");
+		 channel, party ? ", " : "", party ? party : "");
 	return r->name;
 }
 
@@ -104,7 +104,7 @@ static int add_group(struct reader *r, const struct collective_group *g)
 		if (m->verdict == COLLECTIVE_LATE)
 			ret = add(&r->run, 0, DIFF_LATE,
 				  name_of(r, g->name, g->by_calls, g->channel,
-					  r->all.lanes[m->lane].name),
+					  r->all.parties[m->party].name),
 				  (int64_t)m->late_ns);
 	}
 	return ret;

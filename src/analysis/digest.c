@@ -109,7 +109,7 @@ static uint64_t length_of(const struct digest_gap *g)
 }
 
 /* Keeps the longest gaps: a heap with the shortest of them first. */
-static int keep_gap(struct digest *d, struct digest_lane *l, const struct digest_gap *gap)
+static int keep_gap(struct digest *d, struct digest_gpu *l, const struct digest_gap *gap)
 {
 	size_t at;
 
@@ -148,7 +148,7 @@ static int keep_gap(struct digest *d, struct digest_lane *l, const struct digest
 }
 
 /* Adds the part of an idle time that is looked at. */
-static int add_gap(struct digest *d, struct digest_lane *l, int64_t begin, int64_t end,
+static int add_gap(struct digest *d, struct digest_gpu *l, int64_t begin, int64_t end,
 		   int64_t after)
 {
 	size_t low = 0, high = d->nr_spans;
@@ -183,14 +183,14 @@ static int compare_gaps(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-struct digest_gap *digest_longest(const struct digest_lane *lane, uint64_t least, size_t *nr)
+struct digest_gap *digest_longest(const struct digest_gpu *of, uint64_t least, size_t *nr)
 {
-	struct digest_gap *gaps = alloc_zero(lane->nr_kept + 1, sizeof(*gaps));
+	struct digest_gap *gaps = alloc_zero(of->nr_kept + 1, sizeof(*gaps));
 	size_t most = *nr, all = 0;
 
 	*nr = 0;
-	for (size_t i = 0; gaps && i < lane->nr_kept; i++) {
-		const struct digest_gap *g = &lane->gaps[i];
+	for (size_t i = 0; gaps && i < of->nr_kept; i++) {
+		const struct digest_gap *g = &of->gaps[i];
 
 		if (g->before >= 0 && g->after >= 0 && length_of(g) >= least)
 			gaps[all++] = *g;
@@ -205,29 +205,29 @@ struct digest_gap *digest_longest(const struct digest_lane *lane, uint64_t least
 
 /* ---- operations ---- */
 
-static struct digest_lane *lane_of(struct digest *d, int64_t gpu)
+static struct digest_gpu *gpu_of(struct digest *d, int64_t gpu)
 {
-	struct digest_lane *grown;
+	struct digest_gpu *grown;
 
-	for (size_t i = 0; i < d->nr_lanes; i++)
-		if (d->lanes[i].gpu == gpu)
-			return &d->lanes[i];
-	grown = alloc_resize(d->lanes, d->nr_lanes + 1, sizeof(*grown));
+	for (size_t i = 0; i < d->nr_gpus; i++)
+		if (d->gpus[i].gpu == gpu)
+			return &d->gpus[i];
+	grown = alloc_resize(d->gpus, d->nr_gpus + 1, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	d->lanes = grown;
-	d->lanes[d->nr_lanes] = (struct digest_lane){ .gpu = gpu,
-						      .first = INT64_MAX,
-						      .until = d->wall.work,
-						      .compute_until = INT64_MIN,
-						      .transfer_until = INT64_MIN,
-						      .before = -1 };
+	d->gpus = grown;
+	d->gpus[d->nr_gpus] = (struct digest_gpu){ .gpu = gpu,
+						   .first = INT64_MAX,
+						   .until = d->wall.work,
+						   .compute_until = INT64_MIN,
+						   .transfer_until = INT64_MIN,
+						   .before = -1 };
 	if (d->nr_bins && gpu >= 0) {
-		grown[d->nr_lanes].bins = alloc_zero(d->nr_bins, sizeof(*grown->bins));
-		if (!grown[d->nr_lanes].bins)
+		grown[d->nr_gpus].bins = alloc_zero(d->nr_bins, sizeof(*grown->bins));
+		if (!grown[d->nr_gpus].bins)
 			return NULL;
 	}
-	return &d->lanes[d->nr_lanes++];
+	return &d->gpus[d->nr_gpus++];
 }
 
 /* The part of [begin, end) behind *until, which moves to end. */
@@ -243,7 +243,7 @@ static uint64_t extend(int64_t *until, int64_t begin, int64_t end)
 }
 
 /* Adds a time in which the GPU was busy to the parts of the time in which it is. */
-static void add_to_bins(const struct digest *d, struct digest_lane *l, int64_t begin, int64_t end)
+static void add_to_bins(const struct digest *d, struct digest_gpu *l, int64_t begin, int64_t end)
 {
 	begin = begin > d->bins_begin ? begin - d->bins_begin : 0;
 	end -= d->bins_begin;
@@ -256,8 +256,8 @@ static void add_to_bins(const struct digest *d, struct digest_lane *l, int64_t b
 	}
 }
 
-static int add_to_lane(struct digest *d, struct digest_lane *l, int64_t begin, int64_t end,
-		       bool copy, int64_t name)
+static int add_to_gpu(struct digest *d, struct digest_gpu *l, int64_t begin, int64_t end, bool copy,
+		      int64_t name)
 {
 	/* a window of time ends busy time, too; ranges do not: their work may end later */
 	if (d->filter->has_time) {
@@ -339,11 +339,11 @@ static int on_op(void *arg, const void *row)
 	int64_t begin = op->begin, end = op->end, gpu = op->gpu, name = op->name;
 	const struct digest_recent *recent = recent_of(d, name, op->type, gpu);
 	bool copy = recent && recent->kind != KINDS_KERNEL;
-	struct digest_lane *lane;
+	struct digest_gpu *of;
 	uint64_t odd, ns = (uint64_t)(end - begin);
 	bool timed = end >= begin && !(d->odd.nr && map_get(&d->odd, (uint64_t)op->id, &odd));
 
-	if (!recent || !d->nr_lanes)
+	if (!recent || !d->nr_gpus)
 		return -ENOMEM;
 	if (timed && op->marker && add_to_marker(d, op->marker, begin, end))
 		return -ENOMEM;
@@ -363,36 +363,36 @@ static int on_op(void *arg, const void *row)
 	if (timed && !d->has_begun) {
 		/* the first one: what was before is the start-up, and no gap */
 		wall_start(&d->wall, begin);
-		d->lanes[0].until = d->wall.work;
+		d->gpus[0].until = d->wall.work;
 		d->has_begun = true;
 	}
-	lane = lane_of(d, gpu);
-	if (!lane)
+	of = gpu_of(d, gpu);
+	if (!of)
 		return -ENOMEM;
-	for (int i = 0; i < 2; i++, lane = &d->lanes[0]) {
-		lane->kernels += !copy;
-		lane->copies += copy;
-		lane->kernel_ns += timed && !copy ? ns : 0;
-		lane->copy_ns += timed && copy ? ns : 0;
-		if (timed && add_to_lane(d, lane, begin, end, copy,
-					 recent->kind == KINDS_ENGINE ? op->type : name))
+	for (int i = 0; i < 2; i++, of = &d->gpus[0]) {
+		of->kernels += !copy;
+		of->copies += copy;
+		of->kernel_ns += timed && !copy ? ns : 0;
+		of->copy_ns += timed && copy ? ns : 0;
+		if (timed && add_to_gpu(d, of, begin, end, copy,
+					recent->kind == KINDS_ENGINE ? op->type : name))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static void free_lanes(struct digest *d)
+static void free_gpus(struct digest *d)
 {
-	for (size_t i = 0; i < d->nr_lanes; i++) {
-		for (size_t g = 0; g < d->lanes[i].nr_kept; g++)
-			alloc_free(d->lanes[i].gaps[g].host);
-		alloc_free(d->lanes[i].gaps);
-		alloc_free(d->lanes[i].idle_before);
-		alloc_free(d->lanes[i].bins);
+	for (size_t i = 0; i < d->nr_gpus; i++) {
+		for (size_t g = 0; g < d->gpus[i].nr_kept; g++)
+			alloc_free(d->gpus[i].gaps[g].host);
+		alloc_free(d->gpus[i].gaps);
+		alloc_free(d->gpus[i].idle_before);
+		alloc_free(d->gpus[i].bins);
 	}
-	alloc_free(d->lanes);
-	d->lanes = NULL;
-	d->nr_lanes = 0;
+	alloc_free(d->gpus);
+	d->gpus = NULL;
+	d->nr_gpus = 0;
 }
 
 /* The time that is looked at: all of it, a window, or ranges. */
@@ -408,7 +408,7 @@ static void begin_ops(void *arg)
 {
 	struct digest *d = arg;
 
-	free_lanes(d);
+	free_gpus(d);
 	digest_free_sums(&d->kernels, false);
 	memset(d->recent, 0, sizeof(d->recent));
 	d->nr_untimed = d->small_kernels = 0;
@@ -416,7 +416,7 @@ static void begin_ops(void *arg)
 	find_wall(d);
 	d->nr_markers = 0;
 	map_clear(&d->marker_index);
-	lane_of(d, -1);
+	gpu_of(d, -1);
 }
 
 static int read_ops(struct digest *d)
@@ -461,19 +461,19 @@ static int read_ops(struct digest *d)
 			     is_part ? TIMELINE_APART : TIMELINE_TWO, on_op, begin_ops, d);
 }
 
-static int compare_lanes(const void *a, const void *b)
+static int compare_gpus(const void *a, const void *b)
 {
-	const struct digest_lane *x = a, *y = b;
+	const struct digest_gpu *x = a, *y = b;
 
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
 /* The idle time behind the last operation, and the gaps in the order of time. */
-static int end_lanes(struct digest *d)
+static int end_gpus(struct digest *d)
 {
-	qsort(d->lanes, d->nr_lanes, sizeof(*d->lanes), compare_lanes);
-	for (size_t i = 0; i < d->nr_lanes; i++) {
-		struct digest_lane *l = &d->lanes[i];
+	qsort(d->gpus, d->nr_gpus, sizeof(*d->gpus), compare_gpus);
+	for (size_t i = 0; i < d->nr_gpus; i++) {
+		struct digest_gpu *l = &d->gpus[i];
 		uint64_t before = 0;
 
 		if (d->wall.end > l->until && add_gap(d, l, l->until, d->wall.end, -1))
@@ -529,7 +529,7 @@ static int read_all(struct digest *d)
 	if (ret == 0)
 		ret = read_ops(d);
 	if (ret == 0)
-		ret = end_lanes(d);
+		ret = end_gpus(d);
 	if (ret == 0)
 		ret = name_kernels(d);
 	if (ret == 0)
@@ -554,7 +554,7 @@ int digest_read(struct digest *d, struct query *q, const struct slice *filter)
 
 void digest_fini(struct digest *d)
 {
-	free_lanes(d);
+	free_gpus(d);
 	digest_free_sums(&d->kernels, true);
 	digest_free_sums(&d->copies, true);
 	digest_free_sums(&d->calls, true);

@@ -65,8 +65,8 @@ struct digest_gap {
 	struct digest_host *host; /* DIGEST_HOST, the longest first; NULL: not explained */
 };
 
-/* A GPU; the first lane is all GPUs: busy is a time in which one of them is. */
-struct digest_lane {
+/* A GPU; the first one is all GPUs: busy is a time in which one of them is. */
+struct digest_gpu {
 	int64_t gpu; /* -1: all */
 	uint64_t kernels, copies, kernel_ns, copy_ns;
 	uint64_t busy_ns, compute_ns, transfer_ns; /* unions */
@@ -75,7 +75,7 @@ struct digest_lane {
 	uint64_t *bins;		 /* nr_bins: busy ns in each part of the time; NULL: none */
 	struct digest_gap *gaps; /* while reading a heap, the shortest first; then by begin */
 	size_t nr_kept, max_kept;
-	uint64_t *idle_before; /* of all lanes' lane: idle time in front of each kept gap */
+	uint64_t *idle_before; /* of all GPUs: idle time in front of each kept gap */
 };
 
 struct digest_error {
@@ -102,8 +102,8 @@ struct digest {
 	struct slice_span whole;
 	size_t nr_spans;
 
-	struct digest_lane *lanes;
-	size_t nr_lanes;
+	struct digest_gpu *gpus;
+	size_t nr_gpus;
 	struct digest_sums kernels; /* by kernel and GPU */
 	struct digest_sums copies;  /* by kind */
 	uint64_t copies_ns;	    /* of all of them */
@@ -161,13 +161,13 @@ void digest_sort(struct digest_sums *s);
  * 0 or -ENOMEM. */
 int digest_join(const struct digest_sums *s, struct digest_sums *out);
 void digest_free_sums(struct digest_sums *s, bool names);
-/* The gaps between operations of a lane that are at least `least` ns long: the *nr longest of them,
+/* The gaps between operations of a GPU that are at least `least` ns long: the *nr longest of them,
  * in the order of time; *nr is how many there are. The caller's to free with alloc_free(); NULL:
  * out of memory. */
-struct digest_gap *digest_longest(const struct digest_lane *lane, uint64_t least, size_t *nr);
-/* What the host did in the listed gaps of a lane: the `nr` longest ones, which become the first
+struct digest_gap *digest_longest(const struct digest_gpu *of, uint64_t least, size_t *nr);
+/* What the host did in the listed gaps of a GPU: the `nr` longest ones, which become the first
  * ones. 0 or -errno with the job's error. */
-int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr);
+int digest_explain(struct digest *d, struct digest_gpu *of, size_t nr);
 /* The text of rocpd_string, "" if id is below 0. Valid until the next call; NULL: out of memory. */
 const char *digest_name(struct digest *d, int64_t id);
 /* Whether --calls left calls of HIP out of the recording. */

@@ -17,7 +17,7 @@
 /* ---- idle time ---- */
 
 /* The first kept gap that ends behind `ns`. */
-static size_t gap_behind(const struct digest_lane *l, int64_t ns)
+static size_t gap_behind(const struct digest_gpu *l, int64_t ns)
 {
 	size_t low = 0, high = l->nr_kept;
 
@@ -32,8 +32,8 @@ static size_t gap_behind(const struct digest_lane *l, int64_t ns)
 	return low;
 }
 
-/* Idle time of the lane before `ns`, in kept gaps. */
-static uint64_t idle_until(const struct digest_lane *l, int64_t ns)
+/* Idle time of the GPU before `ns`, in kept gaps. */
+static uint64_t idle_until(const struct digest_gpu *l, int64_t ns)
 {
 	size_t at = gap_behind(l, ns);
 	uint64_t idle = l->idle_before[at];
@@ -43,7 +43,7 @@ static uint64_t idle_until(const struct digest_lane *l, int64_t ns)
 	return idle;
 }
 
-static bool is_idle_at(const struct digest_lane *l, int64_t ns)
+static bool is_idle_at(const struct digest_gpu *l, int64_t ns)
 {
 	size_t at = gap_behind(l, ns);
 
@@ -124,7 +124,7 @@ static int on_call(void *arg, const void *row)
 	const struct timeline_call *call = row;
 	struct calls *c = arg;
 	struct digest *d = c->d;
-	const struct digest_lane *all = &d->lanes[0];
+	const struct digest_gpu *all = &d->gpus[0];
 	struct digest_sum *sum = call_sum(d, call->name);
 	int64_t begin = call->begin, end = call->end;
 	uint64_t status, one, idle;
@@ -196,7 +196,7 @@ static void begin_calls(void *arg)
 	d->nr_errors = 0;
 	d->nr_calls = d->nr_failed = 0;
 	d->covered_until = INT64_MIN;
-	d->outside_ns = d->lanes[0].idle_before[d->lanes[0].nr_kept];
+	d->outside_ns = d->gpus[0].idle_before[d->gpus[0].nr_kept];
 }
 
 static int read_map(struct digest *d, struct map *map, const char *sql)
@@ -365,14 +365,14 @@ static int compare_begins(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
+int digest_explain(struct digest *d, struct digest_gpu *of, size_t nr)
 {
-	struct explain e = { .d = d, .nr = nr < lane->nr_kept ? nr : lane->nr_kept };
+	struct explain e = { .d = d, .nr = nr < of->nr_kept ? nr : of->nr_kept };
 	int ret = 0;
 
 	if (!e.nr)
 		return 0;
-	qsort(lane->gaps, lane->nr_kept, sizeof(*lane->gaps), digest_compare_lengths);
+	qsort(of->gaps, of->nr_kept, sizeof(*of->gaps), digest_compare_lengths);
 	e.gaps = alloc_zero(e.nr, sizeof(*e.gaps));
 	e.host = alloc_zero(e.nr, sizeof(*e.host));
 	if (!e.gaps || !e.host) {
@@ -381,7 +381,7 @@ int digest_explain(struct digest *d, struct digest_lane *lane, size_t nr)
 		return query_fail_memory(d->q);
 	}
 	for (size_t i = 0; i < e.nr; i++)
-		e.gaps[i] = &lane->gaps[i];
+		e.gaps[i] = &of->gaps[i];
 	qsort(e.gaps, e.nr, sizeof(struct digest_gap *), compare_begins);
 	if (d->q->ours)
 		ret = read_map(d, &e.inner,

@@ -161,12 +161,12 @@ static void find_slow_gpu(struct search *f)
 	char time[FIGURE_SIZE];
 	uint64_t more = 0;
 
-	for (size_t l = 1; l < d->nr_lanes; l++) {
+	for (size_t l = 1; l < d->nr_gpus; l++) {
 		double own = 0, elsewhere = 0;
 
 		for (size_t i = 0; i < d->kernels.nr; i++) {
 			const struct digest_sum *k = &d->kernels.sums[i];
-			double mean = k->gpu == d->lanes[l].gpu ? mean_elsewhere(d, k) : 0;
+			double mean = k->gpu == d->gpus[l].gpu ? mean_elsewhere(d, k) : 0;
 
 			if (mean <= 0)
 				continue;
@@ -176,7 +176,7 @@ static void find_slow_gpu(struct search *f)
 		if (elsewhere <= 0 || own / elsewhere < worst)
 			continue;
 		worst = own / elsewhere;
-		slowest = d->lanes[l].gpu;
+		slowest = d->gpus[l].gpu;
 		more = (uint64_t)(own - elsewhere);
 	}
 	if (slowest < 0)
@@ -186,7 +186,7 @@ static void find_slow_gpu(struct search *f)
 		"GPU %lld is slow: the same kernels take %.2f times as long as on the other %zu "
 		"GPU%s, %s more in all. Look at its clocks, power limit and temperature (rocm-smi), "
 		"and at its share of the work.",
-		(long long)slowest, worst, d->nr_lanes - 2, d->nr_lanes == 3 ? "" : "s",
+		(long long)slowest, worst, d->nr_gpus - 2, d->nr_gpus == 3 ? "" : "s",
 		figure_time(time, more));
 	add_number(found, "gpu", "1", (double)slowest);
 	add_number(found, "times_as_long", "1", worst);
@@ -265,7 +265,7 @@ static void find_hidden_waits(struct search *f)
 static void find_tiny_launches(struct search *f)
 {
 	const struct digest *d = f->d;
-	const struct digest_lane *all = &d->lanes[0];
+	const struct digest_gpu *all = &d->gpus[0];
 	uint64_t calls = 0, ns = 0, used = (uint64_t)(all->until - all->first);
 	char mean[FIGURE_SIZE], count[FIGURE_SIZE], launch[FIGURE_SIZE], share[FIGURE_SIZE];
 	struct finding *found;
@@ -306,13 +306,13 @@ static void find_tiny_launches(struct search *f)
 static void find_serial_streams(struct search *f)
 {
 	const struct digest *d = f->d;
-	const struct digest_lane *all = &d->lanes[0];
+	const struct digest_gpu *all = &d->gpus[0];
 	char count[FIGURE_SIZE], share[FIGURE_SIZE];
 	struct finding *found;
 	uint64_t together = 0;
 
-	for (size_t i = 1; i < d->nr_lanes; i++)
-		together += d->lanes[i].kernel_ns - d->lanes[i].compute_ns;
+	for (size_t i = 1; i < d->nr_gpus; i++)
+		together += d->gpus[i].kernel_ns - d->gpus[i].compute_ns;
 	if (d->nr_streams < 2 || all->kernels < 20 || d->nr_order < 10 || d->nr_sampled < 20 ||
 	    share_of(together, all->kernel_ns) > 0.05)
 		return;
@@ -360,7 +360,7 @@ static void find_unpinned(struct search *f)
 
 static void find_no_overlap(struct search *f)
 {
-	const struct digest_lane *all = &f->d->lanes[0];
+	const struct digest_gpu *all = &f->d->gpus[0];
 	uint64_t both = all->compute_ns + all->transfer_ns - all->busy_ns;
 	char copies[FIGURE_SIZE], kernels[FIGURE_SIZE], share[FIGURE_SIZE];
 	struct finding *found;
@@ -387,32 +387,32 @@ static void find_idle(struct search *f)
 {
 	const struct digest *d = f->d;
 	const struct digest_sum *worst = NULL;
-	const char *who = d->nr_lanes > 2 ? "No GPU works for" : "The GPU is idle for";
+	const char *who = d->nr_gpus > 2 ? "No GPU works for" : "The GPU is idle for";
 	char idle[FIGURE_SIZE], time[FIGURE_SIZE], outside[FIGURE_SIZE], share[FIGURE_SIZE];
 	struct finding *found;
 
 	for (size_t i = 0; i < d->calls.nr; i++)
 		if (!worst || d->calls.sums[i].idle_ns > worst->idle_ns)
 			worst = &d->calls.sums[i];
-	if (share_of(d->lanes[0].idle_ns, d->wall.work_ns) < 0.5 || !d->nr_calls || !worst)
+	if (share_of(d->gpus[0].idle_ns, d->wall.work_ns) < 0.5 || !d->nr_calls || !worst)
 		return;
 	if (d->outside_ns > worst->idle_ns)
 		found = add_finding(
-			f, severity_of(f, d->lanes[0].idle_ns),
+			f, severity_of(f, d->gpus[0].idle_ns),
 			"%s %s of the time (%s): the host is outside of calls for %s of it, most in %s "
 			"otherwise (%s).",
-			who, figure_share(share, d->lanes[0].idle_ns, d->wall.work_ns),
-			figure_time(idle, d->lanes[0].idle_ns), figure_time(outside, d->outside_ns),
+			who, figure_share(share, d->gpus[0].idle_ns, d->wall.work_ns),
+			figure_time(idle, d->gpus[0].idle_ns), figure_time(outside, d->outside_ns),
 			worst->name, figure_time(time, worst->idle_ns));
 	else
-		found = add_finding(f, severity_of(f, d->lanes[0].idle_ns),
+		found = add_finding(f, severity_of(f, d->gpus[0].idle_ns),
 				    "%s %s of the time (%s): %s takes %s of it, in %llu call%s.",
-				    who, figure_share(share, d->lanes[0].idle_ns, d->wall.work_ns),
-				    figure_time(idle, d->lanes[0].idle_ns), worst->name,
+				    who, figure_share(share, d->gpus[0].idle_ns, d->wall.work_ns),
+				    figure_time(idle, d->gpus[0].idle_ns), worst->name,
 				    figure_time(time, worst->idle_ns),
 				    (unsigned long long)worst->calls, worst->calls == 1 ? "" : "s");
-	add_number(found, "idle_ns", "ns", (double)d->lanes[0].idle_ns);
-	add_number(found, "share", "1", share_of(d->lanes[0].idle_ns, f->active));
+	add_number(found, "idle_ns", "ns", (double)d->gpus[0].idle_ns);
+	add_number(found, "share", "1", share_of(d->gpus[0].idle_ns, f->active));
 	add_number(found, "idle_outside_calls_ns", "ns", (double)d->outside_ns);
 	add_number(found, "idle_in_call_ns", "ns", (double)worst->idle_ns);
 }
@@ -432,13 +432,13 @@ static void find_occupancy(struct search *f)
 
 		f->error = occupancy_read(f->q, &stmt, k->name, &o);
 		if (f->error || !o.max_waves || o.waves * 4 > o.max_waves ||
-		    share_of(k->ns, f->d->lanes[0].kernel_ns) < 0.1)
+		    share_of(k->ns, f->d->gpus[0].kernel_ns) < 0.1)
 			continue;
 		found = add_finding(
 			f, severity_of(f, k->ns),
 			"Occupancy of %s (%s of the kernels' time) is %u of %u waves for a SIMD: limited "
 			"by its %s.",
-			label, figure_share(share, k->ns, f->d->lanes[0].kernel_ns), o.waves,
+			label, figure_share(share, k->ns, f->d->gpus[0].kernel_ns), o.waves,
 			o.max_waves, o.limit);
 		add_symbol(f, found, label);
 		add_number(found, "waves", "1", o.waves);
@@ -522,7 +522,7 @@ static void find_path(struct search *f)
 	struct finding *found;
 	uint64_t length;
 
-	if (f->d->nr_calls + f->d->lanes[0].kernels + f->d->lanes[0].copies > PATH_ROWS)
+	if (f->d->nr_calls + f->d->gpus[0].kernels + f->d->gpus[0].copies > PATH_ROWS)
 		return;
 	f->error = rows_prepare(f->q);
 	if (!f->error)
@@ -549,7 +549,7 @@ static bool read_collectives(struct search *f)
 {
 	if (slice_is_set(f->d->filter) || !collective_may_be(f->q))
 		return false;
-	if (!f->collectives.nr_lanes)
+	if (!f->collectives.nr_parties)
 		f->error = collective_read(f->q, NULL, NULL, NULL, &f->collectives);
 	return !f->error;
 }
@@ -579,7 +579,7 @@ static void find_late_rank(struct search *f)
 		f, severity_of(f, late->late_ns),
 		"The other ranks wait for %s: it comes last to %s of %s %s, by %s on average, which is %s of the time; "
 		"cause: %s.",
-		f->collectives.lanes[late->lane].name, figure_count(last, late->nr_last),
+		f->collectives.parties[late->party].name, figure_count(last, late->nr_last),
 		figure_count(all, in->nr), in->name,
 		figure_time(mean, late->late_ns / late->nr_last),
 		figure_share(share, late->late_ns, f->active),
@@ -605,8 +605,8 @@ static void find_order(struct search *f)
 		f, FINDINGS_HIGH,
 		"Ranks call collectives in different orders: number %s of %s %zu is %s on %s and %s on %s; %s differ in all.",
 		figure_count(number, o->number), o->by_calls ? "communicator" : "queue", o->channel,
-		o->names[0], f->collectives.lanes[o->lanes[0]].name, o->names[1],
-		f->collectives.lanes[o->lanes[1]].name, figure_count(count, o->count));
+		o->names[0], f->collectives.parties[o->parties[0]].name, o->names[1],
+		f->collectives.parties[o->parties[1]].name, figure_count(count, o->count));
 	add_number(found, "number", "1", (double)o->number);
 	add_number(found, "count", "1", (double)o->count);
 	for (int i = 0; i < 2 && !o->by_calls; i++)
@@ -647,7 +647,7 @@ static void add_slow_rank(struct search *f, const struct imbalance *all,
 		f, severity_of(f, slow->lost_ns),
 		"%s is slower than the others %s: %s %s takes %s there and %s on the others, in %s calls: %s more, which is "
 		"%s of the time.",
-		all->lanes[slow->lane].name, when, in->is_range ? "range" : "kernel", name,
+		all->parties[slow->party].name, when, in->is_range ? "range" : "kernel", name,
 		figure_time(own, (uint64_t)slow->median_ns),
 		figure_time(others, (uint64_t)slow->others_ns), figure_count(calls, slow->calls),
 		figure_time(lost, slow->lost_ns), figure_share(share, slow->lost_ns, f->active));
@@ -667,8 +667,8 @@ static void find_slow_rank(struct search *f)
 	const struct imbalance_slow *slow;
 	struct imbalance *all;
 
-	if (slice_is_set(f->d->filter) || (f->q->nr_processes < 3 && f->d->nr_lanes < 4) ||
-	    f->d->lanes[0].kernels > RANK_ROWS)
+	if (slice_is_set(f->d->filter) || (f->q->nr_processes < 3 && f->d->nr_gpus < 4) ||
+	    f->d->gpus[0].kernels > RANK_ROWS)
 		return;
 	all = f->out->imbalance = alloc_zero(1, sizeof(*all));
 	f->error = all ? imbalance_read(f->q, &f->d->kinds, all) : -ENOMEM;
@@ -757,7 +757,7 @@ int findings_read(struct query *q, struct digest *d, struct findings *out)
 	struct search f = { .q = q, .d = d, .out = out, .active = d->wall.work_ns };
 	unsigned int lacking;
 
-	if (d->lanes[0].until <= d->lanes[0].first)
+	if (d->gpus[0].until <= d->gpus[0].first)
 		return 0;
 	lacking = find_lacks(&f);
 	f.error = apart_read(&f.apart, q);

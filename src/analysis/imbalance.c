@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* imbalance.c - the durations of kernels and ranges by lane and block (imbalance.h)
+/* imbalance.c - the durations of kernels and ranges by party and block (imbalance.h)
  *
- * One reading keeps the calls of each name on each lane (imbalance_calls.h). Their number says how
+ * One reading keeps the calls of each name on each party (imbalance_calls.h). Their number says how
  * many blocks a name has; then the calls of one name after the other are read for its quantiles.
  */
 #include "analysis/imbalance.h"
@@ -25,7 +25,7 @@
 #define LIST_NAME(pattern) pattern,
 static const char *const known_names[] = { COLLECTIVES_EACH(LIST_NAME) };
 
-/* A name on a lane. */
+/* A name on a party. */
 struct part {
 	uint64_t nr, total_ns; /* with those of other names with its text */
 	struct imbalance_calls calls;
@@ -34,7 +34,7 @@ struct part {
 struct name {
 	int64_t id; /* of a kernel's text; of a range 0 */
 	char *text;
-	struct part *parts; /* by lane */
+	struct part *parts; /* by party */
 	size_t nr_parts, max_parts;
 	uint32_t nr_blocks; /* 0: it is not judged */
 	/* The first name with this text: each process has ids of its own. next: another one, from
@@ -45,8 +45,8 @@ struct name {
 struct imbalance_reader {
 	struct query *q;
 	struct imbalance *out;
-	struct map lane_index, kernel_index, range_index;
-	size_t max_lanes;
+	struct map party_index, kernel_index, range_index;
+	size_t max_parties;
 	struct name *names;
 	size_t nr_names, max_names, nr_ranges;
 	struct spill chunks;
@@ -57,25 +57,25 @@ struct imbalance_reader {
 
 /* ---- reading ---- */
 
-static int lane_of(struct imbalance_reader *r, uint32_t process, int64_t gpu, size_t *lane)
+static int party_of(struct imbalance_reader *r, uint32_t process, int64_t gpu, size_t *party)
 {
 	uint64_t key = (uint64_t)process << 32 | (uint64_t)(gpu + 1), at;
-	struct collective_lane *lanes;
+	struct collective_party *parties;
 
-	if (!map_get(&r->lane_index, key, &at)) {
-		lanes = alloc_grow(r->out->lanes, r->out->nr_lanes, &r->max_lanes, 16,
-				   sizeof(*lanes));
-		if (!lanes)
+	if (!map_get(&r->party_index, key, &at)) {
+		parties = alloc_grow(r->out->parties, r->out->nr_parties, &r->max_parties, 16,
+				     sizeof(*parties));
+		if (!parties)
 			return -ENOMEM;
-		r->out->lanes = lanes;
-		at = r->out->nr_lanes++;
-		lanes[at] = (struct collective_lane){
+		r->out->parties = parties;
+		at = r->out->nr_parties++;
+		parties[at] = (struct collective_party){
 			.process = r->q->nr_processes ? &r->q->processes[process] : NULL, .gpu = gpu
 		};
-		if (map_put(&r->lane_index, key, at))
+		if (map_put(&r->party_index, key, at))
 			return -ENOMEM;
 	}
-	*lane = at;
+	*party = at;
 	return 0;
 }
 
@@ -96,9 +96,9 @@ static int add_name(struct imbalance_reader *r, struct map *index, uint64_t key,
 }
 
 /* NULL: out of memory. */
-static struct part *part_of(struct name *n, size_t lane)
+static struct part *part_of(struct name *n, size_t party)
 {
-	while (n->nr_parts <= lane) {
+	while (n->nr_parts <= party) {
 		struct part *more =
 			alloc_grow(n->parts, n->nr_parts, &n->max_parts, 4, sizeof(*more));
 
@@ -107,14 +107,14 @@ static struct part *part_of(struct name *n, size_t lane)
 		n->parts = more;
 		more[n->nr_parts++] = (struct part){ 0 };
 	}
-	return &n->parts[lane];
+	return &n->parts[party];
 }
 
-static int take_call(struct imbalance_reader *r, size_t name, size_t lane, int64_t begin,
+static int take_call(struct imbalance_reader *r, size_t name, size_t party, int64_t begin,
 		     int64_t end)
 {
 	const struct imbalance_call call = { ++r->nr_calls, begin, end - begin };
-	struct part *p = part_of(&r->names[name], lane);
+	struct part *p = part_of(&r->names[name], party);
 
 	if (!p)
 		return -ENOMEM;
@@ -126,20 +126,20 @@ static int take_call(struct imbalance_reader *r, size_t name, size_t lane, int64
 static int take_kernel(void *arg, const struct pass_op *op)
 {
 	struct imbalance_reader *r = arg;
-	size_t lane, name;
+	size_t party, name;
 	uint64_t known;
 	int ret;
 
 	if (op->kind != KINDS_KERNEL || op->gpu < 0 || !op->timed)
 		return 0;
-	ret = lane_of(r, op->process, op->gpu, &lane);
+	ret = party_of(r, op->process, op->gpu, &party);
 	if (ret)
 		return ret;
 	if (map_get(&r->kernel_index, (uint64_t)op->name, &known))
 		name = (size_t)known;
 	else
 		ret = add_name(r, &r->kernel_index, (uint64_t)op->name, op->name, NULL, &name);
-	return ret ? ret : take_call(r, name, lane, op->begin, op->end);
+	return ret ? ret : take_call(r, name, party, op->begin, op->end);
 }
 
 /* Columns: message, id, begin, end. */
@@ -149,12 +149,12 @@ static int take_range(struct imbalance_reader *r, sqlite3_stmt *row)
 	int64_t begin = sqlite3_column_int64(row, 2), end = sqlite3_column_int64(row, 3);
 	const char *text = query_text(row, 0);
 	uint64_t key = map_hash(text, strlen(text)), known;
-	size_t lane, name = SIZE_MAX;
+	size_t party, name = SIZE_MAX;
 	int ret;
 
 	if (!rows_timed(begin, end, 0) || end == begin)
 		return 0;
-	ret = lane_of(r, p ? (uint32_t)(p - r->q->processes) : 0, -1, &lane);
+	ret = party_of(r, p ? (uint32_t)(p - r->q->processes) : 0, -1, &party);
 	for (; ret == 0 && name == SIZE_MAX && map_get(&r->range_index, key, &known); key++)
 		if (strcmp(r->names[known].text, text) == 0)
 			name = (size_t)known;
@@ -164,7 +164,7 @@ static int take_range(struct imbalance_reader *r, sqlite3_stmt *row)
 		r->nr_ranges++;
 		ret = add_name(r, &r->range_index, key, 0, text, &name);
 	}
-	return ret ? ret : take_call(r, name, lane, begin, end);
+	return ret ? ret : take_call(r, name, party, begin, end);
 }
 
 static int read_ranges(struct imbalance_reader *r)
@@ -272,7 +272,7 @@ static int add_result(struct imbalance_reader *r, const struct name *n,
 	for (size_t i = 0; i < n->nr_parts; i++) {
 		const struct part *p = &n->parts[i];
 
-		to->nr_lanes += p->nr > 0;
+		to->nr_parties += p->nr > 0;
 		to->calls += p->nr;
 		to->total_ns += p->total_ns;
 		if (p->total_ns > to->slowest_ns) {
@@ -280,7 +280,7 @@ static int add_result(struct imbalance_reader *r, const struct name *n,
 			to->slowest_ns = p->total_ns;
 		}
 	}
-	if (to->nr_lanes < 2)
+	if (to->nr_parties < 2)
 		return 0;
 	r->out->nr_names++;
 	to->name = alloc_string(n->text);
@@ -314,7 +314,7 @@ static int end_cell(struct imbalance_reader *r, struct imbalance_cell *c)
 	return 0;
 }
 
-/* The calls of a lane, of all names with a text, in the order in which they came. */
+/* The calls of a party, of all names with a text, in the order in which they came. */
 struct merged {
 	struct imbalance_calls_reader *readers;
 	size_t nr;
@@ -338,7 +338,7 @@ static int next_call(struct merged *m, struct imbalance_call *call)
 	return ret < 0 ? ret : 1;
 }
 
-static int begin_merged(const struct imbalance_reader *r, size_t name, size_t lane,
+static int begin_merged(const struct imbalance_reader *r, size_t name, size_t party,
 			struct merged *m)
 {
 	size_t nr = 0;
@@ -352,10 +352,10 @@ static int begin_merged(const struct imbalance_reader *r, size_t name, size_t la
 	for (size_t n = name; ret >= 0 && n != SIZE_MAX; n = r->names[n].next) {
 		struct imbalance_calls_reader *reader = &m->readers[m->nr];
 
-		if (lane >= r->names[n].nr_parts)
+		if (party >= r->names[n].nr_parts)
 			continue;
 		reader->chunks = &r->chunks;
-		reader->calls = &r->names[n].parts[lane].calls;
+		reader->calls = &r->names[n].parts[party].calls;
 		ret = imbalance_calls_next(reader);
 		m->nr += ret == 1;
 	}
@@ -369,15 +369,15 @@ static void end_merged(struct merged *m)
 	alloc_free(m->readers);
 }
 
-/* The cells of a lane: of each block, `stride` from each other. */
-static int fill_cells(struct imbalance_reader *r, size_t name, size_t lane,
+/* The cells of a party: of each block, `stride` from each other. */
+static int fill_cells(struct imbalance_reader *r, size_t name, size_t party,
 		      struct imbalance_cell *cells, size_t stride)
 {
 	const struct name *n = &r->names[name];
-	const struct part *p = &n->parts[lane];
+	const struct part *p = &n->parts[party];
 	struct imbalance_call call;
 	struct merged calls;
-	int ret = begin_merged(r, name, lane, &calls);
+	int ret = begin_merged(r, name, party, &calls);
 
 	for (uint64_t block = 0; ret >= 0 && block < n->nr_blocks; block++) {
 		struct imbalance_cell *c = &cells[block * stride];
@@ -408,9 +408,9 @@ static int judge(struct imbalance_reader *r, size_t name)
 		cells = alloc_zero(n->nr_blocks * n->nr_parts, sizeof(*cells));
 		ret = cells ? 0 : -ENOMEM;
 	}
-	for (size_t lane = 0; cells && ret == 0 && lane < n->nr_parts; lane++)
-		if (n->parts[lane].nr >= IMBALANCE_CALLS)
-			ret = fill_cells(r, name, lane, cells + lane, n->nr_parts);
+	for (size_t party = 0; cells && ret == 0 && party < n->nr_parts; party++)
+		if (n->parts[party].nr >= IMBALANCE_CALLS)
+			ret = fill_cells(r, name, party, cells + party, n->nr_parts);
 	if (ret == 0)
 		ret = add_result(r, n, cells);
 	alloc_free(cells);
@@ -428,7 +428,7 @@ static void free_reader(struct imbalance_reader *r)
 	alloc_free(r->names);
 	spill_fini(&r->chunks);
 	quantile_fini(&r->durations);
-	map_fini(&r->lane_index);
+	map_fini(&r->party_index);
 	map_fini(&r->kernel_index);
 	map_fini(&r->range_index);
 }
@@ -462,7 +462,7 @@ int imbalance_end(struct imbalance_reader *r, const regex_t *more)
 		ret = name_kernels(r);
 	if (ret == 0)
 		choose(r, more);
-	collective_name_lanes(out->lanes, out->nr_lanes);
+	collective_name_parties(out->parties, out->nr_parties);
 	if (ret == 0) {
 		out->names = alloc_zero(r->nr_names + 1, sizeof(*out->names));
 		ret = out->names ? 0 : -ENOMEM;
@@ -505,6 +505,6 @@ void imbalance_fini(struct imbalance *i)
 		alloc_free(i->names[n].slow);
 	}
 	alloc_free(i->names);
-	alloc_free(i->lanes);
+	alloc_free(i->parties);
 	*i = (struct imbalance){ 0 };
 }

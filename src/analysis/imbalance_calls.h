@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* imbalance_calls.h - the calls of a name on a lane, in the order in which they came
+/* imbalance_calls.h - the calls of a name on a party, in the order in which they came
  *
  * Some seven bytes each: the last ones in memory, those before in chunks of a spill that all share.
  * One thread.

@@ -26,8 +26,8 @@ static int compare_reals(const void *a, const void *b)
 struct judging {
 	const struct imbalance_cell *cells;
 	uint32_t nr_blocks;
-	size_t nr_lanes;
-	double *medians, *highs; /* of the lanes in a block, in order */
+	size_t nr_parties;
+	double *medians, *highs; /* of the parties in a block, in order */
 	/* of each cell: logarithm of its median, less that of the others */
 	double *distances;
 	double *sorted;
@@ -40,14 +40,14 @@ static double without(const double *sorted, double own, size_t number)
 	return sorted[number] < own ? sorted[number] : sorted[number + 1];
 }
 
-/* Compares the lanes in a block with the medians of the others' medians, and of the upper ends of
+/* Compares the parties in a block with the medians of the others' medians, and of the upper ends of
  * their intervals: the lower and the upper one of two in the middle. */
 static void compare_block(struct judging *j, uint32_t block)
 {
-	const struct imbalance_cell *cells = &j->cells[block * j->nr_lanes];
+	const struct imbalance_cell *cells = &j->cells[block * j->nr_parties];
 	size_t nr = 0;
 
-	for (size_t i = 0; i < j->nr_lanes; i++)
+	for (size_t i = 0; i < j->nr_parties; i++)
 		if (cells[i].nr) {
 			j->medians[nr] = (double)cells[i].median;
 			j->highs[nr++] = (double)cells[i].high;
@@ -56,10 +56,10 @@ static void compare_block(struct judging *j, uint32_t block)
 		return;
 	qsort(j->medians, nr, sizeof(*j->medians), compare_reals);
 	qsort(j->highs, nr, sizeof(*j->highs), compare_reals);
-	for (size_t i = 0; i < j->nr_lanes; i++) {
+	for (size_t i = 0; i < j->nr_parties; i++) {
 		const struct imbalance_cell *c = &cells[i];
 		double others = c->nr ? without(j->medians, (double)c->median, (nr - 2) / 2) : 0;
-		size_t at = block * j->nr_lanes + i;
+		size_t at = block * j->nr_parties + i;
 
 		if (c->median <= 0 || others <= 0)
 			continue;
@@ -69,23 +69,23 @@ static void compare_block(struct judging *j, uint32_t block)
 	}
 }
 
-/* Whether any cell of the lane is far from the others. */
-static bool has_far(const struct judging *j, size_t lane)
+/* Whether any cell of the party is far from the others. */
+static bool has_far(const struct judging *j, size_t party)
 {
 	for (uint32_t b = 0; b < j->nr_blocks; b++)
-		if (j->is_far[b * j->nr_lanes + lane])
+		if (j->is_far[b * j->nr_parties + party])
 			return true;
 	return false;
 }
 
-/* The deviation of the distances of all other lanes: by their third quartile, which for normal
+/* The deviation of the distances of all other parties: by their third quartile, which for normal
  * values is 1.1503 times that. */
-static double spread_of(const struct judging *j, size_t lane)
+static double spread_of(const struct judging *j, size_t party)
 {
 	size_t nr = 0;
 
-	for (size_t at = 0; at < j->nr_blocks * j->nr_lanes; at++)
-		if (at % j->nr_lanes != lane && j->cells[at].nr)
+	for (size_t at = 0; at < j->nr_blocks * j->nr_parties; at++)
+		if (at % j->nr_parties != party && j->cells[at].nr)
 			j->sorted[nr++] = fabs(j->distances[at]);
 	if (!nr)
 		return 0;
@@ -95,14 +95,14 @@ static double spread_of(const struct judging *j, size_t lane)
 
 static void describe(const struct judging *j, struct imbalance_slow *s)
 {
-	size_t middle = (s->first + s->last) / 2 * j->nr_lanes + s->lane;
+	size_t middle = (s->first + s->last) / 2 * j->nr_parties + s->party;
 	double sum = 0;
 
 	s->begin = INT64_MAX;
 	s->end = INT64_MIN;
 	for (uint32_t b = s->first; b <= s->last; b++) {
-		const struct imbalance_cell *c = &j->cells[b * j->nr_lanes + s->lane];
-		double distance = j->distances[b * j->nr_lanes + s->lane];
+		const struct imbalance_cell *c = &j->cells[b * j->nr_parties + s->party];
+		double distance = j->distances[b * j->nr_parties + s->party];
 
 		s->begin = c->begin < s->begin ? c->begin : s->begin;
 		s->end = c->end > s->end ? c->end : s->end;
@@ -115,25 +115,25 @@ static void describe(const struct judging *j, struct imbalance_slow *s)
 	s->others_ns = (int64_t)((double)s->median_ns * exp(-j->distances[middle]) + 0.5);
 }
 
-static bool is_slow(const struct judging *j, uint32_t block, size_t lane, double least)
+static bool is_slow(const struct judging *j, uint32_t block, size_t party, double least)
 {
-	size_t at = block * j->nr_lanes + lane;
+	size_t at = block * j->nr_parties + party;
 
 	return block < j->nr_blocks && j->is_far[at] && j->distances[at] >= least;
 }
 
-static int find_slow(const struct judging *j, size_t lane, double least,
+static int find_slow(const struct judging *j, size_t party, double least,
 		     struct imbalance_name *name, size_t *max)
 {
 	for (uint32_t b = 0; b < j->nr_blocks; b++) {
-		struct imbalance_slow s = { .lane = lane, .first = b, .nr_blocks = j->nr_blocks },
+		struct imbalance_slow s = { .party = party, .first = b, .nr_blocks = j->nr_blocks },
 				      *more;
 
-		if (!is_slow(j, b, lane, least))
+		if (!is_slow(j, b, party, least))
 			continue;
 		/* one block between two: in it the whole run may change, so that medians say
 		 * nothing */
-		while (is_slow(j, b + 1, lane, least) || is_slow(j, b + 2, lane, least))
+		while (is_slow(j, b + 1, party, least) || is_slow(j, b + 2, party, least))
 			b++;
 		s.last = b;
 		describe(j, &s);
@@ -146,15 +146,15 @@ static int find_slow(const struct judging *j, size_t lane, double least,
 	return 0;
 }
 
-int imbalance_judge(const struct imbalance_cell *cells, uint32_t nr_blocks, size_t nr_lanes,
+int imbalance_judge(const struct imbalance_cell *cells, uint32_t nr_blocks, size_t nr_parties,
 		    struct imbalance_name *name)
 {
-	size_t nr = nr_blocks * nr_lanes, max = 0;
+	size_t nr = nr_blocks * nr_parties, max = 0;
 	struct judging j = { .cells = cells,
 			     .nr_blocks = nr_blocks,
-			     .nr_lanes = nr_lanes,
-			     .medians = alloc_zero(nr_lanes, sizeof(double)),
-			     .highs = alloc_zero(nr_lanes, sizeof(double)),
+			     .nr_parties = nr_parties,
+			     .medians = alloc_zero(nr_parties, sizeof(double)),
+			     .highs = alloc_zero(nr_parties, sizeof(double)),
 			     .distances = alloc_zero(nr, sizeof(double)),
 			     .sorted = alloc_zero(nr, sizeof(double)),
 			     .is_far = alloc_zero(nr, sizeof(bool)) };
@@ -163,9 +163,9 @@ int imbalance_judge(const struct imbalance_cell *cells, uint32_t nr_blocks, size
 
 	for (uint32_t b = 0; ret == 0 && b < nr_blocks; b++)
 		compare_block(&j, b);
-	for (size_t lane = 0; ret == 0 && lane < nr_lanes; lane++)
-		if (has_far(&j, lane))
-			ret = find_slow(&j, lane, IMBALANCE_SPREADS * spread_of(&j, lane), name,
+	for (size_t party = 0; ret == 0 && party < nr_parties; party++)
+		if (has_far(&j, party))
+			ret = find_slow(&j, party, IMBALANCE_SPREADS * spread_of(&j, party), name,
 					&max);
 	alloc_free(j.medians);
 	alloc_free(j.highs);

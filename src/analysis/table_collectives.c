@@ -108,7 +108,7 @@ static void add_row(struct sheet *out, const struct collectives *c, const struct
 	cells[C_LATE].num = m->late_ns;
 	cells[C_LAST].num = m->nr_last;
 	cells[C_WAIT].num = m->wait_ns;
-	cells[C_RANK].text = c->lanes[m->lane].name;
+	cells[C_RANK].text = c->parties[m->party].name;
 	cells[C_CAUSE] = (struct sheet_cell){ .text = collective_causes[collective_main_cause(m)],
 					      .none = !m->nr_last };
 	cells[C_CALLS].num = g->nr;
@@ -171,7 +171,7 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 		sheet_note(
 			job->out,
 			"%s was last in %s of %s %s, by %s on average, cause: %s; inconclusive, since that is within calls, and no longer than threads wait for a processor",
-			c->lanes[m->lane].name, last, all, g->name, mean,
+			c->parties[m->party].name, last, all, g->name, mean,
 			collective_causes[collective_main_cause(m)]);
 		return 0;
 	}
@@ -179,7 +179,7 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 		sheet_note(
 			job->out,
 			"%s was last in %s of %s %s, by %s on average, cause: %s; inconclusive, since that varies by %s, as where processes wait for a processor",
-			c->lanes[m->lane].name, last, all, g->name, mean,
+			c->parties[m->party].name, last, all, g->name, mean,
 			collective_causes[collective_main_cause(m)],
 			figure_time(varies, m->varies_ns));
 		return 0;
@@ -188,7 +188,7 @@ static int note_late(struct tables_job *job, const struct collectives *c, const 
 	if (!detail)
 		return -ENOMEM;
 	sheet_note(job->out, "%s is late: last in %s of %s %s, by %s on average; cause: %s%s",
-		   c->lanes[m->lane].name, last, all, g->name, mean,
+		   c->parties[m->party].name, last, all, g->name, mean,
 		   collective_causes[collective_main_cause(m)], detail);
 	alloc_free(detail);
 	return 0;
@@ -205,8 +205,8 @@ static void note_rest(struct sheet *out, const struct collectives *c)
 		sheet_note(
 			out,
 			"the order differs: collective %s is %s on %s and %s on %s; %llu such in all",
-			figure_count(text, o->number), o->names[0], c->lanes[o->lanes[0]].name,
-			o->names[1], c->lanes[o->lanes[1]].name, (unsigned long long)o->count);
+			figure_count(text, o->number), o->names[0], c->parties[o->parties[0]].name,
+			o->names[1], c->parties[o->parties[1]].name, (unsigned long long)o->count);
 	}
 	if (c->nr_incomplete)
 		sheet_note(out, "%s collectives were not reached by all ranks",

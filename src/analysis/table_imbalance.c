@@ -2,7 +2,7 @@
 /* table_imbalance.c - kernels and ranges whose time differs between ranks and GPUs, and where and
  * when one is slow
  *
- * A row for each lane that is slow in a part of the run, the largest loss first; then one for each
+ * A row for each party that is slow in a part of the run, the largest loss first; then one for each
  * other name, the longest total first.
  */
 #include <errno.h>
@@ -86,12 +86,12 @@ static void add_row(struct tables_job *job, const struct imbalance *all, const s
 {
 	const struct imbalance_name *n = row->name;
 	const struct imbalance_slow *s = row->slow;
-	const struct collective_lane *lane = s ? &all->lanes[s->lane] : NULL;
-	double mean = (double)n->total_ns / (double)n->nr_lanes;
+	const struct collective_party *party = s ? &all->parties[s->party] : NULL;
+	double mean = (double)n->total_ns / (double)n->nr_parties;
 	struct sheet_cell cells[C_NR] = { { 0 } };
 
 	cells[C_LOST].num = s ? s->lost_ns : 0;
-	cells[C_RANK] = (struct sheet_cell){ .text = s ? lane->name : NULL, .none = !s };
+	cells[C_RANK] = (struct sheet_cell){ .text = s ? party->name : NULL, .none = !s };
 	cells[C_RATIO] = (struct sheet_cell){ .real = s ? s->ratio : 0, .none = !s };
 	cells[C_FROM] =
 		(struct sheet_cell){ .num = s ? (uint64_t)(s->begin - begin) : 0, .none = !s };
@@ -100,17 +100,17 @@ static void add_row(struct tables_job *job, const struct imbalance *all, const s
 	cells[C_TOTAL].num = n->total_ns;
 	cells[C_MAX] = (struct sheet_cell){ .real = mean > 0 ? (double)n->slowest_ns / mean : 0,
 					    .none = mean <= 0 };
-	cells[C_SLOWEST].text = all->lanes[n->slowest].name;
+	cells[C_SLOWEST].text = all->parties[n->slowest].name;
 	cells[C_NAME].text = n->name;
 	cells[C_KIND].text = n->is_range ? "range" : "kernel";
 	cells[C_MEDIAN] = (struct sheet_cell){ .num = s ? (uint64_t)s->median_ns : 0, .none = !s };
 	cells[C_OTHERS] = (struct sheet_cell){ .num = s ? (uint64_t)s->others_ns : 0, .none = !s };
-	cells[C_RANKS].num = n->nr_lanes;
+	cells[C_RANKS].num = n->nr_parties;
 	cells[C_HOST] =
-		(struct sheet_cell){ .text = s && lane->process ? lane->process->host : NULL,
-				     .none = !s || !lane->process || !*lane->process->host };
-	cells[C_GPU] = (struct sheet_cell){ .num = s ? (uint64_t)lane->gpu : 0,
-					    .none = !s || lane->gpu < 0 };
+		(struct sheet_cell){ .text = s && party->process ? party->process->host : NULL,
+				     .none = !s || !party->process || !*party->process->host };
+	cells[C_GPU] = (struct sheet_cell){ .num = s ? (uint64_t)party->gpu : 0,
+					    .none = !s || party->gpu < 0 };
 	cells[C_VERDICT].text = s ? "slow" : n->is_judged ? "" : "not judged";
 	sheet_row(job->out, cells);
 }
@@ -128,12 +128,12 @@ static void note_slow(struct sheet *out, const struct imbalance *all, const stru
 		sheet_note(
 			out,
 			"%s is slow throughout: %s takes %s there, %s on the others, in %s calls",
-			all->lanes[s->lane].name, row->name->name, median, others, calls);
+			all->parties[s->party].name, row->name->name, median, others, calls);
 	else
 		sheet_note(
 			out,
 			"%s is slow from %.3f s to %.3f s: %s takes %s there, %s on the others, in %s calls",
-			all->lanes[s->lane].name, (double)(s->begin - begin) / 1e9,
+			all->parties[s->party].name, (double)(s->begin - begin) / 1e9,
 			(double)(s->end - begin) / 1e9, row->name->name, median, others, calls);
 }
 

@@ -138,7 +138,7 @@ static char *name_of(struct digest *d, int64_t id, const char *otherwise)
 	return name ? alloc_string(name) : NULL;
 }
 
-static int add_gap(struct tables_job *job, struct digest *d, const struct digest_lane *l,
+static int add_gap(struct tables_job *job, struct digest *d, const struct digest_gpu *l,
 		   const struct digest_gap *g)
 {
 	struct sheet_cell cells[A_NR] = { { 0 } };
@@ -175,8 +175,8 @@ int table_more_gaps(struct tables_job *job)
 	/* of each GPU the longest; then those of all GPUs */
 	out->most = 0;
 	/* a program without operations has one gap, of no GPU */
-	for (size_t i = ret == 0 && d->nr_lanes > 1 ? 1 : 0; ret == 0 && i < d->nr_lanes; i++) {
-		struct digest_lane *l = &d->lanes[i];
+	for (size_t i = ret == 0 && d->nr_gpus > 1 ? 1 : 0; ret == 0 && i < d->nr_gpus; i++) {
+		struct digest_gpu *l = &d->gpus[i];
 		size_t listed = most && most < l->nr_kept ? most : l->nr_kept;
 
 		ret = digest_explain(d, l, listed);

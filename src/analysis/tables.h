@@ -6,7 +6,7 @@
  *
  *	tables.c	    which there are, and the pass
  *	table_names.c	    kernels, calls, copies and markers, by name
- *	table_lanes.c	    GPUs and streams: how busy they were
+ *	table_busy.c	    GPUs and streams: how busy they were
  *	table_ranges.c	    ranges as a tree (ranges.h)
  *	table_processes.c   processes and ranks
  *	table_counters.c    hardware counters of kernels

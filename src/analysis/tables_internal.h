@@ -31,9 +31,9 @@ struct tables_job {
 int table_names_begin(struct tables_job *job);
 int table_names_end(struct tables_job *job);
 void table_names_done(struct tables_job *job);
-int table_lanes_begin(struct tables_job *job);
-int table_lanes_end(struct tables_job *job);
-void table_lanes_done(struct tables_job *job);
+int table_busy_begin(struct tables_job *job);
+int table_busy_end(struct tables_job *job);
+void table_busy_done(struct tables_job *job);
 int table_ranges_begin(struct tables_job *job);
 int table_ranges_end(struct tables_job *job);
 int table_ranges_names_end(struct tables_job *job);

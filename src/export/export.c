@@ -71,7 +71,7 @@ static int write_v3_otf2(struct query *q, const char *out)
 	X("otf2", ".otf2", otf2_write, EXPORT_ARCHIVE, false, NULL,                                                    \
 	  " otf2 is the format of Vampir, Score-P and Cube.",                                                          \
 	  "\n\nAn otf2 archive is OUT.otf2, OUT.def and the directory OUT, with a location for each thread and each "  \
-	  "lane of a queue; calls and the operations that they caused have the same correlation_id. Of several "       \
+	  "strip of a queue; calls and the operations that they caused have the same correlation_id. Of several "      \
 	  "traces, one for each rank of a job, rtl writes one archive, whose locations are named after the ranks and " \
 	  "have their order. libotf2 3 has to be installed.")                                                          \
 	X("jsonl", ".jsonl", jsonl_write, EXPORT_STREAM, false, NULL,                                                  \

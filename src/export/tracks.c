@@ -8,28 +8,28 @@
 #include "base/alloc.h"
 #include "query/label.h"
 
-/* ---- lanes ---- */
+/* ---- strips ---- */
 
-struct lane *tracks_find_lane(struct lanes *l, int64_t begin, int64_t end)
+struct track_strip *tracks_find_strip(struct track_strips *l, int64_t begin, int64_t end)
 {
-	struct lane *grown;
+	struct track_strip *grown;
 
 	for (size_t i = 0; i < l->nr; i++)
-		if (l->lanes[i].end_ns <= begin) {
-			l->lanes[i].end_ns = end;
-			return &l->lanes[i];
+		if (l->strips[i].end_ns <= begin) {
+			l->strips[i].end_ns = end;
+			return &l->strips[i];
 		}
-	grown = alloc_grow(l->lanes, l->nr, &l->max, 8, sizeof(*grown));
+	grown = alloc_grow(l->strips, l->nr, &l->max, 8, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	l->lanes = grown;
-	grown[l->nr] = (struct lane){ .end_ns = end };
+	l->strips = grown;
+	grown[l->nr] = (struct track_strip){ .end_ns = end };
 	return &grown[l->nr++];
 }
 
-void tracks_fini_lanes(struct lanes *l)
+void tracks_fini_strips(struct track_strips *l)
 {
-	alloc_free(l->lanes);
+	alloc_free(l->strips);
 }
 
 /* ---- operations ---- */
@@ -46,7 +46,7 @@ bool tracks_begins(struct track *t, const struct rows_op *op, enum rows_order ki
 	t->queue = queue;
 	t->block = block;
 	t->copies = op->copy != 0;
-	t->lanes.nr = 0;
+	t->strips.nr = 0;
 	return true;
 }
 
@@ -94,7 +94,7 @@ struct track *tracks_of(struct tracks *t, const struct rows_op *op, enum rows_or
 void tracks_fini(struct tracks *t)
 {
 	for (size_t i = 0; i < t->nr; i++) {
-		tracks_fini_lanes(&t->all[i]->lanes);
+		tracks_fini_strips(&t->all[i]->strips);
 		alloc_free(t->all[i]);
 	}
 	alloc_free(t->all);
@@ -145,7 +145,7 @@ static void name_stream(bool streams_from_0, const struct track *t, const struct
 }
 
 void tracks_name(const struct query *q, const struct track *t, const struct rows_op *op,
-		 size_t lane, sqlite3_stmt *stream, char name[TRACK_NAME])
+		 size_t strip, sqlite3_stmt *stream, char name[TRACK_NAME])
 {
 	const struct query_process *process = query_process_of(q, op->id);
 	char base[96], of[48] = "", more[32] = "";
@@ -153,8 +153,8 @@ void tracks_name(const struct query *q, const struct track *t, const struct rows
 
 	if (process && q->nr_processes > 1)
 		snprintf(of, sizeof(of), " (pid %lld)", (long long)process->pid);
-	if (lane)
-		snprintf(more, sizeof(more), " #%zu", lane + 1);
+	if (strip)
+		snprintf(more, sizeof(more), " #%zu", strip + 1);
 	if (t->kind == ROWS_BY_STREAM)
 		name_stream(q->streams_from_0, t, op, stream, base, sizeof(base));
 	else if (t->kind == ROWS_RUNTIME)

@@ -2,7 +2,7 @@
 /* tracks.h - which track of a viewer an event goes to
  *
  * Viewers drop slices of one track that overlap without nesting. So operations of one queue go to
- * as many lanes as it has at once, and rows of a thread that do not nest go to lanes beside it.
+ * as many strips as it has at once, and rows of a thread that do not nest go to strips beside it.
  * Plain structures of the caller; one thread.
  */
 #ifndef RTL_EXPORT_TRACKS_H
@@ -11,20 +11,20 @@
 #include "query/rows.h"
 #include "store/map.h"
 
-/* ---- lanes: at any time at most one event each ---- */
+/* ---- strips: at any time at most one event each ---- */
 
-struct lanes {
-	struct lane {
+struct track_strips {
+	struct track_strip {
 		int64_t end_ns;
 		uint64_t id; /* the caller's */
-	} * lanes;
+	} * strips;
 	size_t nr, max;
 };
 
-/* The first lane that is free at `begin`; it is taken until `end`. A new one has the id 0, and is
+/* The first strip that is free at `begin`; it is taken until `end`. A new one has the id 0, and is
  * the last. NULL: out of memory. Rows come by their begin. */
-struct lane *tracks_find_lane(struct lanes *l, int64_t begin, int64_t end);
-void tracks_fini_lanes(struct lanes *l);
+struct track_strip *tracks_find_strip(struct track_strips *l, int64_t begin, int64_t end);
+void tracks_fini_strips(struct track_strips *l);
 
 /* ---- the track of an operation ---- */
 
@@ -33,7 +33,7 @@ struct track {
 	enum rows_order kind;
 	int64_t gpu, queue, block;
 	bool copies, open;
-	struct lanes lanes;
+	struct track_strips strips;
 	uint64_t group; /* the caller's */
 };
 
@@ -45,8 +45,8 @@ struct tracks {
 	struct track *last;
 };
 
-/* The operation's, valid until tracks_fini(); *fresh: it is new, and has no lanes yet. NULL: out of
- * memory. */
+/* The operation's, valid until tracks_fini(); *fresh: it is new, and has no strips yet. NULL: out
+ * of memory. */
 struct track *tracks_of(struct tracks *t, const struct rows_op *op, enum rows_order kind,
 			bool *fresh);
 void tracks_fini(struct tracks *t);
@@ -55,14 +55,14 @@ void tracks_fini(struct tracks *t);
 int tracks_show(const struct rows_op *op, enum rows_order *order,
 		int (*show)(void *arg, const struct rows_op *op), void *arg);
 
-/* Whether the operation begins a new track, which has no lanes yet. */
+/* Whether the operation begins a new track, which has no strips yet. */
 bool tracks_begins(struct track *t, const struct rows_op *op, enum rows_order kind);
 
 #define TRACK_NAME 192
-/* Of a lane: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of
+/* Of a strip: "queue 2", "stream 1 (0x5581ab30) (pid 12) #2". `stream` is a statement of
  * ROWS_STREAM_NAME. */
 void tracks_name(const struct query *q, const struct track *t, const struct rows_op *op,
-		 size_t lane, sqlite3_stmt *stream, char name[TRACK_NAME]);
+		 size_t strip, sqlite3_stmt *stream, char name[TRACK_NAME]);
 /* Names of enum rec_flags, as viewers show them. */
 struct track_flag {
 	int64_t bit;

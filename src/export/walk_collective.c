@@ -33,7 +33,7 @@ static int join(struct walk_joints *j, const struct collective_slices *slices)
 	struct walk_joint_set *sets;
 	int ret;
 
-	if (slices->lanes[last->lane].gpu < 0 || j->nr + one->nr > WALK_JOINT)
+	if (slices->parties[last->party].gpu < 0 || j->nr + one->nr > WALK_JOINT)
 		return 0;
 	sets = alloc_grow(j->sets, j->nr_sets, &j->max_sets, 16, sizeof(*sets));
 	if (!sets)

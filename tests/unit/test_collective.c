@@ -21,17 +21,18 @@ enum { KERNEL = 1, COPY, WORK, REDUCE, GATHER, EMPTY, LAUNCH, GRAPH };
 	"'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)'), (5, 'void vllm::cross_device_reduce_1stage<__half, " \
 	"8>(vllm::RankData*)'), (6, ''), (7, 'hipLaunchKernel'), (8, 'hipGraphLaunch');"
 
-/* One process with `lanes` GPUs: in each round a kernel and a collective, which ends on all when
+/* One process with `parties` GPUs: in each round a kernel and a collective, which ends on all when
  * the last one has come. A graph has the kernel, in every other round the collective, too. */
 struct plan {
-	size_t lanes, rounds, late; /* late: SIZE_MAX: none is */
+	size_t parties, rounds, late; /* late: SIZE_MAX: none is */
 	enum collective_cause cause;
-	bool has_calls, is_swapped; /* is_swapped: two collectives of lane 1 are in another order */
-	bool is_grouped;	    /* lanes in sets of two, which do not wait for each other */
-	/* by which the late lane comes later than the others, 0: 0.5 ms, and by which each host's
+	/* is_swapped: two collectives of party 1 are in another order */
+	bool has_calls, is_swapped;
+	bool is_grouped; /* parties in sets of two, which do not wait for each other */
+	/* by which the late party comes later than the others, 0: 0.5 ms, and by which each host's
 	 * launches vary */
 	int64_t late_ns, varies_ns;
-	int64_t other_ns; /* by which the host of the lane behind the late one is late each third
+	int64_t other_ns; /* by which the host of the party behind the late one is late each third
 			   * round */
 	uint64_t seed;
 };
@@ -43,25 +44,25 @@ struct made {
 	const struct plan *plan;
 };
 
-static void add_op(struct made *m, size_t lane, int name, int type, int64_t begin, int64_t end,
+static void add_op(struct made *m, size_t party, int name, int type, int64_t begin, int64_t end,
 		   int64_t launch, int call)
 {
 	int64_t id = ++m->op;
 
 	sqlite3_str_appendf(m->sql,
 			    "INSERT INTO rocpd_op VALUES(%lld, %d, %d, 0, %lld, %lld, %d, %d);", id,
-			    (int)lane, (int)lane + 3, begin, end, name, type);
+			    (int)party, (int)party + 3, begin, end, name, type);
 	if (m->plan->has_calls)
 		sqlite3_str_appendf(m->sql,
 				    "INSERT INTO rocpd_api VALUES(%lld, 1, %d, %lld, %lld, %d, 6);"
 				    "INSERT INTO rocpd_api_ops VALUES(%lld, %lld, %lld);",
-				    id, (int)lane, launch, launch + 3000, call, id, id, id);
+				    id, (int)party, launch, launch + 3000, call, id, id, id);
 }
 
-/* The time at which the lane has done its work of a round. */
-static int64_t work(struct made *m, size_t lane, bool is_late, int64_t other_ns)
+/* The time at which the party has done its work of a round. */
+static int64_t work(struct made *m, size_t party, bool is_late, int64_t other_ns)
 {
-	int64_t at = m->now[lane] + other_ns, launch = at - (other_ns ? 1000 : 20000);
+	int64_t at = m->now[party] + other_ns, launch = at - (other_ns ? 1000 : 20000);
 	int64_t long_ns = is_late ? (m->plan->late_ns ? m->plan->late_ns : 500000) : 0;
 	int64_t ns = 100000 + (int64_t)(1000 * compare_normal(&m->state));
 
@@ -71,7 +72,7 @@ static int64_t work(struct made *m, size_t lane, bool is_late, int64_t other_ns)
 		break;
 	case COLLECTIVE_COPY:
 		if (is_late)
-			add_op(m, lane, EMPTY, COPY, at, at + long_ns, launch, LAUNCH);
+			add_op(m, party, EMPTY, COPY, at, at + long_ns, launch, LAUNCH);
 		at += long_ns;
 		break;
 	default:
@@ -82,7 +83,7 @@ static int64_t work(struct made *m, size_t lane, bool is_late, int64_t other_ns)
 		launch += long_ns + (long_ns ? 19000 : 0);
 		break;
 	}
-	add_op(m, lane, WORK, KERNEL, at, at + ns, launch,
+	add_op(m, party, WORK, KERNEL, at, at + ns, launch,
 	       m->plan->cause == COLLECTIVE_GRAPH ? GRAPH : LAUNCH);
 	return at + ns + 2000;
 }
@@ -90,13 +91,14 @@ static int64_t work(struct made *m, size_t lane, bool is_late, int64_t other_ns)
 static void add_round(struct made *m, size_t round)
 {
 	const struct plan *p = m->plan;
-	size_t in_set = p->is_grouped ? 2 : p->lanes;
+	size_t in_set = p->is_grouped ? 2 : p->parties;
 	int64_t begins[16];
 
-	for (size_t i = 0; i < p->lanes; i++)
-		begins[i] = work(m, i, i == p->late && round > 0,
-				 i == (p->late + 1) % p->lanes && round % 3 == 0 ? p->other_ns : 0);
-	for (size_t set = 0; set < p->lanes; set += in_set) {
+	for (size_t i = 0; i < p->parties; i++)
+		begins[i] =
+			work(m, i, i == p->late && round > 0,
+			     i == (p->late + 1) % p->parties && round % 3 == 0 ? p->other_ns : 0);
+	for (size_t set = 0; set < p->parties; set += in_set) {
 		int64_t last = 0;
 
 		for (size_t i = set; i < set + in_set; i++)
@@ -118,7 +120,7 @@ static const char *make(const struct plan *p)
 	struct made m = { .sql = sqlite3_str_new(NULL), .state = p->seed, .plan = p };
 	char *sql;
 
-	for (size_t i = 0; i < p->lanes; i++)
+	for (size_t i = 0; i < p->parties; i++)
 		m.now[i] = 1000000000 + (p->is_grouped ? (int64_t)(i / 2) * 130000 : 0);
 	sqlite3_str_appendall(m.sql, "BEGIN;" TEXTS);
 	for (size_t round = 0; round < p->rounds; round++)
@@ -163,7 +165,7 @@ static void read_made(const char *path, const char *more, struct seen *seen,
 	query_close(q);
 }
 
-static size_t nr_late(const struct collectives *c, size_t *lane, enum collective_cause *cause)
+static size_t nr_late(const struct collectives *c, size_t *party, enum collective_cause *cause)
 {
 	size_t nr = 0;
 
@@ -174,7 +176,7 @@ static size_t nr_late(const struct collectives *c, size_t *lane, enum collective
 			if (m->verdict != COLLECTIVE_LATE)
 				continue;
 			nr++;
-			*lane = (size_t)c->lanes[m->lane].gpu;
+			*party = (size_t)c->parties[m->party].gpu;
 			for (int k = 0; k < COLLECTIVE_NR_CAUSES; k++)
 				if (m->causes[k] > m->causes[*cause])
 					*cause = (enum collective_cause)k;
@@ -187,28 +189,28 @@ TEST(planted_lateness_has_its_rank_and_its_cause)
 	static const enum collective_cause causes[] = { COLLECTIVE_KERNEL, COLLECTIVE_COPY,
 							COLLECTIVE_HOST, COLLECTIVE_GRAPH,
 							COLLECTIVE_IDLE };
-	static const size_t lanes[] = { 2, 4, 8 };
+	static const size_t parties[] = { 2, 4, 8 };
 
 	for (size_t c = 0; c < 5; c++)
 		for (size_t n = 0; n < 3; n++)
 			for (uint64_t seed = 1; seed <= 4; seed++) {
-				const struct plan p = { .lanes = lanes[n],
+				const struct plan p = { .parties = parties[n],
 							.rounds = 31,
-							.late = seed % lanes[n],
+							.late = seed % parties[n],
 							.cause = causes[c],
 							.has_calls = causes[c] != COLLECTIVE_IDLE,
 							.seed = seed };
 				enum collective_cause cause = COLLECTIVE_UNKNOWN;
 				struct collectives found;
 				struct seen seen;
-				size_t lane = 99;
+				size_t party = 99;
 
 				read_made(make(&p), NULL, &seen, &found);
 				CHECK_EQ_UINT(seen.nr, 31);
 				CHECK_EQ_UINT(seen.nr_wrong, 0);
 				CHECK_EQ_UINT(found.nr_groups, 2);
-				CHECK_EQ_UINT(nr_late(&found, &lane, &cause), 2);
-				CHECK_EQ_UINT(lane, p.late);
+				CHECK_EQ_UINT(nr_late(&found, &party, &cause), 2);
+				CHECK_EQ_UINT(party, p.late);
 				CHECK_STR_EQ(collective_causes[cause],
 					     collective_causes[causes[c]]);
 				collective_fini(&found);
@@ -220,7 +222,7 @@ TEST(clean_runs_accuse_nobody)
 	size_t accused = 0;
 
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		const struct plan p = { .lanes = seed % 2 ? 8 : 2,
+		const struct plan p = { .parties = seed % 2 ? 8 : 2,
 					.rounds = 30,
 					.late = SIZE_MAX,
 					.has_calls = true,
@@ -228,27 +230,27 @@ TEST(clean_runs_accuse_nobody)
 		enum collective_cause cause = COLLECTIVE_UNKNOWN;
 		struct collectives found;
 		struct seen seen;
-		size_t lane;
+		size_t party;
 
 		read_made(make(&p), NULL, &seen, &found);
 		CHECK_EQ_UINT(seen.nr, 30);
 		for (size_t g = 0; g < found.nr_groups; g++)
 			CHECK_EQ_UINT(found.groups[g].nr_class[COLLECTIVE_TRANSFER],
 				      found.groups[g].nr);
-		accused += nr_late(&found, &lane, &cause);
+		accused += nr_late(&found, &party, &cause);
 		collective_fini(&found);
 	}
 	CHECK_LE_UINT(accused, 1);
 }
 
-/* Verdicts on the late lane by the sizes of its lateness and of what all hosts vary by. */
+/* Verdicts on the late party by the sizes of its lateness and of what all hosts vary by. */
 static size_t nr_verdicts(enum collective_cause cause, int64_t late_ns, int64_t varies_ns,
 			  enum collective_verdict verdict)
 {
 	size_t nr = 0;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		const struct plan p = { .lanes = seed % 2 ? 2 : 4,
+		const struct plan p = { .parties = seed % 2 ? 2 : 4,
 					.rounds = 61,
 					.late = seed % 2,
 					.cause = cause,
@@ -263,7 +265,7 @@ static size_t nr_verdicts(enum collective_cause cause, int64_t late_ns, int64_t 
 		for (size_t g = 0; g < found.nr_groups; g++)
 			for (size_t i = 0; i < found.groups[g].nr_members; i++) {
 				const struct collective_member *m = &found.groups[g].members[i];
-				bool is_it = found.lanes[m->lane].gpu == (int64_t)p.late;
+				bool is_it = found.parties[m->party].gpu == (int64_t)p.late;
 
 				CHECK(is_it || m->verdict == COLLECTIVE_IN_TIME);
 				nr += is_it && m->verdict == verdict;
@@ -284,11 +286,11 @@ TEST(hosts_that_wait_for_processors_accuse_nobody)
 	CHECK_EQ_UINT(nr_verdicts(COLLECTIVE_KERNEL, 4000000, 0, COLLECTIVE_LATE), 40);
 }
 
-/* How many of two groups call the late lane late, and how often it was last in one of them, where
- * the other lane's host is late in a third of the rounds. */
+/* How many of two groups call the late party late, and how often it was last in one of them, where
+ * the other party's host is late in a third of the rounds. */
 static size_t nr_late_beside(enum collective_cause cause, uint64_t *nr_last)
 {
-	const struct plan p = { .lanes = 2,
+	const struct plan p = { .parties = 2,
 				.rounds = 49,
 				.late = 1,
 				.cause = cause,
@@ -299,14 +301,14 @@ static size_t nr_late_beside(enum collective_cause cause, uint64_t *nr_last)
 	enum collective_cause named = COLLECTIVE_UNKNOWN;
 	struct collectives found;
 	struct seen seen;
-	size_t lane = 99, nr;
+	size_t party = 99, nr;
 
 	read_made(make(&p), NULL, &seen, &found);
-	nr = nr_late(&found, &lane, &named);
-	CHECK(!nr || (lane == 1 && named == cause));
+	nr = nr_late(&found, &party, &named);
+	CHECK(!nr || (party == 1 && named == cause));
 	*nr_last = 0;
 	for (size_t i = 0; i < found.groups[0].nr_members; i++)
-		if (found.lanes[found.groups[0].members[i].lane].gpu == 1)
+		if (found.parties[found.groups[0].members[i].party].gpu == 1)
 			*nr_last = found.groups[0].members[i].nr_last;
 	collective_fini(&found);
 	return nr;
@@ -326,7 +328,7 @@ TEST(gpu_with_longer_work_is_late_though_another_host_often_comes_last)
 TEST(another_order_on_a_rank_is_found)
 {
 	const struct plan p = {
-		.lanes = 3, .rounds = 20, .late = SIZE_MAX, .is_swapped = true, .seed = 5
+		.parties = 3, .rounds = 20, .late = SIZE_MAX, .is_swapped = true, .seed = 5
 	};
 	struct collectives found;
 	struct seen seen;
@@ -337,7 +339,7 @@ TEST(another_order_on_a_rank_is_found)
 	CHECK_EQ_UINT(found.orders[0].count, 2);
 	CHECK_EQ_UINT(found.orders[0].channel, 0);
 	CHECK(!found.orders[0].by_calls);
-	CHECK_EQ_UINT(found.lanes[found.orders[0].lanes[1]].gpu, 1);
+	CHECK_EQ_UINT(found.parties[found.orders[0].parties[1]].gpu, 1);
 	CHECK_STR_HAS(found.orders[0].names[0], "AllReduce");
 	CHECK_STR_HAS(found.orders[0].names[1], "cross_device_reduce");
 	collective_fini(&found);
@@ -346,7 +348,7 @@ TEST(another_order_on_a_rank_is_found)
 TEST(sets_of_gpus_that_do_not_wait_for_each_other_are_apart)
 {
 	const struct plan p = {
-		.lanes = 8, .rounds = 20, .late = SIZE_MAX, .is_grouped = true, .seed = 9
+		.parties = 8, .rounds = 20, .late = SIZE_MAX, .is_grouped = true, .seed = 9
 	};
 	struct collectives found;
 	struct seen seen;
@@ -361,7 +363,7 @@ TEST(sets_of_gpus_that_do_not_wait_for_each_other_are_apart)
 
 TEST(patterns_of_the_user_add_names)
 {
-	const struct plan p = { .lanes = 2, .rounds = 4, .late = SIZE_MAX, .seed = 3 };
+	const struct plan p = { .parties = 2, .rounds = 4, .late = SIZE_MAX, .seed = 3 };
 	struct collectives found;
 	struct seen seen;
 
@@ -372,7 +374,7 @@ TEST(patterns_of_the_user_add_names)
 
 TEST(collective_that_a_rank_never_reached_is_counted)
 {
-	const struct plan p = { .lanes = 3, .rounds = 10, .late = SIZE_MAX, .seed = 4 };
+	const struct plan p = { .parties = 3, .rounds = 10, .late = SIZE_MAX, .seed = 4 };
 	const char *path = make(&p);
 	struct collectives found;
 	struct seen seen;
@@ -393,7 +395,7 @@ TEST(collective_that_a_rank_never_reached_is_counted)
 static uint64_t allocations_of(size_t rounds)
 {
 	const struct plan p = {
-		.lanes = 8, .rounds = rounds, .late = 3, .cause = COLLECTIVE_KERNEL, .seed = 2
+		.parties = 8, .rounds = rounds, .late = 3, .cause = COLLECTIVE_KERNEL, .seed = 2
 	};
 	const char *path = make(&p);
 	struct collectives found;
@@ -416,7 +418,7 @@ TEST(memory_does_not_grow_with_collectives)
 
 TEST(failed_allocations_are_errors)
 {
-	const struct plan p = { .lanes = 3,
+	const struct plan p = { .parties = 3,
 				.rounds = 40,
 				.late = 1,
 				.has_calls = true,

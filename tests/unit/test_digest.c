@@ -33,15 +33,15 @@ TEST(sums_and_busy_time_are_those_of_the_operations)
 	uint64_t kernels = 0, copies = 0;
 
 	CHECK_OK(digest_read(&d, q, &all));
-	CHECK(d.nr_lanes > 1);
+	CHECK(d.nr_gpus > 1);
 	for (size_t i = 0; i < d.kernels.nr; i++)
 		kernels += d.kernels.sums[i].calls;
 	for (size_t i = 0; i < d.copies.nr; i++)
 		copies += d.copies.sums[i].calls;
 	CHECK(kernels > 0);
-	CHECK_EQ_UINT(d.lanes[0].kernels, kernels);
-	CHECK_EQ_UINT(d.lanes[0].copies, copies);
-	CHECK_EQ_UINT(d.lanes[0].busy_ns + d.lanes[0].idle_ns, d.wall.work_ns);
+	CHECK_EQ_UINT(d.gpus[0].kernels, kernels);
+	CHECK_EQ_UINT(d.gpus[0].copies, copies);
+	CHECK_EQ_UINT(d.gpus[0].busy_ns + d.gpus[0].idle_ns, d.wall.work_ns);
 	CHECK_EQ_UINT(d.wall.ns, d.wall.startup_ns + d.wall.work_ns);
 	digest_fini(&d);
 	query_close(q);
@@ -60,8 +60,8 @@ TEST(failed_allocation_ends_the_reading_with_a_message)
 		res.error[0] = 0;
 		alloc_fail_at(++nth);
 		ret = digest_read(&d, q, &all);
-		if (ret == 0 && d.nr_lanes > 1)
-			ret = digest_explain(&d, &d.lanes[1], 4);
+		if (ret == 0 && d.nr_gpus > 1)
+			ret = digest_explain(&d, &d.gpus[1], 4);
 		if (ret == 0)
 			ret = findings_read(q, &d, &found);
 		alloc_fail_at(0);

@@ -23,10 +23,10 @@ enum { GEMM = 2, MIX, TAIL, EXPERT, REDUCE, ONCE, NR_KERNELS = ONCE - GEMM };
 
 #define FIRST_NS INT64_C(1000000000)
 
-/* One process with `lanes` GPUs, which run the same kernels in each round. */
+/* One process with `parties` GPUs, which run the same kernels in each round. */
 struct plan {
-	size_t lanes, rounds;
-	size_t slow; /* lane on which gemm takes `times` as long from a round to another */
+	size_t parties, rounds;
+	size_t slow; /* party on which gemm takes `times` as long from a round to another */
 	double times;
 	size_t from, to;
 	uint64_t seed;
@@ -47,7 +47,7 @@ static double uniform(uint64_t *state)
 
 /* ns of a kernel: normal; of two kinds; with a heavy tail; by data that differ between GPUs for a
  * while; and a collective, in which one GPU waits for long. */
-static double duration(struct made *m, int kernel, size_t lane)
+static double duration(struct made *m, int kernel, size_t party)
 {
 	switch (kernel) {
 	case GEMM:
@@ -57,19 +57,19 @@ static double duration(struct made *m, int kernel, size_t lane)
 	case TAIL:
 		return 100000 * exp(0.5 * compare_normal(&m->state));
 	case EXPERT:
-		return 100000 * m->expert[lane] * (1 + 0.02 * compare_normal(&m->state));
+		return 100000 * m->expert[party] * (1 + 0.02 * compare_normal(&m->state));
 	default:
-		return lane == 1 ? 30000 : 90000;
+		return party == 1 ? 30000 : 90000;
 	}
 }
 
-static void add_op(struct made *m, size_t lane, int name, int64_t ns)
+static void add_op(struct made *m, size_t party, int name, int64_t ns)
 {
 	sqlite3_str_appendf(m->sql,
 			    "INSERT INTO rocpd_op VALUES(%lld, %d, %d, 0, %lld, %lld, %d, 1);",
-			    ++m->op, (int)lane, (int)lane + 3, m->now[lane], m->now[lane] + ns,
+			    ++m->op, (int)party, (int)party + 3, m->now[party], m->now[party] + ns,
 			    name);
-	m->now[lane] += ns + 2000;
+	m->now[party] += ns + 2000;
 }
 
 static void add_round(struct made *m, const struct plan *p, size_t round)
@@ -77,7 +77,7 @@ static void add_round(struct made *m, const struct plan *p, size_t round)
 	/* all GPUs are slower in the middle of the run */
 	double common = round > p->rounds / 2 && round < p->rounds * 2 / 3 ? 1.3 : 1;
 
-	for (size_t i = 0; i < p->lanes; i++) {
+	for (size_t i = 0; i < p->parties; i++) {
 		bool is_slow = i == p->slow && round >= p->from && round < p->to;
 
 		/* the clock of each GPU wanders by some percent, and comes back */
@@ -105,7 +105,7 @@ static const char *make(const struct plan *p, struct made *m)
 	char *sql;
 
 	*m = (struct made){ .sql = sqlite3_str_new(NULL), .state = p->seed };
-	for (size_t i = 0; i < p->lanes; i++)
+	for (size_t i = 0; i < p->parties; i++)
 		m->now[i] = FIRST_NS;
 	sqlite3_str_appendall(m->sql, "BEGIN;" TEXTS);
 	for (size_t round = 0; round < p->rounds; round++)
@@ -147,7 +147,7 @@ TEST(clean_runs_name_nothing)
 	size_t nr = 0;
 
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		const struct plan p = { .lanes = 3 + seed % 6,
+		const struct plan p = { .parties = 3 + seed % 6,
 					.rounds = 200 + seed % 5 * 60,
 					.slow = SIZE_MAX,
 					.seed = seed };
@@ -155,7 +155,7 @@ TEST(clean_runs_name_nothing)
 		struct made m;
 
 		CHECK_OK(read_made(make(&p, &m), &found));
-		CHECK_EQ_UINT(found.nr_lanes, p.lanes);
+		CHECK_EQ_UINT(found.nr_parties, p.parties);
 		CHECK_EQ_UINT(found.nr_names, NR_KERNELS + 1);
 		for (size_t n = 0; n < found.nr_names; n++)
 			nr += found.names[n].nr_slow;
@@ -172,7 +172,7 @@ TEST(clean_runs_name_nothing)
 TEST(planted_part_is_found_with_its_gpu_and_time)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct plan p = { .lanes = 3 + seed % 6,
+		struct plan p = { .parties = 3 + seed % 6,
 				  .rounds = 640,
 				  .slow = seed % 3,
 				  .times = 1.2 + 0.1 * (double)(seed % 4),
@@ -190,7 +190,7 @@ TEST(planted_part_is_found_with_its_gpu_and_time)
 			if (&found.names[n] != gemm)
 				CHECK_EQ_UINT(found.names[n].nr_slow, 0);
 		CHECK_EQ_UINT(gemm->nr_slow, 1);
-		CHECK_EQ_INT(found.lanes[gemm->slow[0].lane].gpu, (int64_t)p.slow);
+		CHECK_EQ_INT(found.parties[gemm->slow[0].party].gpu, (int64_t)p.slow);
 		CHECK_EQ_UINT(gemm->slow[0].nr_blocks, 10);
 		/* a block is a tenth of the run */
 		block = (m.now[p.slow] - FIRST_NS) / 8;
@@ -204,7 +204,7 @@ TEST(planted_part_is_found_with_its_gpu_and_time)
 TEST(gpu_that_is_slow_throughout_is_one_finding)
 {
 	const struct plan p = {
-		.lanes = 3, .rounds = 640, .slow = 2, .times = 1.3, .to = 640, .seed = 5
+		.parties = 3, .rounds = 640, .slow = 2, .times = 1.3, .to = 640, .seed = 5
 	};
 	const struct imbalance_name *gemm;
 	struct imbalance found;
@@ -218,14 +218,14 @@ TEST(gpu_that_is_slow_throughout_is_one_finding)
 	CHECK_EQ_UINT(gemm->slow[0].calls, 640);
 	CHECK_EQ_INT(gemm->slow[0].begin, m.begin);
 	CHECK_EQ_INT(gemm->slow[0].end, m.end);
-	CHECK_STR_EQ(found.lanes[gemm->slowest].name, "GPU 2");
+	CHECK_STR_EQ(found.parties[gemm->slowest].name, "GPU 2");
 	imbalance_fini(&found);
 }
 
 TEST(two_gpus_are_not_judged)
 {
 	const struct plan p = {
-		.lanes = 2, .rounds = 300, .slow = 1, .times = 1.5, .to = 300, .seed = 5
+		.parties = 2, .rounds = 300, .slow = 1, .times = 1.5, .to = 300, .seed = 5
 	};
 	struct imbalance found;
 	struct made m;
@@ -233,7 +233,7 @@ TEST(two_gpus_are_not_judged)
 	CHECK_OK(read_made(make(&p, &m), &found));
 	for (size_t n = 0; n < found.nr_names; n++)
 		CHECK(!found.names[n].is_judged && !found.names[n].nr_slow);
-	CHECK_STR_EQ(found.lanes[find(&found, "gemm")->slowest].name, "GPU 1");
+	CHECK_STR_EQ(found.parties[find(&found, "gemm")->slowest].name, "GPU 1");
 	imbalance_fini(&found);
 }
 
@@ -257,7 +257,7 @@ TEST(interval_of_the_median_misses_it_as_rarely_as_said)
 TEST(failed_allocations_are_errors)
 {
 	const struct plan p = {
-		.lanes = 3, .rounds = 200, .slow = 1, .times = 1.5, .to = 100, .seed = 3
+		.parties = 3, .rounds = 200, .slow = 1, .times = 1.5, .to = 100, .seed = 3
 	};
 	struct imbalance found;
 	struct made m;

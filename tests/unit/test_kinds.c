@@ -136,8 +136,8 @@ TEST(fills_are_counted_as_fills)
 	struct digest d = { 0 };
 
 	CHECK_OK(digest_read(&d, q, &all));
-	CHECK_EQ_UINT(d.lanes[0].kernels, 3);
-	CHECK_EQ_UINT(d.lanes[0].copies, 5);
+	CHECK_EQ_UINT(d.gpus[0].kernels, 3);
+	CHECK_EQ_UINT(d.gpus[0].copies, 5);
 	CHECK_EQ_UINT(calls_of(&d.copies, "FillBuffer"), 3);
 	CHECK_EQ_UINT(calls_of(&d.copies, "CopyHostToDevice"), 1);
 	CHECK_EQ_UINT(d.copies.nr, 3);

@@ -2,7 +2,7 @@
 /* test_play_hsa.c - the self-test's scenario without HIP, on a GPU that does no more than it is
  * waited for
  *
- * A packet runs while the program waits for a signal or for room in the queue, and only as long: a
+ * A packet runs while the program waits for a signal or for space in the queue, and only as long: a
  * program that reads its counters too early reads too few each time, and not once in a while.
  */
 #include <setjmp.h>
@@ -20,14 +20,14 @@ struct hsa hsa;
 static struct {
 	hsa_kernel_dispatch_packet_t ring[RING];
 	hsa_queue_t queue;
-	uint64_t write, read, told, stops_at, nr_launches;
+	uint64_t write, read, shown, stops_at, nr_launches;
 	hsa_signal_value_t signal;
 	uint32_t counter[4], kernarg[64], pool;
 	uint64_t launched, counted;
 	jmp_buf failed;
 } gpu;
 
-/* ---- what the scenario asks of the program ---------------------------------------------------- */
+/* ---- what the scenario asks of the program --------------------------------------------------- */
 
 uint64_t play_number(const char *name, uint64_t otherwise)
 {
@@ -79,7 +79,7 @@ void runtime_check_hsa(hsa_status_t status, const char *call)
 	CHECK_MSG(status == HSA_STATUS_SUCCESS, "%s", call);
 }
 
-/* ---- HSA -------------------------------------------------------------------------------------- */
+/* ---- HSA ------------------------------------------------------------------------------------- */
 
 /* Runs the next packet, if the doorbell has been rung for it. */
 static bool run_one(void)
@@ -115,8 +115,7 @@ SUCCEEDS(nothing, void)
 SUCCEEDS(destroy_queue, hsa_queue_t *q __attribute__((unused)))
 SUCCEEDS(destroy_signal, hsa_signal_t s __attribute__((unused)))
 SUCCEEDS(create_reader, const void *code __attribute__((unused)),
-	 size_t size __attribute__((unused)),
-	 hsa_code_object_reader_t *out __attribute__((unused)))
+	 size_t size __attribute__((unused)), hsa_code_object_reader_t *out __attribute__((unused)))
 SUCCEEDS(create_executable, hsa_profile_t profile __attribute__((unused)),
 	 hsa_default_float_rounding_mode_t mode __attribute__((unused)),
 	 const char *options __attribute__((unused)), hsa_executable_t *out __attribute__((unused)))
@@ -205,10 +204,10 @@ static uint64_t add_write_index(const hsa_queue_t *queue, uint64_t value)
 static uint64_t load_read_index(const hsa_queue_t *queue)
 {
 	(void)queue;
-	gpu.told = gpu.read;
+	gpu.shown = gpu.read;
 	if (gpu.write - gpu.read > RING)
 		run_one();
-	return gpu.told;
+	return gpu.shown;
 }
 
 static hsa_status_t create_signal(hsa_signal_value_t value, uint32_t nr, const hsa_agent_t *agents,
@@ -224,7 +223,8 @@ static void store_signal(hsa_signal_t signal, hsa_signal_value_t value)
 {
 	(void)signal;
 	CHECK_EQ_UINT((uint64_t)value, gpu.write - 1);
-	CHECK_LT_INT((uint64_t)value - gpu.told, RING); /* no packet that could be unread is gone */
+	/* no packet that could be unread is gone */
+	CHECK_LT_INT((uint64_t)value - gpu.shown, RING);
 }
 
 static hsa_signal_value_t wait(hsa_signal_t signal, hsa_signal_condition_t condition,

@@ -117,11 +117,11 @@ static void read_names(struct diff *d, int side, enum diff_kind kind, struct tab
 /* What a run amounts to: the numbers of the overview of rtl summary. */
 static void read_whole(struct diff *d, int side, struct tables *t)
 {
-	const struct digest_lane none = { 0 }, *all;
+	const struct digest_gpu none = { 0 }, *all;
 	struct digest *digest;
 
 	db_check(t->q, tables_digest(t, &digest));
-	all = digest->nr_lanes ? digest->lanes : &none;
+	all = digest->nr_gpus ? digest->gpus : &none;
 	add_value(d, side, DIFF_RUN, DIFF_WALL, WHOLE, digest->wall.ns);
 	add_value(d, side, DIFF_RUN, DIFF_BUSY, WHOLE, all->busy_ns);
 	add_value(d, side, DIFF_RUN, DIFF_TOTAL, WHOLE, all->kernel_ns + all->copy_ns);

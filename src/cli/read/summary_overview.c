@@ -93,11 +93,11 @@ static void put_head(const struct overview *o)
 static void put_gpus(const struct overview *o)
 {
 	const struct digest *d = o->d;
-	size_t nr = d->nr_lanes - 1;
+	size_t nr = d->nr_gpus - 1;
 
 	put_title("GPU    BUSY  BUSY TIME    KERNELS    COPIES   OVERLAP  LAST USE");
-	for (size_t i = 1; i < d->nr_lanes && i <= (o->top > 16 ? o->top : 16); i++) {
-		const struct digest_lane *l = &d->lanes[i];
+	for (size_t i = 1; i < d->nr_gpus && i <= (o->top > 16 ? o->top : 16); i++) {
+		const struct digest_gpu *l = &d->gpus[i];
 		uint64_t both = l->compute_ns + l->transfer_ns - l->busy_ns;
 		char busy[UI_NUMBER_SIZE], kernels[UI_NUMBER_SIZE], copies[UI_NUMBER_SIZE];
 		char last[UI_NUMBER_SIZE], overlap[UI_NUMBER_SIZE], share[UI_NUMBER_SIZE];
@@ -118,14 +118,14 @@ static void put_gpus(const struct overview *o)
 static void put_idle(const struct overview *o)
 {
 	struct digest *d = o->d;
-	struct digest_lane *all = &d->lanes[0];
+	struct digest_gpu *all = &d->gpus[0];
 	char idle[UI_NUMBER_SIZE], longest[UI_NUMBER_SIZE], count[UI_NUMBER_SIZE], text[600];
 	char share[UI_NUMBER_SIZE];
 	uint64_t most = 0;
 	size_t used, nr = 0;
 
 	if (!all->nr_gaps) {
-		put_wrapped(o, d->nr_lanes > 2 ? "A GPU works all the time" : "Never idle", "  ");
+		put_wrapped(o, d->nr_gpus > 2 ? "A GPU works all the time" : "Never idle", "  ");
 		return;
 	}
 	for (size_t i = 0; i < all->nr_kept; i++)
@@ -133,7 +133,7 @@ static void put_idle(const struct overview *o)
 			most = (uint64_t)(all->gaps[i].end - all->gaps[i].begin);
 	used = (size_t)snprintf(text, sizeof(text),
 				"%s %s of the time, %s in %s gap%s, the longest %s",
-				d->nr_lanes > 2 ? "No GPU works for" : "Idle",
+				d->nr_gpus > 2 ? "No GPU works for" : "Idle",
 				ui_share(share, all->idle_ns, d->wall.work_ns),
 				ui_time(idle, all->idle_ns), ui_count(count, all->nr_gaps),
 				all->nr_gaps == 1 ? "" : "s", ui_time(longest, most));
@@ -254,7 +254,7 @@ static void put_kernels(const struct overview *o)
 	if (digest_join(&o->d->kernels, &joined))
 		ui_die_memory();
 	for (; nr < joined.nr && nr < o->top; nr++)
-		lines[nr] = (struct line){ &joined.sums[nr], o->d->lanes[0].kernel_ns };
+		lines[nr] = (struct line){ &joined.sums[nr], o->d->gpus[0].kernel_ns };
 	if (nr)
 		put_lines(o, "KERNEL", lines, nr, joined.nr, true);
 	digest_free_sums(&joined, false);
@@ -582,13 +582,13 @@ static void print_json(const struct overview *o)
 	json_object(j);
 	number_json(j, "wall_ns", d->wall.ns);
 	number_json(j, "startup_ns", d->wall.startup_ns);
-	number_json(j, "idle_ns", d->lanes[0].idle_ns);
-	number_json(j, "idle_outside_calls_ns", d->nr_calls ? d->outside_ns : d->lanes[0].idle_ns);
+	number_json(j, "idle_ns", d->gpus[0].idle_ns);
+	number_json(j, "idle_outside_calls_ns", d->nr_calls ? d->outside_ns : d->gpus[0].idle_ns);
 	number_json(j, "failed_calls", d->nr_failed);
 	json_key(j, "gpus");
 	json_array(j);
-	for (size_t i = 1; i < d->nr_lanes; i++) {
-		const struct digest_lane *l = &d->lanes[i];
+	for (size_t i = 1; i < d->nr_gpus; i++) {
+		const struct digest_gpu *l = &d->gpus[i];
 
 		json_object(j);
 		number_json(j, "gpu", (uint64_t)l->gpu);
@@ -636,7 +636,7 @@ void summary_overview_print(struct summary *s)
 		return;
 	}
 	put_head(&o);
-	if (o.d->lanes[0].kernels + o.d->lanes[0].copies) {
+	if (o.d->gpus[0].kernels + o.d->gpus[0].copies) {
 		put_gpus(&o);
 		put_idle(&o);
 		put_launches(&o);

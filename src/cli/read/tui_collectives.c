@@ -77,7 +77,7 @@ static void add_slice(struct filling *f, const struct collective_slices *slices,
 
 struct waiting {
 	int64_t ns;
-	size_t lane;
+	size_t party;
 };
 
 static int compare_waiting(const void *a, const void *b)
@@ -86,7 +86,7 @@ static int compare_waiting(const void *a, const void *b)
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
-	return x->lane < y->lane ? -1 : x->lane > y->lane;
+	return x->party < y->party ? -1 : x->party > y->party;
 }
 
 static void put_waiting(FILE *file, const struct collective_slices *slices)
@@ -103,11 +103,11 @@ static void put_waiting(FILE *file, const struct collective_slices *slices)
 		if (i != one->last)
 			all[nr++] = (struct waiting){ one->arrivals[one->last].begin -
 							      one->arrivals[i].begin,
-						      one->arrivals[i].lane };
+						      one->arrivals[i].party };
 	if (nr)
 		qsort(all, nr, sizeof(*all), compare_waiting);
 	for (size_t i = 0; i < nr && i < TEXT_RANKS; i++, before = ", ")
-		fprintf(file, "%s%s %s", before, slices->lanes[all[i].lane].name,
+		fprintf(file, "%s%s %s", before, slices->parties[all[i].party].name,
 			ui_time(ns, (uint64_t)all[i].ns));
 	if (nr > TEXT_RANKS)
 		fprintf(file, ", and %zu more", nr - TEXT_RANKS);
@@ -131,7 +131,7 @@ static char *make_text(const struct collective_slices *slices)
 	if (last->bytes)
 		fprintf(file, ", %s", ui_bytes(bytes, last->bytes));
 	fprintf(file, ": %s\n%s %s came last", one->name, screen_is_utf8() ? "\xe2\x86\x90" : "<-",
-		slices->lanes[last->lane].name);
+		slices->parties[last->party].name);
 	if (one->class == COLLECTIVE_SKEW)
 		fprintf(file, " (%s)", collective_causes[one->cause]);
 	fputs(" (key g)", file);
@@ -152,7 +152,7 @@ static int take(void *arg, const struct collective_slices *slices)
 	add_slice(f, slices, slices->middle, slices->end, one->name);
 	sqlite3_bind_int64(f->text, 1, f->number);
 	sqlite3_bind_int64(f->text, 2, last->op);
-	sqlite3_bind_int64(f->text, 3, slices->lanes[last->lane].gpu < 0);
+	sqlite3_bind_int64(f->text, 3, slices->parties[last->party].gpu < 0);
 	sqlite3_bind_text(f->text, 4, text, -1, SQLITE_STATIC);
 	run(f, f->text);
 	free(text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* chrome_trace_gpu.c - operations as Chrome JSON: one process for each GPU, one thread for each
- * lane
+ * strip
  *
  * Operations of one queue may overlap, but readers drop overlapping slices of one track. So a queue
- * has as many lanes as it has simultaneous operations; rows come by their begin, and each
- * goes to the first free lane of its queue. An operation without valid times is an instant, with
+ * has as many strips as it has simultaneous operations; rows come by their begin, and each
+ * goes to the first free strip of its queue. An operation without valid times is an instant, with
  * its flags.
  *
  * If streams are known, a second process of each GPU shows the same operations by stream, with
@@ -45,24 +45,25 @@ static int64_t pid_of(int64_t gpu, enum rows_order kind)
 	return (kind == ROWS_BY_STREAM ? CHROME_TRACE_STREAM_PID : CHROME_TRACE_GPU_PID) + gpu;
 }
 
-/* The thread of the first free lane of the operation's track, or of a new one. -ENOMEM. */
-static int64_t find_lane(struct chrome_trace *t, const struct walk_operation *op, int64_t pid)
+/* The thread of the first free strip of the operation's track, or of a new one. -ENOMEM. */
+static int64_t find_strip(struct chrome_trace *t, const struct walk_operation *op, int64_t pid)
 {
 	bool fresh;
 	struct track *track = tracks_of(&t->tracks, op->row, op->kind, &fresh);
-	struct lane *lane = track ? tracks_find_lane(&track->lanes, op->begin, op->end) : NULL;
+	struct track_strip *strip = track ? tracks_find_strip(&track->strips, op->begin, op->end) :
+					    NULL;
 	char name[TRACK_NAME];
 
-	if (!lane || (fresh && introduce_gpu(t, track, pid)))
+	if (!strip || (fresh && introduce_gpu(t, track, pid)))
 		return -ENOMEM;
-	if (!lane->id) {
-		lane->id = (uint64_t)t->next_tid++;
-		tracks_name(t->events.q, track, op->row, track->lanes.nr - 1, t->stream, name);
-		trace_event_meta(&t->events, "thread_name", pid, (int64_t)lane->id, name, 0);
-		trace_event_meta(&t->events, "thread_sort_index", pid, (int64_t)lane->id, NULL,
-				 (int64_t)lane->id);
+	if (!strip->id) {
+		strip->id = (uint64_t)t->next_tid++;
+		tracks_name(t->events.q, track, op->row, track->strips.nr - 1, t->stream, name);
+		trace_event_meta(&t->events, "thread_name", pid, (int64_t)strip->id, name, 0);
+		trace_event_meta(&t->events, "thread_sort_index", pid, (int64_t)strip->id, NULL,
+				 (int64_t)strip->id);
 	}
-	return (int64_t)lane->id;
+	return (int64_t)strip->id;
 }
 
 /* ---- events ---- */
@@ -125,7 +126,7 @@ int chrome_trace_gpu_put(void *trace, const struct walk_operation *op)
 {
 	struct chrome_trace *t = trace;
 	struct json *j = t->events.json;
-	int64_t pid = pid_of(op->row->gpu, op->kind), tid = find_lane(t, op, pid);
+	int64_t pid = pid_of(op->row->gpu, op->kind), tid = find_strip(t, op, pid);
 	int ret;
 
 	if (tid < 0)

@@ -2,7 +2,7 @@
 /* chrome_trace_internal.h - shared by the writer of Perfetto's dialect of Chrome's JSON
  *
  *	chrome_trace.c		header, order of events, names and annotations, arrows between calls
- *	chrome_trace_gpu.c	operations: one process for each GPU, one thread for each lane of a
+ *	chrome_trace_gpu.c	operations: one process for each GPU, one thread for each strip of a
  *				queue
  *	chrome_trace_host.c	markers and calls: one process for each traced process, with its
  *				threads

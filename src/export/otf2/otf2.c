@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* otf2.c - a trace as an archive of OTF2: a location for each thread and each lane of a queue
+/* otf2.c - a trace as an archive of OTF2: a location for each thread and each strip of a queue
  *
- * A thread is a location of its process, a lane of a queue a location of its GPU. Events of a
+ * A thread is a location of its process, a strip of a queue a location of its GPU. Events of a
  * location are written in the order of time, and nest. Operations without valid times are left out.
  * An instant marker is a region of no length.
  */
@@ -26,7 +26,7 @@ struct writer {
 	size_t location; /* of the thread */
 	uint32_t group;	 /* of its process, or of the queue's GPU */
 	struct nest nest;
-	struct lanes apart; /* their ids are locations + 1 */
+	struct track_strips apart; /* their ids are locations + 1 */
 	struct track track;
 	int64_t pid, tid;
 	char whose[48]; /* "rank 3, ": before names of what belongs to the process; "": alone */
@@ -45,13 +45,13 @@ struct writer {
 	int64_t last_ns;			  /* of the thread's location */
 };
 
-static int end_lanes(struct writer *w, const struct lanes *lanes, size_t nr)
+static int end_strips(struct writer *w, const struct track_strips *strips, size_t nr)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < nr && ret == 0; i++)
-		if (lanes->lanes[i].id)
-			ret = otf2_archive_end(w->archive, lanes->lanes[i].id - 1);
+		if (strips->strips[i].id)
+			ret = otf2_archive_end(w->archive, strips->strips[i].id - 1);
 	return ret;
 }
 
@@ -85,7 +85,7 @@ static int end_thread(struct writer *w)
 	if (ret == 0 && w->open)
 		ret = otf2_archive_end(w->archive, w->location);
 	if (ret == 0)
-		ret = end_lanes(w, &w->apart, w->apart.nr);
+		ret = end_strips(w, &w->apart, w->apart.nr);
 	w->apart.nr = 0;
 	w->open = false;
 	return ret;
@@ -190,7 +190,7 @@ static int write_silent(struct writer *w)
 	return ret ? ret : end_thread(w);
 }
 
-/* A call that has a lane of its own. */
+/* A call that has a strip of its own. */
 static int put_call(struct writer *w, size_t location, const struct walk_call *call, int64_t begin,
 		    uint32_t region, const char *category)
 {
@@ -209,23 +209,23 @@ static int put_apart(struct writer *w, const struct walk_call *call, int64_t beg
 		     const char *category)
 {
 	int64_t end = call->row->end;
-	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
+	struct track_strip *strip = tracks_find_strip(&w->apart, begin, end);
 	char name[NAME_SIZE];
 	size_t location;
 	int ret;
 
-	if (!lane)
+	if (!strip)
 		return query_fail_memory(w->q);
-	if (!lane->id) {
+	if (!strip->id) {
 		snprintf(name, sizeof(name), "%sThread %lld, overlapping ranges #%zu", w->whose,
 			 (long long)w->tid, w->apart.nr);
 		ret = otf2_archive_location(w->archive, name, OTF2_LOCATION_TYPE_CPU_THREAD,
 					    w->group, &location);
 		if (ret)
 			return ret;
-		lane->id = location + 1;
+		strip->id = location + 1;
 	}
-	return put_call(w, lane->id - 1, call, begin, region, category);
+	return put_call(w, strip->id - 1, call, begin, region, category);
 }
 
 /* A slice of the thread, which was opened. */
@@ -281,11 +281,11 @@ static int take_call(void *arg, const struct walk_call *call)
 
 /* ---- operations ---- */
 
-/* `nr`: of the lanes of the track before, which are still in memory. */
+/* `nr`: of the strips of the track before, which are still in memory. */
 static int begin_track(struct writer *w, size_t nr)
 {
 	char track[TRACK_NAME], name[NAME_SIZE];
-	int ret = end_lanes(w, &w->track.lanes, nr);
+	int ret = end_strips(w, &w->track.strips, nr);
 
 	tracks_group(&w->track, track);
 	snprintf(name, sizeof(name), "%s%s%s", w->trace->name, *w->trace->name ? ", " : "", track);
@@ -319,10 +319,10 @@ static int take_op(void *arg, const struct walk_operation *op)
 {
 	struct writer *w = arg;
 	const struct rows_op *row = op->row;
-	struct lanes *lanes = &w->track.lanes;
-	size_t location, nr_before = lanes->nr;
+	struct track_strips *strips = &w->track.strips;
+	size_t location, nr_before = strips->nr;
 	char track[TRACK_NAME], name[NAME_SIZE];
-	struct lane *lane;
+	struct track_strip *strip;
 	int ret = 0;
 
 	if (!op->timed) {
@@ -331,20 +331,20 @@ static int take_op(void *arg, const struct walk_operation *op)
 	}
 	if (tracks_begins(&w->track, row, op->kind))
 		ret = begin_track(w, nr_before);
-	lane = tracks_find_lane(lanes, row->start, row->end);
-	if (ret || !lane)
+	strip = tracks_find_strip(strips, row->start, row->end);
+	if (ret || !strip)
 		return ret ? ret : query_fail_memory(w->q);
-	if (!lane->id) {
-		tracks_name(w->q, &w->track, row, lanes->nr - 1, w->stream, track);
+	if (!strip->id) {
+		tracks_name(w->q, &w->track, row, strips->nr - 1, w->stream, track);
 		snprintf(name, sizeof(name), "%s%s%s", w->trace->name, *w->trace->name ? ", " : "",
 			 track);
 		ret = otf2_archive_location(w->archive, name, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM,
 					    w->group, &location);
 		if (ret)
 			return ret;
-		lane->id = location + 1;
+		strip->id = location + 1;
 	}
-	return put_op(w, lane->id - 1, op);
+	return put_op(w, strip->id - 1, op);
 }
 
 static int write_ops(struct writer *w, enum rows_order order)
@@ -352,8 +352,8 @@ static int write_ops(struct writer *w, enum rows_order order)
 	int ret = walk_operations_by(w->walk, order);
 
 	if (ret == 0)
-		ret = end_lanes(w, &w->track.lanes, w->track.lanes.nr);
-	w->track.lanes.nr = 0;
+		ret = end_strips(w, &w->track.strips, w->track.strips.nr);
+	w->track.strips.nr = 0;
 	w->track.open = false;
 	return ret;
 }
@@ -470,8 +470,8 @@ int otf2_write_trace(struct otf2_archive *a, struct query *q, struct otf2_trace 
 	if (ret == 0)
 		ret = write_events(w);
 	sqlite3_finalize(w->stream);
-	tracks_fini_lanes(&w->track.lanes);
-	tracks_fini_lanes(&w->apart);
+	tracks_fini_strips(&w->track.strips);
+	tracks_fini_strips(&w->apart);
 	apart_fini(&w->apart_names);
 	otf2_mpi_end(w->mpi);
 	otf2_rma_end(w->rma);

@@ -2,9 +2,9 @@
 /* otf2_rma.c - copies as accesses to remote memory, as Score-P has them
  *
  * A trace has one window over the threads that ask for copies, which stand for the memory of the
- * host, and the lanes of its GPUs. The lane of a copy gets from the host or puts to it; from a
- * lane's point of view the memory of another GPU is that GPU's first location, which may come
- * later: its slot in the window is given out before. Memory grows with threads and lanes that
+ * host, and the strips of its GPUs. The strip of a copy gets from the host or puts to it; from a
+ * strip's point of view the memory of another GPU is that GPU's first location, which may come
+ * later: its slot in the window is given out before. Memory grows with threads and strips that
  * copy.
  *
  * Source:   Score-P's adapters of HIP and CUDA: RmaGet for a copy to the GPU and within it, RmaPut
@@ -156,8 +156,8 @@ static int slot_of_gpu(struct otf2_rma *r, uint64_t gpu, uint64_t *slot)
 	return ret;
 }
 
-/* The lane of a copy on a GPU: that GPU's slot, if it has one, is that of its first location. */
-static int add_lane(struct otf2_rma *r, uint64_t gpu, size_t location, uint64_t *slot)
+/* The strip of a copy on a GPU: that GPU's slot, if it has one, is that of its first location. */
+static int add_strip(struct otf2_rma *r, uint64_t gpu, size_t location, uint64_t *slot)
 {
 	const struct otf2_location_group *group =
 		otf2_archive_find_group(r->archive, OTF2_GROUP_OF_GPU, (int64_t)gpu);
@@ -258,7 +258,7 @@ static int direction_of(struct otf2_rma *r, int64_t type, uint64_t *direction)
 	return map_put(&r->types, (uint64_t)type, *direction) ? query_fail_memory(r->q) : 0;
 }
 
-/* What the agents of a copy say, where they are known. `gpu`: of the copy's lane; afterwards that
+/* What the agents of a copy say, where they are known. `gpu`: of the copy's strip; afterwards that
  * at the other end, WITHIN. *is_put: the data is at the other end afterwards. */
 static uint64_t look_at_agents(const struct otf2_rma *r, const struct rows_op *row,
 			       uint64_t direction, uint64_t *gpu, bool *is_put)
@@ -292,8 +292,8 @@ int otf2_rma_enter(struct otf2_rma *r, size_t location, const struct rows_op *ro
 	if (!r->window)
 		ret = add_window(r);
 	if (ret == 0)
-		ret = add_lane(r, (uint64_t)row->gpu, location, &op->remote);
-	/* a copy within a GPU is one of its lane from itself */
+		ret = add_strip(r, (uint64_t)row->gpu, location, &op->remote);
+	/* a copy within a GPU is one of its strip from itself */
 	if (ret == 0 && direction != WITHIN)
 		ret = slot_of_thread(r, cause, &op->remote);
 	else if (ret == 0 && gpu != (uint64_t)row->gpu)

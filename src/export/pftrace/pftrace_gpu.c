@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pftrace_gpu.c - operations in Perfetto's format: a group of tracks for each GPU, a track for each
- * lane of a queue
+ * strip of a queue
  *
  * If streams are known, a second group of each GPU shows the same operations by stream, with
  * another category. An operation without valid times is an instant. A call and the operations that
@@ -36,26 +36,27 @@ static int choose_group(struct pftrace *t, struct track *track)
 }
 
 /* NULL: out of memory. */
-static struct lane *find_lane(struct pftrace *t, const struct walk_operation *op)
+static struct track_strip *find_strip(struct pftrace *t, const struct walk_operation *op)
 {
 	bool fresh;
 	struct track *track = tracks_of(&t->gpu->tracks, op->row, op->kind, &fresh);
-	struct lane *lane = track ? tracks_find_lane(&track->lanes, op->begin, op->end) : NULL;
+	struct track_strip *strip = track ? tracks_find_strip(&track->strips, op->begin, op->end) :
+					    NULL;
 	char name[TRACK_NAME];
 
-	if (!lane || (fresh && choose_group(t, track)))
+	if (!strip || (fresh && choose_group(t, track)))
 		return NULL;
-	if (!lane->id) {
-		tracks_name(t->q, track, op->row, track->lanes.nr - 1, t->gpu->stream, name);
-		lane->id = pftrace_track(t, &(struct pftrace_track){
-						    .name = name,
-						    .parent = track->group,
-						    .rank = (int64_t)t->nr_tracks,
-						    .pid = -1,
-						    .tid = -1,
-					    });
+	if (!strip->id) {
+		tracks_name(t->q, track, op->row, track->strips.nr - 1, t->gpu->stream, name);
+		strip->id = pftrace_track(t, &(struct pftrace_track){
+						     .name = name,
+						     .parent = track->group,
+						     .rank = (int64_t)t->nr_tracks,
+						     .pid = -1,
+						     .tid = -1,
+					     });
 	}
-	return lane;
+	return strip;
 }
 
 /* ---- events ---- */
@@ -91,12 +92,12 @@ int pftrace_gpu_put(void *trace, const struct walk_operation *op)
 	const struct rows_op *row = op->row;
 	int64_t cause = row->call ? row->call : row->marker;
 	struct proto *p = &t->packet;
-	struct lane *lane = find_lane(t, op);
+	struct track_strip *strip = find_strip(t, op);
 	int ret;
 
-	if (!lane)
+	if (!strip)
 		return query_fail_memory(t->q);
-	pftrace_begin(t, op->timed ? TYPE_BEGIN : TYPE_INSTANT, lane->id, op->begin);
+	pftrace_begin(t, op->timed ? TYPE_BEGIN : TYPE_INSTANT, strip->id, op->begin);
 	proto_uint(p, EVENT_CATEGORY, category_of(op));
 	proto_raw(p, op->name.bytes, op->name.size);
 	pftrace_put_all(t, &op->notes);
@@ -109,7 +110,7 @@ int pftrace_gpu_put(void *trace, const struct walk_operation *op)
 	ret = pftrace_end(t);
 	if (ret || !op->timed)
 		return ret;
-	pftrace_slice_end_begin(t, lane->id, op->end);
+	pftrace_slice_end_begin(t, strip->id, op->end);
 	if (op->kind == ROWS_BY_QUEUE)
 		pftrace_flows_end(t, row->id);
 	return pftrace_end(t);

@@ -3,7 +3,7 @@
  * its threads
  *
  * Calls and ranges of a thread nest: they are slices of its track. Ranges of start and stop, and
- * damaged rows that overlap, go to lanes beside it. An instant marker is an instant.
+ * damaged rows that overlap, go to strips beside it. An instant marker is an instant.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct pftrace_host {
 	int64_t pid, tid;
 	bool open;
 	struct nest nest;
-	struct lanes apart;
+	struct track_strips apart;
 	sqlite3_stmt *thread_name;
 };
 
@@ -82,23 +82,23 @@ static int choose_thread(struct pftrace_host *w, int64_t pid, int64_t tid)
 	return 0;
 }
 
-static struct lane *find_apart(struct pftrace_host *w, int64_t begin, int64_t end)
+static struct track_strip *find_apart(struct pftrace_host *w, int64_t begin, int64_t end)
 {
-	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
+	struct track_strip *strip = tracks_find_strip(&w->apart, begin, end);
 	char name[96];
 
-	if (lane && !lane->id) {
+	if (strip && !strip->id) {
 		snprintf(name, sizeof(name), "thread %lld, overlapping ranges #%zu",
 			 (long long)w->tid, w->apart.nr);
-		lane->id = pftrace_track(w->t, &(struct pftrace_track){
-						       .name = name,
-						       .parent = w->process,
-						       .rank = (int64_t)w->t->nr_tracks,
-						       .pid = -1,
-						       .tid = -1,
-					       });
+		strip->id = pftrace_track(w->t, &(struct pftrace_track){
+							.name = name,
+							.parent = w->process,
+							.rank = (int64_t)w->t->nr_tracks,
+							.pid = -1,
+							.tid = -1,
+						});
 	}
-	return lane;
+	return strip;
 }
 
 /* ---- events ---- */
@@ -137,15 +137,15 @@ static int put_row(struct pftrace_host *w, const struct walk_call *call, enum pf
 static int put_apart(struct pftrace_host *w, const struct walk_call *call, int64_t begin)
 {
 	int64_t end = call->row->end;
-	struct lane *lane = find_apart(w, begin, end);
+	struct track_strip *strip = find_apart(w, begin, end);
 	int ret;
 
-	if (!lane)
+	if (!strip)
 		return query_fail_memory(w->t->q);
-	ret = put_row(w, call, TYPE_BEGIN, lane->id, begin);
+	ret = put_row(w, call, TYPE_BEGIN, strip->id, begin);
 	if (ret)
 		return ret;
-	pftrace_slice_end_begin(w->t, lane->id, end);
+	pftrace_slice_end_begin(w->t, strip->id, end);
 	pftrace_received(w->t, call->row->id);
 	return pftrace_end(w->t);
 }
@@ -202,6 +202,6 @@ void pftrace_host_end(struct pftrace *t)
 		return;
 	sqlite3_finalize(t->host->thread_name);
 	map_fini(&t->host->processes);
-	tracks_fini_lanes(&t->host->apart);
+	tracks_fini_strips(&t->host->apart);
 	alloc_free(t->host);
 }

@@ -4,7 +4,7 @@
  *	pftrace.c		packets, tracks, interned names
  *	pftrace_note.c		annotations
  *	pftrace_host.c		markers and calls: a process with its threads
- *	pftrace_gpu.c		operations: a group for each GPU, a track for each lane of a queue
+ *	pftrace_gpu.c		operations: a group for each GPU, a track for each strip of a queue
  *	pftrace_counter.c	samples of counters
  *	pftrace_collective.c	collectives of several GPUs
  *	pftrace_message.c	messages of MPI

@@ -133,7 +133,7 @@ static void write_findings(const struct page *page, struct json *j)
 }
 
 /* Times in which the GPU has nothing to do, as begin and end: the timeline marks them. */
-static int write_gaps(const struct page *page, struct json *j, const struct digest_lane *l)
+static int write_gaps(const struct page *page, struct json *j, const struct digest_gpu *l)
 {
 	uint64_t least = (uint64_t)(page->span / GAPS_PART);
 	size_t nr = GAPS_MAX;
@@ -165,8 +165,8 @@ static int write_gpus(const struct page *page, struct json *j)
 	json_member_int(j, "bin_ns", d->bin_ns);
 	json_key(j, "gpus");
 	json_array(j);
-	for (size_t i = 1; ret == 0 && i < d->nr_lanes; i++) {
-		const struct digest_lane *l = &d->lanes[i];
+	for (size_t i = 1; ret == 0 && i < d->nr_gpus; i++) {
+		const struct digest_gpu *l = &d->gpus[i];
 
 		json_object(j);
 		json_member_int(j, "gpu", l->gpu);

@@ -69,11 +69,11 @@ static int append_arrival(struct writer *w, size_t *at, const struct collective_
 	const struct collective_one *one = slices->one;
 	const struct collective_arrival *a = &one->arrivals[i];
 	/* a call of MPI, whose ids are not those of kernels */
-	bool is_call = slices->lanes[a->lane].gpu < 0;
+	bool is_call = slices->parties[a->party].gpu < 0;
 	char line[128];
 
 	snprintf(line, sizeof(line), "\n%" PRId64 "\t%" PRId64 "\t%s", is_call ? -a->op : a->op,
-		 one->arrivals[one->last].begin - a->begin, slices->lanes[a->lane].name);
+		 one->arrivals[one->last].begin - a->begin, slices->parties[a->party].name);
 	return append(w, at, line);
 }
 

@@ -27,7 +27,7 @@ static const char *const keys[PAGE_TABLES] = {
 int page_tables_read(struct page *page)
 {
 	/* lanes: that of all, and one for each GPU */
-	bool has_several = page->q->nr_processes > 1 || page->digest->nr_lanes > 2;
+	bool has_several = page->q->nr_processes > 1 || page->digest->nr_gpus > 2;
 	size_t nr = has_several ? PAGE_TABLES : PAGE_TABLE_IMBALANCE;
 
 	return tables_read(&page->analysis, wanted, nr, page->tables);

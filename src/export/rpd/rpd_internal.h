@@ -195,7 +195,7 @@ struct rpd_span {
 };
 
 /* A thread, in the order of first appearance. */
-struct rpd_lane {
+struct rpd_thread {
 	uint32_t tid;
 	struct rpd_span span; /* of its operations without a call */
 };
@@ -204,7 +204,7 @@ struct rpd_lane {
 struct rpd_pending {
 	int64_t row, start, end;
 	uint64_t correlation;
-	uint32_t lane;
+	uint32_t thread;
 	uint32_t in; /* RPD_IN_; 0: a barrier */
 };
 
@@ -242,15 +242,15 @@ struct rpd_process {
 	const struct store_kernel *kernels;
 	struct map kernel_ids; /* kernel to the string id of its name */
 	struct map fn_ids;     /* function (rpd_api.c) to that of its name */
-	struct rpd_lane *lanes;
-	size_t nr_lanes, cap_lanes;
-	struct map lane_of; /* tid to lane */
-	size_t last_lane;
+	struct rpd_thread *threads;
+	size_t nr_threads, cap_threads;
+	struct map thread_of; /* tid to thread */
+	size_t last_thread;
 	struct rpd_pending *pending;
 	size_t nr_pending, cap_pending;
 	int64_t part_op; /* first operation of this part */
 	int64_t next_op, next_shape, next_clock, next_copy, next_launch, next_scratch;
-	int64_t first_api; /* first_api + lane: the row that stands for a thread */
+	int64_t first_api; /* first_api + thread: the row that stands for a thread */
 	int64_t next_api;  /* the next row for a call without a correlation id, behind those */
 	int64_t last_ns;   /* latest time seen while writing */
 	struct rpd_shape *shapes;
@@ -308,11 +308,11 @@ int64_t rpd_spool_id(const struct rpd_process *p, uint64_t local);
 /* The same for a marker. */
 int64_t rpd_spool_marker(const struct rpd_process *p, uint64_t marker);
 /* The row that stands for a thread. */
-int64_t rpd_spool_thread(const struct rpd_process *p, size_t lane);
+int64_t rpd_spool_thread(const struct rpd_process *p, size_t thread);
 /* The thread's number; SIZE_MAX if unknown. */
-size_t rpd_spool_lane(struct rpd_process *p, uint32_t tid);
+size_t rpd_spool_thread_index(struct rpd_process *p, uint32_t tid);
 /* Links an operation to its thread, for want of a call. */
-void rpd_spool_widen(struct rpd_process *p, size_t lane, int64_t start, int64_t end);
+void rpd_spool_widen(struct rpd_process *p, size_t thread, int64_t start, int64_t end);
 /* Whether the call of that correlation id is in the file, or in this part. */
 bool rpd_spool_called(struct rpd_process *p, uint64_t correlation);
 /* The same for a correlation id: the result is the id of the call's row. */
@@ -323,8 +323,8 @@ int rpd_spool_ustring(struct rpd_process *p, const char *text, int64_t *id);
 /* rpd_pending.c */
 /* Notes the operation of that row, which has no call so far. */
 int rpd_pending_add(struct rpd_process *p, const struct rpd_row *row, uint64_t correlation,
-		    size_t lane);
-int rpd_pending_barrier(struct rpd_process *p, int64_t row, uint64_t correlation, size_t lane);
+		    size_t thread);
+int rpd_pending_barrier(struct rpd_process *p, int64_t row, uint64_t correlation, size_t thread);
 /* After the feed was flushed: looks for their calls in this part. `final`: those that have none get
  * their threads.
  * *first is the first row that was pending or is of this part. */

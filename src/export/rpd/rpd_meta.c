@@ -222,7 +222,8 @@ static int write_threads(struct rpd_process *p, sqlite3_stmt *stmt)
 
 	for (size_t i = 0; i < nr && ret == 0; i++)
 		ret = rpd_db_insert(p->r, stmt, "iiiei",
-				    p->base + (int64_t)rpd_spool_lane(p, threads[i].tid) + 1,
+				    p->base + (int64_t)rpd_spool_thread_index(p, threads[i].tid) +
+					    1,
 				    p->base + 1, (int64_t)threads[i].tid, threads[i].name,
 				    (int64_t)threads[i].first_ns);
 	return ret;

@@ -21,7 +21,7 @@
 static void settle(struct rpd_process *p, const struct rpd_pending *e)
 {
 	if (e->in & RPD_IN_OP)
-		rpd_spool_widen(p, e->lane, e->start, e->end);
+		rpd_spool_widen(p, e->thread, e->start, e->end);
 }
 
 static int add(struct rpd_process *p, const struct rpd_pending *entry)
@@ -55,13 +55,13 @@ static bool may_change(const struct rpd_process *p, uint64_t correlation, uint32
 }
 
 int rpd_pending_add(struct rpd_process *p, const struct rpd_row *row, uint64_t correlation,
-		    size_t lane)
+		    size_t thread)
 {
 	const struct rpd_pending entry = { .row = row->id,
 					   .start = row->start,
 					   .end = row->end,
 					   .correlation = correlation,
-					   .lane = (uint32_t)lane,
+					   .thread = (uint32_t)thread,
 					   .in = row->in };
 
 	if (may_change(p, correlation, row->in))
@@ -70,11 +70,11 @@ int rpd_pending_add(struct rpd_process *p, const struct rpd_row *row, uint64_t c
 	return 0;
 }
 
-int rpd_pending_barrier(struct rpd_process *p, int64_t row, uint64_t correlation, size_t lane)
+int rpd_pending_barrier(struct rpd_process *p, int64_t row, uint64_t correlation, size_t thread)
 {
 	const struct rpd_pending entry = { .row = row,
 					   .correlation = correlation,
-					   .lane = (uint32_t)lane };
+					   .thread = (uint32_t)thread };
 
 	return may_change(p, correlation, 0) ? add(p, &entry) : 0;
 }
@@ -82,7 +82,7 @@ int rpd_pending_barrier(struct rpd_process *p, int64_t row, uint64_t correlation
 /* Writes call, marker and thread of a row. */
 static int change_row(struct rpd_process *p, const struct rpd_pending *e, uint64_t marker)
 {
-	long long row = (long long)e->row, thread = (long long)(p->base + (int64_t)e->lane + 1);
+	long long row = (long long)e->row, thread = (long long)(p->base + (int64_t)e->thread + 1);
 	long long call = (long long)rpd_spool_call(p, e->correlation);
 	long long range = (long long)rpd_spool_marker(p, marker);
 
@@ -103,7 +103,7 @@ static int change_row(struct rpd_process *p, const struct rpd_pending *e, uint64
 		"UPDATE rocpd_op SET correlation_id = %lld, roctxId = %lld, rtl_api_id = %lld, rtl_thread_id = "
 		"iif(rtl_shape_id IS NULL, NULL, %lld) WHERE id = %lld;"
 		"UPDATE rtl_op_copy SET thread_id = %lld WHERE op_id = %lld",
-		call, range, (long long)rpd_spool_thread(p, e->lane), thread, row, thread, row);
+		call, range, (long long)rpd_spool_thread(p, e->thread), thread, row, thread, row);
 }
 
 /* Applies the operation's link, if there is one by now. 1: it had one; or -errno. */
@@ -111,16 +111,16 @@ static int apply_link(struct rpd_process *p, struct rpd_pending *e)
 {
 	uint64_t correlation, marker;
 	uint32_t tid;
-	size_t lane;
+	size_t thread;
 	int ret;
 
 	if (!index_link(p->index, e->correlation, &correlation, &marker, &tid))
 		return 0;
-	lane = rpd_spool_lane(p, tid);
-	if (lane == SIZE_MAX || correlation >= RPD_MAX_LOCAL)
+	thread = rpd_spool_thread_index(p, tid);
+	if (thread == SIZE_MAX || correlation >= RPD_MAX_LOCAL)
 		return 0;
 	e->correlation = correlation;
-	e->lane = (uint32_t)lane;
+	e->thread = (uint32_t)thread;
 	ret = change_row(p, e, marker);
 	return ret < 0 ? ret : 1;
 }

@@ -29,8 +29,8 @@ static void forget_rows(struct rpd_process *p)
 	p->marks = 0;
 	p->ranges = 0;
 	memset(p->domain_api, 0, sizeof(p->domain_api));
-	for (size_t i = 0; i < p->nr_lanes; i++)
-		p->lanes[i].span = (struct rpd_span){ 0 };
+	for (size_t i = 0; i < p->nr_threads; i++)
+		p->threads[i].span = (struct rpd_span){ 0 };
 	p->past.totals.first_ns = 0;
 	p->past.totals.last_ns = 0;
 }

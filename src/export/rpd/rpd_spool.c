@@ -60,23 +60,23 @@ int64_t rpd_spool_marker(const struct rpd_process *p, uint64_t marker)
 	return id && p->wide && marker >= RPD_WIDE_MARKERS ? id + RPD_WIDE_FAR : id;
 }
 
-int64_t rpd_spool_thread(const struct rpd_process *p, size_t lane)
+int64_t rpd_spool_thread(const struct rpd_process *p, size_t thread)
 {
-	if (p->wide && lane >= RPD_WIDE_THREADS)
-		return p->base + 2 * RPD_WIDE_FAR + (int64_t)lane;
-	return p->first_api + (int64_t)lane;
+	if (p->wide && thread >= RPD_WIDE_THREADS)
+		return p->base + 2 * RPD_WIDE_FAR + (int64_t)thread;
+	return p->first_api + (int64_t)thread;
 }
 
-size_t rpd_spool_lane(struct rpd_process *p, uint32_t tid)
+size_t rpd_spool_thread_index(struct rpd_process *p, uint32_t tid)
 {
 	uint64_t at;
 
-	if (p->last_lane < p->nr_lanes && p->lanes[p->last_lane].tid == tid)
-		return p->last_lane;
-	if (!map_get(&p->lane_of, tid, &at))
+	if (p->last_thread < p->nr_threads && p->threads[p->last_thread].tid == tid)
+		return p->last_thread;
+	if (!map_get(&p->thread_of, tid, &at))
 		return SIZE_MAX;
-	p->last_lane = (size_t)at;
-	return p->last_lane;
+	p->last_thread = (size_t)at;
+	return p->last_thread;
 }
 
 bool rpd_spool_called(struct rpd_process *p, uint64_t correlation)
@@ -196,9 +196,9 @@ static void set_row_times(struct rpd_process *p, struct rpd_row *row, uint64_t b
 		p->last_ns = row->end;
 }
 
-void rpd_spool_widen(struct rpd_process *p, size_t lane, int64_t start, int64_t end)
+void rpd_spool_widen(struct rpd_process *p, size_t thread, int64_t start, int64_t end)
 {
-	struct rpd_span *span = &p->lanes[lane].span;
+	struct rpd_span *span = &p->threads[thread].span;
 
 	if (!span->nr++ || start < span->begin)
 		span->begin = start;
@@ -209,15 +209,16 @@ void rpd_spool_widen(struct rpd_process *p, size_t lane, int64_t start, int64_t 
 /* Links the operation to the call that caused it, by the correlation id, which is the id of the
  * call's row, wherever its record is. Without a call, links it to the row that stands for its
  * thread, at least until rpd_pending_resolve(). */
-static int link_call(struct rpd_process *p, struct rpd_row *row, size_t lane, uint64_t correlation)
+static int link_call(struct rpd_process *p, struct rpd_row *row, size_t thread,
+		     uint64_t correlation)
 {
-	row->thread = p->base + (int64_t)lane + 1;
+	row->thread = p->base + (int64_t)thread + 1;
 	if (row->correlation && rpd_spool_called(p, correlation)) {
 		row->api = row->correlation;
 		return 0;
 	}
-	row->api = rpd_spool_thread(p, lane);
-	return rpd_pending_add(p, row, correlation, lane);
+	row->api = rpd_spool_thread(p, thread);
+	return rpd_pending_add(p, row, correlation, thread);
 }
 
 static int64_t gpu_id(const struct rpd_process *p, uint32_t gpu)
@@ -237,7 +238,7 @@ static int note_gpu(struct rpd *r, int64_t gpu)
 static int on_dispatch(void *arg, const struct store_dispatch *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = rpd_spool_lane(p, op->tid);
+	size_t thread = rpd_spool_thread_index(p, op->tid);
 	struct rpd_row *row;
 	int64_t name = 0, shape;
 	int ret;
@@ -287,7 +288,7 @@ static int on_dispatch(void *arg, const struct store_dispatch *op)
 static int on_copy(void *arg, const struct store_copy *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = rpd_spool_lane(p, op->tid);
+	size_t thread = rpd_spool_thread_index(p, op->tid);
 	uint32_t kind = op->kind <= REC_COPY_FILL ? op->kind : REC_COPY_H2H;
 	uint32_t gpu = kind == REC_COPY_D2H || op->dst_gpu == UINT32_MAX ? op->src_gpu :
 									   op->dst_gpu;
@@ -326,7 +327,7 @@ static int on_copy(void *arg, const struct store_copy *op)
 static int on_barrier(void *arg, const struct store_barrier *op)
 {
 	struct rpd_process *p = arg;
-	size_t thread = rpd_spool_lane(p, op->tid);
+	size_t thread = rpd_spool_thread_index(p, op->tid);
 	int ret;
 
 	if (thread == SIZE_MAX)
@@ -348,7 +349,7 @@ static int on_scratch(void *arg, const struct store_scratch *s)
 					     [REC_SCRATCH_FREE] = "free",
 					     [REC_SCRATCH_RECLAIM] = "reclaim" };
 	struct rpd_process *p = arg;
-	size_t thread = rpd_spool_lane(p, s->tid);
+	size_t thread = rpd_spool_thread_index(p, s->tid);
 	bool is_alloc = s->kind == REC_SCRATCH_ALLOC && s->packet < UINT64_MAX;
 
 	if (thread == SIZE_MAX || !s->kind || s->kind > REC_SCRATCH_RECLAIM)
@@ -464,8 +465,8 @@ static int write_threads(struct rpd_process *p)
 	int ret = 0;
 
 	for (size_t i = 0; i < nr && ret == 0; i++) {
-		size_t lane = rpd_spool_lane(p, threads[i].tid);
-		const struct rpd_span *span = &p->lanes[lane].span;
+		size_t thread = rpd_spool_thread_index(p, threads[i].tid);
+		const struct rpd_span *span = &p->threads[thread].span;
 		int64_t args = p->empty_ustring;
 
 		if (!span->nr)
@@ -474,7 +475,7 @@ static int write_threads(struct rpd_process *p)
 			ret = rpd_spool_ustring(p, threads[i].name, &args);
 		if (ret == 0)
 			ret = rpd_db_insert(p->r, p->add_api, "iiiiiiiii",
-					    rpd_spool_thread(p, lane), p->pid,
+					    rpd_spool_thread(p, thread), p->pid,
 					    (int64_t)threads[i].tid, span->begin, span->end,
 					    p->name_thread, p->empty_string, p->domain_rtl, args);
 		p->r->nr_api_rows += ret == 0 ? sqlite3_changes(p->r->db) : 0;
@@ -593,22 +594,22 @@ static void span_result(struct job_result *res, const struct store_totals *t)
 }
 
 /* Numbers the threads that are new in this part. */
-static int add_lanes(struct rpd_process *p)
+static int add_threads(struct rpd_process *p)
 {
 	size_t nr;
 	const struct store_thread *threads = index_threads(p->index, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		struct rpd_lane *lanes;
+		struct rpd_thread *grown;
 
-		if (rpd_spool_lane(p, threads[i].tid) != SIZE_MAX)
+		if (rpd_spool_thread_index(p, threads[i].tid) != SIZE_MAX)
 			continue;
-		lanes = alloc_grow(p->lanes, p->nr_lanes, &p->cap_lanes, 16, sizeof(*lanes));
-		if (!lanes)
+		grown = alloc_grow(p->threads, p->nr_threads, &p->cap_threads, 16, sizeof(*grown));
+		if (!grown)
 			return -ENOMEM;
-		p->lanes = lanes;
-		lanes[p->nr_lanes] = (struct rpd_lane){ .tid = threads[i].tid };
-		if (map_put(&p->lane_of, threads[i].tid, p->nr_lanes++) < 0)
+		p->threads = grown;
+		grown[p->nr_threads] = (struct rpd_thread){ .tid = threads[i].tid };
+		if (map_put(&p->thread_of, threads[i].tid, p->nr_threads++) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -619,7 +620,7 @@ static int write_part(struct rpd_process *p, bool last)
 {
 	struct load_error err = { "" };
 	int64_t first = 0;
-	int ret = add_lanes(p);
+	int ret = add_threads(p);
 
 	p->part_op = p->base + p->next_op;
 	p->changed = true;
@@ -692,14 +693,14 @@ void rpd_spool_free(struct rpd_process *p)
 	end_part(p);
 	alloc_free(p->texts);
 	alloc_free(p->shapes);
-	alloc_free(p->lanes);
+	alloc_free(p->threads);
 	alloc_free(p->pending);
 	alloc_free(p->path);
 	rpd_api_fini(p);
 	rpd_counter_free(p);
 	map_fini(&p->names);
 	map_fini(&p->kernel_ids);
-	map_fini(&p->lane_of);
+	map_fini(&p->thread_of);
 	map_fini(&p->open);
 	map_fini(&p->early);
 	launches_fini(&p->launches);

@@ -180,8 +180,8 @@ static void both_process(struct state *s, struct rpd_process *p)
 	both_past(s, &p->past);
 	both_map(s, &p->kernel_ids);
 	both_map(s, &p->fn_ids);
-	both_array(s, &p->lanes, &p->nr_lanes, &p->cap_lanes, sizeof(*p->lanes));
-	both_map(s, &p->lane_of);
+	both_array(s, &p->threads, &p->nr_threads, &p->cap_threads, sizeof(*p->threads));
+	both_map(s, &p->thread_of);
 	both_array(s, &p->pending, &p->nr_pending, &p->cap_pending, sizeof(*p->pending));
 	both_array(s, &p->pin_events, &nr_pins, &p->cap_pin_events, sizeof(*p->pin_events));
 	p->nr_pin_events = (uint32_t)nr_pins;

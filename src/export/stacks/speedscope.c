@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* speedscope.c - speedscope's own format: a profile for each thread and each lane of a queue
+/* speedscope.c - speedscope's own format: a profile for each thread and each strip of a queue
  *
  * A profile is a list of frames that open and close, in the order of time, and frames nest. It is
  * written as it is read. What does not nest meanwhile goes to further profiles, which wait in
  * temporary files. Names are listed once, at the end of the file. Memory grows with names and
- * lanes. Operations without valid times and instant markers have no length, and are left out.
+ * strips. Operations without valid times and instant markers have no length, and are left out.
  */
 #include "export/stacks/speedscope.h"
 
@@ -42,11 +42,11 @@ struct writer {
 	struct map names; /* hash of a name -> its frame */
 	uint64_t nr_frames, nr_profiles, nr_untimed, nr_events;
 	struct profile main;  /* the one that is open in the file */
-	struct profile *more; /* beside it, by lane */
+	struct profile *more; /* beside it, by strip */
 	size_t nr_more, max_more;
 	struct track track;
 	struct nest nest;
-	struct lanes apart;
+	struct track_strips apart;
 	enum rows_order order;
 	int64_t pid, tid;
 	bool open;
@@ -243,13 +243,13 @@ static int choose_thread(struct writer *w, int64_t pid, int64_t tid)
 
 static int put_apart(struct writer *w, int64_t begin, int64_t end, uint64_t frame)
 {
-	struct lane *lane = tracks_find_lane(&w->apart, begin, end);
+	struct track_strip *strip = tracks_find_strip(&w->apart, begin, end);
 	char name[sizeof(w->main.name)];
 	struct profile *p;
 
 	snprintf(name, sizeof(name), "thread %lld of process %lld, overlapping ranges #%zu",
 		 (long long)w->tid, (long long)w->pid, w->apart.nr);
-	p = lane ? beside(w, (size_t)(lane - w->apart.lanes), name) : NULL;
+	p = strip ? beside(w, (size_t)(strip - w->apart.strips), name) : NULL;
 	return p ? put_frame(w, p, begin, end, frame) : query_fail_memory(w->q);
 }
 
@@ -299,7 +299,7 @@ static int take_op(void *arg, const struct rows_op *op)
 	struct writer *w = arg;
 	char group[TRACK_NAME], name[TRACK_NAME], whole[sizeof(w->main.name)] = "";
 	struct profile *p = &w->main;
-	struct lane *lane;
+	struct track_strip *strip;
 	uint64_t frame;
 	int ret = 0;
 
@@ -309,19 +309,19 @@ static int take_op(void *arg, const struct rows_op *op)
 	}
 	if (tracks_begins(&w->track, op, w->order))
 		ret = end_profiles(w);
-	lane = tracks_find_lane(&w->track.lanes, op->start, op->end);
-	if (ret || !lane)
+	strip = tracks_find_strip(&w->track.strips, op->start, op->end);
+	if (ret || !strip)
 		return ret ? ret : query_fail_memory(w->q);
-	if (!lane->id) {
-		lane->id = 1;
+	if (!strip->id) {
+		strip->id = 1;
 		tracks_group(&w->track, group);
-		tracks_name(w->q, &w->track, op, w->track.lanes.nr - 1, w->stream, name);
+		tracks_name(w->q, &w->track, op, w->track.strips.nr - 1, w->stream, name);
 		snprintf(whole, sizeof(whole), "%.60s %s", group, name);
-		if (lane == w->track.lanes.lanes)
+		if (strip == w->track.strips.strips)
 			memcpy(w->main.name, whole, sizeof(whole));
 	}
-	if (lane != w->track.lanes.lanes)
-		p = beside(w, (size_t)(lane - w->track.lanes.lanes) - 1, whole);
+	if (strip != w->track.strips.strips)
+		p = beside(w, (size_t)(strip - w->track.strips.strips) - 1, whole);
 	if (!p)
 		return query_fail_memory(w->q);
 	ret = frame_of_op(w, op, &frame);
@@ -412,8 +412,8 @@ int speedscope_write(struct query *q, const char *out)
 	aside_close(&w.frames);
 	alloc_free(w.more);
 	map_fini(&w.names);
-	tracks_fini_lanes(&w.track.lanes);
-	tracks_fini_lanes(&w.apart);
+	tracks_fini_strips(&w.track.strips);
+	tracks_fini_strips(&w.apart);
 	apart_fini(&w.apart_names);
 	return ret;
 }

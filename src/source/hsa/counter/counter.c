@@ -2,7 +2,7 @@
 /* counter.c - counts hardware events for each dispatch: for the faces' clients, and for the user
  * (RTL_PMC)
  *
- * Owns:     how the lane of each GPU (pmc_lane.h) advances.
+ * Owns:     how the GPU of each GPU (pmc_gpu.h) advances.
  * Threads:  see counter.h; one at a time has `stepping`.
  */
 #define LOG_TOPIC "hsa"
@@ -22,7 +22,7 @@
 #include "event/filter.h"
 #include "source/hsa/code/code_object.h"
 #include "source/hsa/completion/collect.h"
-#include "source/hsa/counter/pmc_lane.h"
+#include "source/hsa/counter/pmc_gpu.h"
 #include "source/hsa/memory/copy_held.h"
 #include "source/hsa/queue/counted.h"
 #include "source/hsa/queue/interpose.h"
@@ -33,7 +33,7 @@
 #define SPIN_NS UINT64_C(30000)
 #define MIN_NAP_NS UINT64_C(20000)
 #define MAX_NAP_NS UINT64_C(1000000)
-/* A thread of the program helps for so long at once; the harvester leaves lanes to one that did
+/* A thread of the program helps for so long at once; the harvester leaves GPUs to one that did
  * within the second time. */
 #define HELP_MAX_NS UINT64_C(200000)
 #define HELPED_NS UINT64_C(100000)
@@ -49,14 +49,14 @@ static bool is_wanted(uint32_t agent)
 	char isa[ISA_SIZE];
 
 	return chosen_any() && agent < AGENT_MAX && agent_is_gpu(agent) &&
-	       !agent_is_left_out(agent) && pmc_lane_isa(agent_handle(agent), isa) &&
+	       !agent_is_left_out(agent) && pmc_gpu_isa(agent_handle(agent), isa) &&
 	       chosen_passes(isa);
 }
 
 void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa)
 {
 	bool faces = client_is_registered() && q->agent < AGENT_MAX && agent_is_gpu(q->agent);
-	const struct pmc_lane *l = NULL;
+	const struct pmc_gpu *l = NULL;
 	const char *why = NULL;
 
 	q->user_counts = is_wanted(q->agent);
@@ -64,7 +64,7 @@ void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa)
 		return;
 	if (q->intercepted)
 		why = "it is an intercept queue (RTL_QUEUES=intercept)";
-	else if (!(l = pmc_lane_open(q->agent)))
+	else if (!(l = pmc_gpu_open(q->agent)))
 		why = "its GPU is not counted";
 	else if (!client_prepare(q, hsa->size))
 		why = "there is no memory";
@@ -81,14 +81,14 @@ void counter_prepare_queue(struct queue *q, hsa_queue_t *hsa)
 	atomic_store_explicit(&q->is_counted, true, memory_order_relaxed);
 }
 
-/* As pmc_lane_set(); keeps counter_work. */
-static void move_to(struct pmc_lane *l, enum lane_state state)
+/* As pmc_gpu_set(); keeps counter_work. */
+static void move_to(struct pmc_gpu *l, enum pmc_state state)
 {
-	bool was = pmc_lane_state(l) > LANE_IDLE, is = state > LANE_IDLE;
+	bool was = pmc_state(l) > PMC_IDLE, is = state > PMC_IDLE;
 
 	if (is && !was)
 		atomic_fetch_add_explicit(&counter_work, 1, memory_order_relaxed);
-	pmc_lane_set(l, state);
+	pmc_gpu_set(l, state);
 	if (was && !is)
 		atomic_fetch_sub_explicit(&counter_work, 1, memory_order_relaxed);
 }
@@ -118,8 +118,8 @@ static bool is_of(const struct queue *q, uint32_t agent)
 }
 
 /* A queue of the GPU whose next dispatch waits; each queue in its turn. The answers for it are the
- * lane's then. NULL: there is none. */
-static struct queue *find_waiting(struct pmc_lane *l, uint32_t agent)
+ * GPU's then. NULL: there is none. */
+static struct queue *find_waiting(struct pmc_gpu *l, uint32_t agent)
 {
 	uint32_t n = queue_count();
 
@@ -136,7 +136,7 @@ static struct queue *find_waiting(struct pmc_lane *l, uint32_t agent)
 }
 
 /* Those of the parts that the profile has, at least one; l->done is 0 when they have completed. */
-static void submit_parts(struct pmc_lane *l, const enum profile_part *parts, uint32_t nr)
+static void submit_parts(struct pmc_gpu *l, const enum profile_part *parts, uint32_t nr)
 {
 	const union packet *last = NULL;
 
@@ -160,7 +160,7 @@ static const char unrecorded[] = "it is not recorded";
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void emit(const struct pmc_lane *l, struct profile *p, const uint64_t *values,
+static void emit(const struct pmc_gpu *l, struct profile *p, const uint64_t *values,
 		 uint32_t events)
 {
 	uint32_t n = profile_nr_values(p);
@@ -179,13 +179,13 @@ static void emit(const struct pmc_lane *l, struct profile *p, const uint64_t *va
 }
 
 /* Whether the dispatch was recorded, and the user leaves it out. */
-static bool is_left_out(const struct pmc_lane *l)
+static bool is_left_out(const struct pmc_gpu *l)
 {
 	return atomic_load_explicit(&l->queue->recorded, memory_order_relaxed) ==
 	       2 * (l->packet + 1) + 1;
 }
 
-static void give_user(const struct pmc_lane *l, struct profile *p, const char *why)
+static void give_user(const struct pmc_gpu *l, struct profile *p, const char *why)
 {
 	uint32_t events = why ? 0 : profile_description(p);
 
@@ -208,7 +208,7 @@ static void give_user(const struct pmc_lane *l, struct profile *p, const char *w
 }
 
 /* Gives the result of the present dispatch to who wanted it. `why`: it was not counted. */
-static void give(struct pmc_lane *l, uint32_t agent, const char *why)
+static void give(struct pmc_gpu *l, uint32_t agent, const char *why)
 {
 	for (uint32_t i = 0; i < l->answers.nr; i++) {
 		const struct client_want *w = &l->answers.wants[i];
@@ -243,8 +243,8 @@ static void give(struct pmc_lane *l, uint32_t agent, const char *why)
 	}
 }
 
-/* The present dispatch is over for the lane. */
-static void release(struct pmc_lane *l, uint32_t agent)
+/* The present dispatch is over for the GPU. */
+static void release(struct pmc_gpu *l, uint32_t agent)
 {
 	client_drop(&l->answers);
 	l->begin_ns = l->end_ns = 0;
@@ -257,7 +257,7 @@ static void release(struct pmc_lane *l, uint32_t agent)
 /* ---- which events ---------------------------------------------------------------------------- */
 
 /* The passes of a kernel take turns, unless the others were counted already. */
-static struct profile *next_profile(struct pmc_lane *l, uint64_t kernel_object)
+static struct profile *next_profile(struct pmc_gpu *l, uint64_t kernel_object)
 {
 	uint8_t *turn = &l->turn[kernel_object * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 
@@ -269,7 +269,7 @@ static struct profile *next_profile(struct pmc_lane *l, uint64_t kernel_object)
 
 /* The profiles of the faces' wants, and the user's if it is not NULL, as one, of which the caller
  * gets no user. NULL: they do not fit together. */
-static struct profile *unite(struct pmc_lane *l, struct profile *users)
+static struct profile *unite(struct pmc_gpu *l, struct profile *users)
 {
 	struct profile *all[CLIENT_MAX + 1];
 	struct united key = { .nr = 0 }, *u;
@@ -299,7 +299,7 @@ static struct profile *unite(struct pmc_lane *l, struct profile *users)
 }
 
 /* Sets what is counted for the present dispatch, which at least one client wants. */
-static bool choose(struct pmc_lane *l)
+static bool choose(struct pmc_gpu *l)
 {
 	struct client_want *wants = l->answers.wants;
 	struct profile *users = NULL;
@@ -318,31 +318,31 @@ static bool choose(struct pmc_lane *l)
 		l->profile = wants[l->only].profile;
 	}
 	profile_get(l->profile);
-	return pmc_lane_make_space(l, l->profile);
+	return pmc_gpu_make_space(l, l->profile);
 }
 
 /* ---- one dispatch ---------------------------------------------------------------------------- */
 
 /* The GPU reads the profile until its packet has completed: a client may free it when it is
  * released. */
-static void stop(struct pmc_lane *l)
+static void stop(struct pmc_gpu *l)
 {
 	SUBMIT(l, to_read);
-	move_to(l, LANE_STOPPING);
+	move_to(l, PMC_STOPPING);
 }
 
-static bool stopped(struct pmc_lane *l, uint32_t agent)
+static bool stopped(struct pmc_gpu *l, uint32_t agent)
 {
 	if (signal_value(signal_of(l->done)) != 0)
 		return false;
 	release(l, agent);
-	move_to(l, LANE_IDLE);
+	move_to(l, PMC_IDLE);
 	return true;
 }
 
 /* Where a client that was called meanwhile did not return, the dispatch was submitted
- * (interpose_leave()), and the lane's next step goes on from there. */
-static enum counted_granted grant_once(struct pmc_lane *l, bool waits)
+ * (interpose_leave()), and the GPU's next step goes on from there. */
+static enum counted_granted grant_once(struct pmc_gpu *l, bool waits)
 {
 	enum counted_granted granted = GRANT_RECORDED;
 
@@ -355,7 +355,7 @@ static enum counted_granted grant_once(struct pmc_lane *l, bool waits)
 }
 
 /* A dispatch that is not counted is submitted. False: not now. */
-static bool pass(struct pmc_lane *l, uint32_t agent, const char *why, bool helps)
+static bool pass(struct pmc_gpu *l, uint32_t agent, const char *why, bool helps)
 {
 	enum counted_granted granted = grant_once(l, !helps);
 
@@ -364,11 +364,11 @@ static bool pass(struct pmc_lane *l, uint32_t agent, const char *why, bool helps
 	if (granted != GRANT_GONE && why)
 		give(l, agent, why);
 	release(l, agent);
-	move_to(l, LANE_IDLE);
+	move_to(l, PMC_IDLE);
 	return true;
 }
 
-static bool begin(struct pmc_lane *l, uint32_t agent, uint64_t now_ns, bool helps)
+static bool begin(struct pmc_gpu *l, uint32_t agent, uint64_t now_ns, bool helps)
 {
 	if (!client_nr_waiting())
 		return false;
@@ -379,12 +379,12 @@ static bool begin(struct pmc_lane *l, uint32_t agent, uint64_t now_ns, bool help
 		return pass(l, agent, NULL, helps);
 	l->since_ns = now_ns;
 	client_hold(agent, true);
-	move_to(l, LANE_WAITING);
+	move_to(l, PMC_WAITING);
 	return true;
 }
 
 /* Whether no dispatch runs on the GPU's queues, none of which are granted any. *later: see struct
- * pmc_lane. */
+ * pmc_gpu. */
 static bool is_quiet(uint32_t agent, uint64_t *later)
 {
 	uint32_t n = queue_count();
@@ -397,18 +397,18 @@ static bool is_quiet(uint32_t agent, uint64_t *later)
 }
 
 /* The program's own dispatch is next: starts the counters for it. */
-static bool start_counters(struct pmc_lane *l, uint32_t agent)
+static bool start_counters(struct pmc_gpu *l, uint32_t agent)
 {
 	if (!choose(l))
 		return pass(l, agent, "there is no memory", false);
 	l->releases = atomic_load_explicit(&client_releases[agent], memory_order_acquire);
-	move_to(l, LANE_STARTING);
+	move_to(l, PMC_STARTING);
 	SUBMIT(l, to_start);
 	return true;
 }
 
 /* Whether the user wants the dispatch in all passes. */
-static bool is_to_replay(const struct pmc_lane *l)
+static bool is_to_replay(const struct pmc_gpu *l)
 {
 	if (!env_bool(ENV_PMC_REPLAY) || l->nr_profiles < 2 ||
 	    (filter_has_kernels && code_object_is_not_counted(l->answers.packet.kernel_object)))
@@ -420,7 +420,7 @@ static bool is_to_replay(const struct pmc_lane *l)
 }
 
 /* It is counted in one pass. */
-static bool refuse_replay(struct pmc_lane *l, uint32_t agent, struct replay_refusal refusal)
+static bool refuse_replay(struct pmc_gpu *l, uint32_t agent, struct replay_refusal refusal)
 {
 	l->refusal = refusal;
 	l->with_last = false;
@@ -428,7 +428,7 @@ static bool refuse_replay(struct pmc_lane *l, uint32_t agent, struct replay_refu
 	return start_counters(l, agent);
 }
 
-static bool begin_replay(struct pmc_lane *l, uint32_t agent)
+static bool begin_replay(struct pmc_gpu *l, uint32_t agent)
 {
 	struct replay_refusal no = { NULL, SPOOL_REASON_replay_beside };
 
@@ -436,9 +436,9 @@ static bool begin_replay(struct pmc_lane *l, uint32_t agent)
 	 * of the last pass */
 	l->with_last = l->answers.nr > 1 && !unite(l, l->profiles[l->nr_profiles - 1]);
 	/* seq_cst, both: pairs with counter_hold_off() */
-	atomic_store(&l->state, LANE_REPLAYING);
+	atomic_store(&l->state, PMC_REPLAYING);
 	if (atomic_load(&held_off[agent])) {
-		move_to(l, LANE_WAITING);
+		move_to(l, PMC_WAITING);
 		return false;
 	}
 	if (!l->replay)
@@ -454,7 +454,7 @@ static bool begin_replay(struct pmc_lane *l, uint32_t agent)
 	return no.why ? refuse_replay(l, agent, no) : true;
 }
 
-static bool replaying(struct pmc_lane *l, uint32_t agent, uint64_t now_ns)
+static bool replaying(struct pmc_gpu *l, uint32_t agent, uint64_t now_ns)
 {
 	switch (replay_step(l->replay, now_ns)) {
 	case REPLAY_WAITS:
@@ -472,16 +472,16 @@ static bool replaying(struct pmc_lane *l, uint32_t agent, uint64_t now_ns)
 	return true;
 }
 
-static bool start(struct pmc_lane *l, uint32_t agent, bool helps)
+static bool start(struct pmc_gpu *l, uint32_t agent, bool helps)
 {
 	if (!is_quiet(agent, &l->later))
 		return false;
 	/* seq_cst, both: pairs with counter_reserve() */
-	atomic_store(&l->state, LANE_STARTING);
+	atomic_store(&l->state, PMC_STARTING);
 	if (atomic_load(&reserved[agent])) {
 		if (pass(l, agent, "the counters of its GPU are sampled", helps))
 			return true;
-		move_to(l, LANE_WAITING);
+		move_to(l, PMC_WAITING);
 		return false;
 	}
 	l->is_replayed = l->with_last = false;
@@ -489,7 +489,7 @@ static bool start(struct pmc_lane *l, uint32_t agent, bool helps)
 	return is_to_replay(l) ? begin_replay(l, agent) : start_counters(l, agent);
 }
 
-static bool grant(struct pmc_lane *l, uint32_t agent, bool helps)
+static bool grant(struct pmc_gpu *l, uint32_t agent, bool helps)
 {
 	enum counted_granted granted;
 
@@ -499,7 +499,7 @@ static bool grant(struct pmc_lane *l, uint32_t agent, bool helps)
 	if (granted == GRANT_BUSY)
 		return false;
 	if (granted == GRANT_RECORDED) {
-		move_to(l, LANE_RUNNING);
+		move_to(l, PMC_RUNNING);
 		return true;
 	}
 	if (granted == GRANT_UNRECORDED)
@@ -509,12 +509,12 @@ static bool grant(struct pmc_lane *l, uint32_t agent, bool helps)
 }
 
 /* Whether the user alone wants the dispatch, and leaves it out. */
-static bool is_unwanted(const struct pmc_lane *l)
+static bool is_unwanted(const struct pmc_gpu *l)
 {
 	return is_left_out(l) && l->answers.nr == 1 && l->answers.wants[0].client == CLIENT_USER;
 }
 
-static bool read_counters(struct pmc_lane *l, uint32_t agent)
+static bool read_counters(struct pmc_gpu *l, uint32_t agent)
 {
 	struct queue *q = l->queue;
 	uint64_t recorded;
@@ -542,11 +542,11 @@ static bool read_counters(struct pmc_lane *l, uint32_t agent)
 		return true;
 	}
 	SUBMIT(l, to_read);
-	move_to(l, LANE_READING);
+	move_to(l, PMC_READING);
 	return true;
 }
 
-static bool end(struct pmc_lane *l, uint32_t agent)
+static bool end(struct pmc_gpu *l, uint32_t agent)
 {
 	const char *why = NULL;
 	uint64_t later;
@@ -561,7 +561,7 @@ static bool end(struct pmc_lane *l, uint32_t agent)
 		why = "dispatches of a queue that was destroyed ran beside it";
 	give(l, agent, why);
 	release(l, agent);
-	move_to(l, LANE_IDLE);
+	move_to(l, PMC_IDLE);
 	return true;
 }
 
@@ -597,35 +597,35 @@ void counter_saw_end(struct queue *q, const struct inflight *e, uint64_t begin_n
 }
 
 /* Nothing is held back on this GPU from now on; its dispatches are recorded as not counted. */
-static void give_up(struct pmc_lane *l, uint32_t agent, const char *why)
+static void give_up(struct pmc_gpu *l, uint32_t agent, const char *why)
 {
 	const char *reason = why ? why : "the process or the runtime ends";
 	uint32_t n = queue_count();
 
 	if (why)
 		log_warn("counters: the GPU of agent %u is not counted any more: %s", agent, why);
-	if (pmc_lane_state(l) == LANE_REPLAYING)
+	if (pmc_state(l) == PMC_REPLAYING)
 		replay_abort(l->replay, reason);
-	if (pmc_lane_state(l) >= LANE_RUNNING) /* it is the lane's alone */
+	if (pmc_state(l) >= PMC_RUNNING) /* it is the GPU's alone */
 		give(l, agent, reason);
-	if (pmc_lane_state(l) > LANE_IDLE)
+	if (pmc_state(l) > PMC_IDLE)
 		release(l, agent);
-	move_to(l, LANE_REFUSED);
+	move_to(l, PMC_REFUSED);
 	for (uint32_t i = 0; i < n; i++)
 		if (is_of(queue_at(i), agent))
 			counted_grant_all(queue_at(i), agent, reason);
 }
 
-static const char *why_late(const struct pmc_lane *l, uint32_t agent)
+static const char *why_late(const struct pmc_gpu *l, uint32_t agent)
 {
 	uint32_t n = queue_count();
 	uint64_t index;
 
-	if (pmc_lane_state(l) == LANE_WAITING)
+	if (pmc_state(l) == PMC_WAITING)
 		return "a dispatch ran for longer than RTL_PMC_WAIT_MS while one that is to be counted waited";
-	if (pmc_lane_state(l) == LANE_REPLAYING && !replay_runs_kernel(l->replay))
+	if (pmc_state(l) == PMC_REPLAYING && !replay_runs_kernel(l->replay))
 		return "its memory is not copied";
-	if (pmc_lane_state(l) != LANE_RUNNING && pmc_lane_state(l) != LANE_REPLAYING)
+	if (pmc_state(l) != PMC_RUNNING && pmc_state(l) != PMC_REPLAYING)
 		return "its queue does not execute the packets of AQLprofile";
 	if (atomic_load_explicit(&held_off[agent], memory_order_relaxed))
 		return "a dispatch ran for longer than RTL_PMC_WAIT_MS while a queue was to be destroyed";
@@ -639,30 +639,30 @@ static const char *why_late(const struct pmc_lane *l, uint32_t agent)
 }
 
 /* `helps`: not on the harvester, to which what takes long is left. */
-static bool step(struct pmc_lane *l, uint32_t agent, uint64_t now_ns, bool helps)
+static bool step(struct pmc_gpu *l, uint32_t agent, uint64_t now_ns, bool helps)
 {
 	const char *why;
 	bool moved;
 
-	switch (pmc_lane_state(l)) {
-	case LANE_IDLE:
+	switch (pmc_state(l)) {
+	case PMC_IDLE:
 		return begin(l, agent, now_ns, helps);
-	case LANE_WAITING:
+	case PMC_WAITING:
 		moved = start(l, agent, helps);
 		break;
-	case LANE_REPLAYING:
+	case PMC_REPLAYING:
 		moved = replaying(l, agent, now_ns);
 		break;
-	case LANE_STARTING:
+	case PMC_STARTING:
 		moved = grant(l, agent, helps);
 		break;
-	case LANE_STOPPING:
+	case PMC_STOPPING:
 		moved = stopped(l, agent);
 		break;
-	case LANE_RUNNING:
+	case PMC_RUNNING:
 		moved = read_counters(l, agent);
 		break;
-	case LANE_READING:
+	case PMC_READING:
 		moved = end(l, agent);
 		break;
 	default:
@@ -678,13 +678,13 @@ static bool step(struct pmc_lane *l, uint32_t agent, uint64_t now_ns, bool helps
 	return moved;
 }
 
-/* Whether the lane waits for packets of librtl's alone: for microseconds. */
-static bool is_short(const struct pmc_lane *l)
+/* Whether the GPU waits for packets of librtl's alone: for microseconds. */
+static bool is_short(const struct pmc_gpu *l)
 {
-	uint32_t state = pmc_lane_state(l);
+	uint32_t state = pmc_state(l);
 
-	return state == LANE_STARTING || state == LANE_STOPPING ||
-	       (state == LANE_READING && !l->later);
+	return state == PMC_STARTING || state == PMC_STOPPING ||
+	       (state == PMC_READING && !l->later);
 }
 
 /* One step of each GPU. *soon: one of them waits for packets of librtl's. */
@@ -694,7 +694,7 @@ static bool step_all(uint64_t now_ns, bool helps, bool *soon)
 
 	*soon = false;
 	for (uint32_t i = 0; i < AGENT_MAX; i++) {
-		struct pmc_lane *l = pmc_lane_of(i);
+		struct pmc_gpu *l = pmc_gpu_of(i);
 
 		if (!l)
 			continue;
@@ -710,14 +710,14 @@ void counter_hold_off(uint32_t agent)
 {
 	const struct timespec nap = { .tv_nsec = 50000 };
 	uint64_t deadline_ns = clock_now_ns() + 2 * env_uint(ENV_PMC_WAIT_MS) * UINT64_C(1000000);
-	const struct pmc_lane *l;
+	const struct pmc_gpu *l;
 
 	if (!env_bool(ENV_PMC_REPLAY) || agent >= AGENT_MAX)
 		return;
 	/* seq_cst, both: pairs with begin_replay() */
 	atomic_fetch_add(&held_off[agent], 1);
-	l = pmc_lane_of(agent);
-	while (l && atomic_load(&l->state) == LANE_REPLAYING && clock_now_ns() < deadline_ns) {
+	l = pmc_gpu_of(agent);
+	while (l && atomic_load(&l->state) == PMC_REPLAYING && clock_now_ns() < deadline_ns) {
 		life_kick();
 		sys_nap(&nap);
 	}
@@ -733,16 +733,16 @@ int counter_reserve(uint32_t agent, uint64_t wait_ns)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
 	uint64_t deadline_ns = clock_now_ns() + wait_ns;
-	const struct pmc_lane *l;
+	const struct pmc_gpu *l;
 	bool free = false;
 
 	/* seq_cst: pairs with start() */
 	if (agent >= AGENT_MAX || !atomic_compare_exchange_strong(&reserved[agent], &free, true))
 		return -EBUSY;
-	l = pmc_lane_of(agent);
-	while (l && atomic_load(&l->state) > LANE_WAITING && clock_now_ns() < deadline_ns)
+	l = pmc_gpu_of(agent);
+	while (l && atomic_load(&l->state) > PMC_WAITING && clock_now_ns() < deadline_ns)
 		sys_nap(&nap);
-	if (!l || atomic_load(&l->state) <= LANE_WAITING)
+	if (!l || atomic_load(&l->state) <= PMC_WAITING)
 		return 0;
 	atomic_store(&reserved[agent], false);
 	return -EBUSY;
@@ -762,7 +762,7 @@ static bool has_waited(uint64_t now_ns, uint64_t ns)
 	       (int64_t)ns;
 }
 
-/* Whether another thread advances the lanes, with success. */
+/* Whether another thread advances the counting, with success. */
 static bool is_helped(uint64_t now_ns)
 {
 	uint64_t helped = atomic_load_explicit(&helped_ns, memory_order_relaxed);
@@ -837,7 +837,8 @@ void counter_hand_over(void)
 	life_kick();
 }
 
-/* Advances lanes until they wait for longer than SPIN_NS, or another thread helps. */
+/* Advances the counting on all GPUs until they wait for longer than SPIN_NS, or another thread
+ * helps. */
 static void advance(void)
 {
 	uint64_t now_ns;
@@ -917,13 +918,13 @@ void counter_finish(uint64_t deadline_ns)
 	while (!step_enter())
 		RTL_RELAX();
 	for (uint32_t i = 0; i < AGENT_MAX; i++) {
-		struct pmc_lane *l = pmc_lane_of(i);
+		struct pmc_gpu *l = pmc_gpu_of(i);
 
 		if (!l)
 			continue;
-		if (pmc_lane_state(l) >= LANE_IDLE)
-			give_up(l, i, pmc_lane_state(l) == LANE_IDLE ? NULL : "the process ends");
-		pmc_lane_close(l);
+		if (pmc_state(l) >= PMC_IDLE)
+			give_up(l, i, pmc_state(l) == PMC_IDLE ? NULL : "the process ends");
+		pmc_gpu_close(l);
 	}
 	profile_free_spares();
 	copy_held_finish();
@@ -933,10 +934,10 @@ void counter_finish(uint64_t deadline_ns)
 void counter_reset(void)
 {
 	for (uint32_t i = 0; i < AGENT_MAX; i++) {
-		struct pmc_lane *l = pmc_lane_of(i);
+		struct pmc_gpu *l = pmc_gpu_of(i);
 
 		if (l)
-			move_to(l, LANE_UNKNOWN);
+			move_to(l, PMC_UNKNOWN);
 	}
 	profile_forget();
 }

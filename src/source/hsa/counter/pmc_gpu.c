@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_lane.c - opens and closes what counter.c has for each GPU
+/* pmc_gpu.c - opens and closes what counter.c has for each GPU
  *
- * Owns:     the lanes, under `open_lock`.
- * Threads:  see pmc_lane.h.
+ * Owns:     the GPUs, under `open_lock`.
+ * Threads:  see pmc_gpu.h.
  * Fails:    without AQLprofile, a queue or memory the GPU is not counted.
  */
 #define LOG_TOPIC "hsa"
-#include "source/hsa/counter/pmc_lane.h"
+#include "source/hsa/counter/pmc_gpu.h"
 
 #include "base/alloc.h"
 #include "base/env.h"
@@ -14,10 +14,10 @@
 #include "base/log.h"
 #include "source/hsa/table/real.h"
 
-#define LANE_QUEUE_SIZE 64u
+#define PMC_QUEUE_SIZE 64u
 
 static struct lock open_lock = LOCK_INIT(LOCK_COUNTER);
-struct pmc_lane *_Atomic pmc_lanes[AGENT_MAX];
+struct pmc_gpu *_Atomic pmc_gpus[AGENT_MAX];
 
 static hsa_signal_t new_signal(void)
 {
@@ -55,7 +55,7 @@ static struct profile *make_profile(hsa_agent_t agent, const char *isa, uint32_t
 }
 
 /* The user's. False: they are not counted. */
-static bool make_profiles(struct pmc_lane *l, hsa_agent_t agent, const char *isa)
+static bool make_profiles(struct pmc_gpu *l, hsa_agent_t agent, const char *isa)
 {
 	uint32_t n = chosen_any() ? chosen_passes(isa) : 0;
 
@@ -73,7 +73,7 @@ static bool make_profiles(struct pmc_lane *l, hsa_agent_t agent, const char *isa
 	return false;
 }
 
-static void free_profiles(struct pmc_lane *l)
+static void free_profiles(struct pmc_gpu *l)
 {
 	if (l->replay)
 		replay_close(l->replay);
@@ -91,7 +91,7 @@ static void free_profiles(struct pmc_lane *l)
 	l->most_values = 0;
 }
 
-bool pmc_lane_make_space(struct pmc_lane *l, const struct profile *p)
+bool pmc_gpu_make_space(struct pmc_gpu *l, const struct profile *p)
 {
 	uint32_t n = profile_nr_values(p) + 1; /* a trace has none */
 
@@ -106,14 +106,14 @@ bool pmc_lane_make_space(struct pmc_lane *l, const struct profile *p)
 	return l->values != NULL;
 }
 
-bool pmc_lane_isa(hsa_agent_t agent, char isa[ISA_SIZE])
+bool pmc_gpu_isa(hsa_agent_t agent, char isa[ISA_SIZE])
 {
 	isa[0] = 0;
 	return real.hsa_agent_get_info(agent, HSA_AGENT_INFO_NAME, isa) == HSA_STATUS_SUCCESS;
 }
 
 /* While the runtime takes calls: from 7.2 on it refuses them before it unloads tools. */
-RTL_REQUIRES(open_lock) static void free_lane(struct pmc_lane *l)
+RTL_REQUIRES(open_lock) static void free_lane(struct pmc_gpu *l)
 {
 	if (l->hsa)
 		real.hsa_queue_destroy(l->hsa);
@@ -124,14 +124,14 @@ RTL_REQUIRES(open_lock) static void free_lane(struct pmc_lane *l)
 	l->done.handle = 0;
 }
 
-void pmc_lane_close(struct pmc_lane *l)
+void pmc_gpu_close(struct pmc_gpu *l)
 {
 	lock_take(&open_lock);
 	free_lane(l);
 	lock_drop(&open_lock);
 }
 
-static void open_replay(struct pmc_lane *l, hsa_agent_t agent)
+static void open_replay(struct pmc_gpu *l, hsa_agent_t agent)
 {
 	if (!env_bool(ENV_PMC_REPLAY) || l->nr_profiles < 2)
 		return;
@@ -142,16 +142,16 @@ static void open_replay(struct pmc_lane *l, hsa_agent_t agent)
 			"of the host does not suffice to run them again");
 }
 
-RTL_REQUIRES(open_lock) static bool fill_lane(struct pmc_lane *l, hsa_agent_t agent)
+RTL_REQUIRES(open_lock) static bool fill_lane(struct pmc_gpu *l, hsa_agent_t agent)
 {
 	char isa[ISA_SIZE];
 
-	if (!pmc_lane_isa(agent, isa) || !profile_available())
+	if (!pmc_gpu_isa(agent, isa) || !profile_available())
 		return false;
 	l->shape = shape_of(agent);
 	l->done = new_signal();
 	if (l->done.handle &&
-	    real.hsa_queue_create(agent, LANE_QUEUE_SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
+	    real.hsa_queue_create(agent, PMC_QUEUE_SIZE, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
 				  UINT32_MAX, UINT32_MAX, &l->hsa) == HSA_STATUS_SUCCESS &&
 	    (make_profiles(l, agent, isa) || client_is_registered())) {
 		open_replay(l, agent);
@@ -161,18 +161,18 @@ RTL_REQUIRES(open_lock) static bool fill_lane(struct pmc_lane *l, hsa_agent_t ag
 	return false;
 }
 
-struct pmc_lane *pmc_lane_open(uint32_t agent)
+struct pmc_gpu *pmc_gpu_open(uint32_t agent)
 {
-	struct pmc_lane *l;
+	struct pmc_gpu *l;
 
 	lock_take(&open_lock);
-	l = atomic_load_explicit(&pmc_lanes[agent], memory_order_relaxed);
+	l = atomic_load_explicit(&pmc_gpus[agent], memory_order_relaxed);
 	if (!l) {
 		l = alloc_pages(sizeof(*l));
-		atomic_store_explicit(&pmc_lanes[agent], l, memory_order_release);
+		atomic_store_explicit(&pmc_gpus[agent], l, memory_order_release);
 	}
-	if (l && pmc_lane_state(l) == LANE_UNKNOWN)
-		pmc_lane_set(l, fill_lane(l, agent_handle(agent)) ? LANE_IDLE : LANE_REFUSED);
+	if (l && pmc_state(l) == PMC_UNKNOWN)
+		pmc_gpu_set(l, fill_lane(l, agent_handle(agent)) ? PMC_IDLE : PMC_REFUSED);
 	lock_drop(&open_lock);
-	return l && pmc_lane_state(l) != LANE_REFUSED ? l : NULL;
+	return l && pmc_state(l) != PMC_REFUSED ? l : NULL;
 }

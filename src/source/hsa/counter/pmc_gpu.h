@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* pmc_lane.h - what counter.c has for each GPU: librtl's queue, the profiles, and how far the
+/* pmc_gpu.h - what counter.c has for each GPU: librtl's queue, the profiles, and how far the
  * present dispatch is
  *
- * Threads: a lane is opened by the thread that makes a GPU's first queue, under a lock; the rest
- *          belongs to the thread that advances lanes (counter.c), one at a time. `state` is read by
+ * Threads: one is opened by the thread that makes a GPU's first queue, under a lock; the rest
+ *          belongs to the thread that advances GPUs (counter.c), one at a time. `state` is read by
  *          any.
  */
-#ifndef RTL_SOURCE_HSA_PMC_LANE_H
-#define RTL_SOURCE_HSA_PMC_LANE_H
+#ifndef RTL_SOURCE_HSA_PMC_GPU_H
+#define RTL_SOURCE_HSA_PMC_GPU_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,19 +25,19 @@
 #define ISA_SIZE 64u /* of HSA_AGENT_INFO_NAME */
 #define NR_UNITED 8u
 
-enum lane_state {
-	LANE_UNKNOWN,
-	LANE_REFUSED, /* this GPU is not counted */
-	LANE_IDLE,
+enum pmc_state {
+	PMC_UNKNOWN,
+	PMC_REFUSED, /* this GPU is not counted */
+	PMC_IDLE,
 	/* for dispatches that run, of those that were submitted before counting began or are not
 	 * counted */
-	LANE_WAITING,
-	LANE_REPLAYING, /* the passes before the last */
-	LANE_STARTING,
+	PMC_WAITING,
+	PMC_REPLAYING, /* the passes before the last */
+	PMC_STARTING,
 	/* a dispatch that is not counted after all: its clients have their results */
-	LANE_STOPPING,
-	LANE_RUNNING,
-	LANE_READING,
+	PMC_STOPPING,
+	PMC_RUNNING,
+	PMC_READING,
 };
 
 /* Profiles of several clients as one. NULL: they do not fit together. */
@@ -47,8 +47,8 @@ struct united {
 	struct profile *profile;
 };
 
-struct pmc_lane {
-	_Atomic uint32_t state; /* enum lane_state; release: the rest is set before it */
+struct pmc_gpu {
+	_Atomic uint32_t state; /* enum pmc_state; release: the rest is set before it */
 	hsa_queue_t *hsa;
 	hsa_signal_t done;
 	uint32_t nr_profiles, shape; /* of the user's profiles, RTL_PMC */
@@ -81,33 +81,33 @@ struct pmc_lane {
 	uint8_t turn[NR_TURNS];
 };
 
-extern struct pmc_lane *_Atomic pmc_lanes[AGENT_MAX];
+extern struct pmc_gpu *_Atomic pmc_gpus[AGENT_MAX];
 
 /* NULL: the GPU has none. Any thread. */
-static inline struct pmc_lane *pmc_lane_of(uint32_t agent)
+static inline struct pmc_gpu *pmc_gpu_of(uint32_t agent)
 {
-	return atomic_load_explicit(&pmc_lanes[agent], memory_order_acquire);
+	return atomic_load_explicit(&pmc_gpus[agent], memory_order_acquire);
 }
 
-static inline uint32_t pmc_lane_state(const struct pmc_lane *l)
+static inline uint32_t pmc_state(const struct pmc_gpu *l)
 {
 	return atomic_load_explicit(&l->state, memory_order_acquire);
 }
 
-static inline void pmc_lane_set(struct pmc_lane *l, enum lane_state state)
+static inline void pmc_gpu_set(struct pmc_gpu *l, enum pmc_state state)
 {
 	atomic_store_explicit(&l->state, state, memory_order_release);
 }
 
-/* The lane of a GPU, opened when its first queue is made. NULL: it is not counted. */
-struct pmc_lane *pmc_lane_open(uint32_t agent);
+/* What is kept of a GPU, opened when its first queue is made. NULL: it is not counted. */
+struct pmc_gpu *pmc_gpu_open(uint32_t agent);
 /* Frees what is the runtime's, while it takes calls. */
-void pmc_lane_close(struct pmc_lane *l);
+void pmc_gpu_close(struct pmc_gpu *l);
 
 /* Space for the values of the profile, twice. False: no memory. */
-bool pmc_lane_make_space(struct pmc_lane *l, const struct profile *p);
+bool pmc_gpu_make_space(struct pmc_gpu *l, const struct profile *p);
 
 /* HSA_AGENT_INFO_NAME: "gfx90a". */
-bool pmc_lane_isa(hsa_agent_t agent, char isa[ISA_SIZE]);
+bool pmc_gpu_isa(hsa_agent_t agent, char isa[ISA_SIZE]);
 
 #endif

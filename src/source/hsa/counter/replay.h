@@ -14,7 +14,7 @@
  * RTL_PMC_REPLAY_MB at most. A kernel is refused if its arguments, or the saved memory, have the
  * address of other memory. The passes get copies of the arguments.
  *
- * Threads:  one at a time: the harvester's, as the lane that it belongs to (counter.c).
+ * Threads:  one at a time: the harvester's, as the GPU that it belongs to (counter.c).
  */
 #ifndef RTL_SOURCE_HSA_REPLAY_H
 #define RTL_SOURCE_HSA_REPLAY_H

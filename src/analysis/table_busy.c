@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table_lanes.c - GPUs and streams: how long each was busy with kernels and copies
+/* table_busy.c - GPUs and streams: how long each was busy with kernels and copies
  *
  * Busy is the time with at least one operation: overlapping operations count once. Its share is
  * that of the time after the start-up (wall.h). Operations come by their begin: those of GPUs from
@@ -56,7 +56,7 @@ static const struct sheet_column columns[C_NR] = {
 	[C_PIDS] = { "pids", "PID", SHEET_NAME, 14 },
 };
 
-struct lane {
+struct usage {
 	int64_t gpu, stream, block; /* block: of the ids of a process */
 	uint32_t process;	    /* of a stream */
 	char *name;
@@ -66,97 +66,97 @@ struct lane {
 	struct sums_group *group;
 };
 
-struct lanes {
+struct usages {
 	struct tables_job *job;
 	struct sums *sums;
-	struct lane *lanes;
+	struct usage *usages;
 	size_t nr, max, last; /* last: of the operation before */
 	size_t nr_processes;
 	uint64_t nr_untimed;
 };
 
-static void free_lanes(struct lanes *l)
+static void free_usages(struct usages *l)
 {
 	for (size_t i = 0; i < l->nr; i++) {
-		alloc_free(l->lanes[i].name);
-		alloc_free(l->lanes[i].uses);
+		alloc_free(l->usages[i].name);
+		alloc_free(l->usages[i].uses);
 	}
 	l->nr = l->last = 0;
 	l->nr_untimed = 0;
 }
 
 /* NULL: out of memory. */
-static struct lane *lane_of(struct lanes *l, int64_t gpu, int64_t stream, int64_t block)
+static struct usage *usage_of(struct usages *l, int64_t gpu, int64_t stream, int64_t block)
 {
-	struct lane *grown, *lane;
+	struct usage *grown, *usage;
 
 	for (size_t i = 0; i < l->nr; i++) {
 		size_t at = (l->last + i) % l->nr;
 
-		lane = &l->lanes[at];
-		if (lane->gpu == gpu && lane->stream == stream && lane->block == block) {
+		usage = &l->usages[at];
+		if (usage->gpu == gpu && usage->stream == stream && usage->block == block) {
 			l->last = at;
-			return lane;
+			return usage;
 		}
 	}
-	grown = alloc_grow(l->lanes, l->nr, &l->max, 16, sizeof(*grown));
+	grown = alloc_grow(l->usages, l->nr, &l->max, 16, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	l->lanes = grown;
-	lane = &grown[l->nr];
-	*lane = (struct lane){ .gpu = gpu, .stream = stream, .block = block };
-	lane->group = sums_group_of(l->sums, l->nr, 0);
-	lane->uses = alloc_zero(l->nr_processes + 1, sizeof(*lane->uses));
+	l->usages = grown;
+	usage = &grown[l->nr];
+	*usage = (struct usage){ .gpu = gpu, .stream = stream, .block = block };
+	usage->group = sums_group_of(l->sums, l->nr, 0);
+	usage->uses = alloc_zero(l->nr_processes + 1, sizeof(*usage->uses));
 	l->last = l->nr;
-	l->nr += lane->uses != NULL;
-	return lane->uses ? lane : NULL;
+	l->nr += usage->uses != NULL;
+	return usage->uses ? usage : NULL;
 }
 
-static void add_op(struct lanes *l, struct lane *lane, int64_t begin, int64_t end, bool timed,
+static void add_op(struct usages *l, struct usage *usage, int64_t begin, int64_t end, bool timed,
 		   bool copy)
 {
 	uint64_t ns = (uint64_t)end - (uint64_t)begin;
 
-	lane->kernels += !copy;
-	lane->copies += copy;
+	usage->kernels += !copy;
+	usage->copies += copy;
 	if (!timed) {
-		sums_add_untimed(lane->group);
+		sums_add_untimed(usage->group);
 		l->nr_untimed++;
 		return;
 	}
-	if (!lane->group->values[SUMS_TIME].nr)
-		lane->first = lane->until = begin;
-	sums_add(l->sums, lane->group, ns);
-	if (end > lane->until) {
-		lane->busy_ns += (uint64_t)(end - (begin > lane->until ? begin : lane->until));
-		lane->until = end;
+	if (!usage->group->values[SUMS_TIME].nr)
+		usage->first = usage->until = begin;
+	sums_add(l->sums, usage->group, ns);
+	if (end > usage->until) {
+		usage->busy_ns += (uint64_t)(end - (begin > usage->until ? begin : usage->until));
+		usage->until = end;
 	}
 	if (copy)
-		lane->copy_ns += ns;
+		usage->copy_ns += ns;
 	else
-		lane->kernel_ns += ns;
+		usage->kernel_ns += ns;
 }
 
 static int take_op(void *arg, const struct pass_op *op)
 {
-	struct lanes *l = arg;
-	struct lane *lane;
+	struct usages *l = arg;
+	struct usage *usage;
 
 	if (op->gpu < 0)
 		return 0;
-	lane = lane_of(l, op->gpu, 0, 0);
-	if (!lane)
+	usage = usage_of(l, op->gpu, 0, 0);
+	if (!usage)
 		return -ENOMEM;
-	lane->uses[op->process] = true;
-	add_op(l, lane, op->begin, op->end, op->timed, op->kind != KINDS_KERNEL);
+	usage->uses[op->process] = true;
+	add_op(l, usage, op->begin, op->end, op->timed, op->kind != KINDS_KERNEL);
 	return 0;
 }
 
 static void forget(void *arg)
 {
-	struct lanes *l = arg;
+	struct usages *l = arg;
 
-	free_lanes(l);
+	free_usages(l);
 	sums_clear(l->sums);
 }
 
@@ -175,20 +175,20 @@ static const char stream_rpd[] =
 
 static int take_stream_op(void *arg, sqlite3_stmt *row)
 {
-	struct lanes *l = arg;
+	struct usages *l = arg;
 	int64_t begin = sqlite3_column_int64(row, 3), end = sqlite3_column_int64(row, 4);
-	struct lane *lane = lane_of(l, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+	struct usage *usage = usage_of(l, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
 				    sqlite3_column_int64(row, 2));
 
-	if (!lane)
+	if (!usage)
 		return -ENOMEM;
-	add_op(l, lane, begin, end, rows_timed(begin, end, sqlite3_column_int64(row, 6)),
+	add_op(l, usage, begin, end, rows_timed(begin, end, sqlite3_column_int64(row, 6)),
 	       kinds_of(&l->job->t->kinds, sqlite3_column_int64(row, 7),
 			sqlite3_column_int64(row, 5)) != KINDS_KERNEL);
 	return 0;
 }
 
-static int read_streams(struct lanes *l)
+static int read_streams(struct usages *l)
 {
 	struct tables *t = l->job->t;
 	int ret = kinds_read(t->q, &t->kinds);
@@ -216,35 +216,35 @@ static int read_text(struct query *q, const char *sql, int64_t a, int64_t b, cha
 	return ret < 0 ? ret : *out ? 0 : query_fail_memory(q);
 }
 
-static int name_stream(struct lanes *l, struct lane *lane)
+static int name_stream(struct usages *l, struct usage *usage)
 {
 	struct query *q = l->job->t->q;
-	const struct query_process *p = query_process_of(q, lane->block << 32);
+	const struct query_process *p = query_process_of(q, usage->block << 32);
 	char *handle;
 	int ret = read_text(q, "SELECT name FROM query_stream WHERE block = ?1 AND number = ?2",
-			    lane->block, lane->stream, &handle);
+			    usage->block, usage->stream, &handle);
 
 	if (ret)
 		return ret;
-	lane->process = p ? (uint32_t)(p - q->processes) : 0;
-	lane->name = alloc_string(label_stream(handle));
+	usage->process = p ? (uint32_t)(p - q->processes) : 0;
+	usage->name = alloc_string(label_stream(handle));
 	alloc_free(handle);
-	return lane->name ? 0 : query_fail_memory(q);
+	return usage->name ? 0 : query_fail_memory(q);
 }
 
-static int name_lane(struct lanes *l, struct lane *lane)
+static int name_usage(struct usages *l, struct usage *usage)
 {
 	struct query *q = l->job->t->q;
 
 	if (l->job->kind == TABLES_STREAM)
-		return name_stream(l, lane);
+		return name_stream(l, usage);
 	if (q->ours)
 		return read_text(q,
 				 "SELECT coalesce(nullif(product, ''), name) || ' (' || name || "
 				 "')' FROM rtl_agent WHERE gpu_id = ?1",
-				 lane->gpu, 0, &lane->name);
-	lane->name = alloc_string("");
-	return lane->name ? 0 : query_fail_memory(q);
+				 usage->gpu, 0, &usage->name);
+	usage->name = alloc_string("");
+	return usage->name ? 0 : query_fail_memory(q);
 }
 
 /* ---- rows ---- */
@@ -257,7 +257,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* "0,2-5", of the ranks or pids of the processes that use a GPU; as many as there is space for. */
-static const char *list_of(const struct lanes *l, const struct lane *lane, bool ranks,
+static const char *list_of(const struct usages *l, const struct usage *usage, bool ranks,
 			   int64_t *numbers, char *buf, size_t size)
 {
 	const struct query *q = l->job->t->q;
@@ -267,7 +267,7 @@ static const char *list_of(const struct lanes *l, const struct lane *lane, bool 
 	for (size_t i = 0; i < q->nr_processes; i++) {
 		int64_t number = ranks ? q->processes[i].rank : q->processes[i].pid;
 
-		if (lane->uses[i] && number >= 0)
+		if (usage->uses[i] && number >= 0)
 			numbers[nr++] = number;
 	}
 	if (nr)
@@ -287,12 +287,12 @@ static const char *list_of(const struct lanes *l, const struct lane *lane, bool 
 	return buf;
 }
 
-static void fill_process(const struct lanes *l, const struct lane *lane, char pid[24],
+static void fill_process(const struct usages *l, const struct usage *usage, char pid[24],
 			 struct sheet_cell cells[C_NR])
 {
 	const struct query *q = l->job->t->q;
 	const struct query_process *p =
-		lane->process < q->nr_processes ? &q->processes[lane->process] : NULL;
+		usage->process < q->nr_processes ? &q->processes[usage->process] : NULL;
 
 	snprintf(pid, 24, "%lld", p ? (long long)p->pid : 0LL);
 	cells[C_PID] = (struct sheet_cell){ .text = pid, .none = !p || !p->pid };
@@ -300,24 +300,24 @@ static void fill_process(const struct lanes *l, const struct lane *lane, char pi
 		(struct sheet_cell){ .num = p ? (uint64_t)p->rank : 0, .none = !p || p->rank < 0 };
 }
 
-static void fill_cells(struct lanes *l, const struct lane *lane, const struct wall *wall,
+static void fill_cells(struct usages *l, const struct usage *usage, const struct wall *wall,
 		       struct sheet_cell cells[C_NR])
 {
-	cells[C_GPU].num = (uint64_t)lane->gpu;
-	cells[C_STREAM].num = (uint64_t)lane->stream;
-	cells[C_BUSY].real = wall->work_ns ? (double)lane->busy_ns / (double)wall->work_ns : 0;
-	cells[C_BUSY_TIME].num = lane->busy_ns;
-	cells[C_SPAN].num = (uint64_t)(lane->until - lane->first);
-	cells[C_KERNELS].num = lane->kernels;
-	cells[C_KERNEL_TIME].num = lane->kernel_ns;
-	cells[C_COPIES].num = lane->copies;
-	cells[C_COPY_TIME].num = lane->copy_ns;
-	tables_time_cells(l->job, l->sums, lane->group, &cells[C_TIMES]);
-	cells[C_UNTIMED].num = lane->group->calls - lane->group->values[SUMS_TIME].nr;
-	cells[C_NAME].text = lane->name;
+	cells[C_GPU].num = (uint64_t)usage->gpu;
+	cells[C_STREAM].num = (uint64_t)usage->stream;
+	cells[C_BUSY].real = wall->work_ns ? (double)usage->busy_ns / (double)wall->work_ns : 0;
+	cells[C_BUSY_TIME].num = usage->busy_ns;
+	cells[C_SPAN].num = (uint64_t)(usage->until - usage->first);
+	cells[C_KERNELS].num = usage->kernels;
+	cells[C_KERNEL_TIME].num = usage->kernel_ns;
+	cells[C_COPIES].num = usage->copies;
+	cells[C_COPY_TIME].num = usage->copy_ns;
+	tables_time_cells(l->job, l->sums, usage->group, &cells[C_TIMES]);
+	cells[C_UNTIMED].num = usage->group->calls - usage->group->values[SUMS_TIME].nr;
+	cells[C_NAME].text = usage->name;
 }
 
-static size_t choose_columns(struct lanes *l, int map[C_NR])
+static size_t choose_columns(struct usages *l, int map[C_NR])
 {
 	const struct query *q = l->job->t->q;
 	bool streams = l->job->kind == TABLES_STREAM, ranks = false, several = false;
@@ -328,7 +328,7 @@ static size_t choose_columns(struct lanes *l, int map[C_NR])
 		several |= streams ? false : q->nr_processes > 1;
 	}
 	for (size_t i = 0; streams && i < l->nr; i++)
-		several |= l->lanes[i].process != l->lanes[0].process;
+		several |= l->usages[i].process != l->usages[0].process;
 	for (int i = 0; i < C_NR; i++) {
 		struct sheet_column c = columns[i];
 
@@ -346,7 +346,7 @@ static size_t choose_columns(struct lanes *l, int map[C_NR])
 	return nr;
 }
 
-static int add_rows(struct lanes *l, const struct wall *wall)
+static int add_rows(struct usages *l, const struct wall *wall)
 {
 	int64_t *numbers = alloc_zero(l->nr_processes + 1, sizeof(*numbers));
 	size_t size = 4096, nr;
@@ -356,13 +356,13 @@ static int add_rows(struct lanes *l, const struct wall *wall)
 	nr = choose_columns(l, map);
 	for (size_t i = 0; ret == 0 && i < l->nr; i++) {
 		struct sheet_cell all[C_NR] = { { 0 } }, cells[C_NR];
-		const struct lane *lane = &l->lanes[i];
+		const struct usage *usage = &l->usages[i];
 
 		if (sheet_keeps(l->job->out)) {
-			fill_cells(l, lane, wall, all);
-			fill_process(l, lane, pid, all);
-			all[C_RANKS].text = list_of(l, lane, true, numbers, ranks, size);
-			all[C_PIDS].text = list_of(l, lane, false, numbers, pids, size);
+			fill_cells(l, usage, wall, all);
+			fill_process(l, usage, pid, all);
+			all[C_RANKS].text = list_of(l, usage, true, numbers, ranks, size);
+			all[C_PIDS].text = list_of(l, usage, false, numbers, pids, size);
 			all[C_RANKS].none = !*ranks;
 			all[C_PIDS].none = !*pids;
 		}
@@ -376,9 +376,9 @@ static int add_rows(struct lanes *l, const struct wall *wall)
 	return ret;
 }
 
-static int compare_lanes(const void *a, const void *b)
+static int compare_usages(const void *a, const void *b)
 {
-	const struct lane *x = a, *y = b;
+	const struct usage *x = a, *y = b;
 
 	if (x->gpu != y->gpu)
 		return x->gpu < y->gpu ? -1 : 1;
@@ -387,9 +387,9 @@ static int compare_lanes(const void *a, const void *b)
 	return x->stream < y->stream ? -1 : x->stream > y->stream;
 }
 
-int table_lanes_begin(struct tables_job *job)
+int table_busy_begin(struct tables_job *job)
 {
-	struct lanes *l = alloc_zero(1, sizeof(*l));
+	struct usages *l = alloc_zero(1, sizeof(*l));
 	int ret;
 
 	job->state = l;
@@ -406,9 +406,9 @@ int table_lanes_begin(struct tables_job *job)
 	return ret;
 }
 
-int table_lanes_end(struct tables_job *job)
+int table_busy_end(struct tables_job *job)
 {
-	struct lanes *l = job->state;
+	struct usages *l = job->state;
 	int64_t first = INT64_MAX;
 	struct wall wall;
 	int ret = job->kind == TABLES_STREAM ? read_streams(l) : 0;
@@ -416,14 +416,14 @@ int table_lanes_end(struct tables_job *job)
 	if (ret == 0)
 		ret = sums_check(l->sums, job->t->q);
 	if (ret == 0 && l->nr)
-		qsort(l->lanes, l->nr, sizeof(*l->lanes), compare_lanes);
+		qsort(l->usages, l->nr, sizeof(*l->usages), compare_usages);
 	for (size_t i = 0; ret == 0 && i < l->nr; i++) {
-		const struct sums_values *v = &l->lanes[i].group->values[SUMS_TIME];
+		const struct sums_values *v = &l->usages[i].group->values[SUMS_TIME];
 
-		ret = name_lane(l, &l->lanes[i]);
+		ret = name_usage(l, &l->usages[i]);
 		job->out->all_ns += (uint64_t)v->total;
-		if (v->nr && l->lanes[i].first < first)
-			first = l->lanes[i].first;
+		if (v->nr && l->usages[i].first < first)
+			first = l->usages[i].first;
 	}
 	if (ret)
 		return ret;
@@ -439,14 +439,14 @@ int table_lanes_end(struct tables_job *job)
 	return ret ? ret : sums_check(l->sums, job->t->q);
 }
 
-void table_lanes_done(struct tables_job *job)
+void table_busy_done(struct tables_job *job)
 {
-	struct lanes *l = job->state;
+	struct usages *l = job->state;
 
 	if (!l)
 		return;
-	free_lanes(l);
-	alloc_free(l->lanes);
+	free_usages(l);
+	alloc_free(l->usages);
 	sums_destroy(l->sums);
 	alloc_free(l);
 }
