@@ -127,6 +127,12 @@ fault("agree_processes", "src/analysis/digest.c", "struct digest_sum *to = diges
 fault("agree_share", "src/analysis/findings.c", ".active = d->wall.work_ns", ".active = d->gpus[0].compute_ns / 16 + 1", "cli.agree", "a share of more than all")
 fault("agree_filtered", "src/analysis/findings.c", "if (!(finders[i].needs & lacking)) finders[i].find(&f);", "finders[i].find(&f);", "cli.agree", "findings are made of what the recording left out")
 fault("agree_diff_median", "src/cli/read/diff_html.c", "json_int(j, side->median);", "json_int(j, (side->median + side->values[side->nr / 2]) / 2);", "cli.agree", "the page of rtl diff has medians of its own")
+fault("agree_call_processes", "src/analysis/digest_host.c", "sum = digest_sum_of(&d->calls, hash); if (!sum || !sum->name || strcmp(sum->name, text) == 0) break;", "sum = digest_sum_of(&d->calls, (uint64_t)name); break;", "cli.agree", "a function's calls, and what findings say of them, are those of one process")
+fault("agree_idle_number", "src/analysis/findings.c", "\"idle_ns\", \"ns\", (double)d->gpus[0].idle_ns", "\"idle_ns\", \"ns\", (double)(d->gpus[0].idle_ns + d->wall.startup_ns)", "cli.agree", "a finding's idle time is longer than that of the overview")
+fault("agree_startup_idle", "src/analysis/digest.c", "d->gpus[0].until = d->wall.work; d->has_begun = true;", "d->has_begun = true;", "cli.agree test_digest", "the runtime's own start is idle time, and the first finding of a short trace")
+fault("diff_counts", "src/analysis/diff.c", "row->is_exact = row->measure == DIFF_COUNT && is_constant(a) && is_constant(b);", "row->is_exact = false;", "test_gate", "ten times as many launches are no difference")
+fault("gate_total", "src/analysis/gate.c", "if (measure <= DIFF_MEDIAN || measure > DIFF_BUSY)", "if (measure <= DIFF_COUNT || measure > DIFF_BUSY)", "test_gate", "a condition on the total is refused")
+fault("gate_undecided", "src/analysis/gate.c", "r->nr_rows ? GATE_UNDECIDED : GATE_PASSED;", "r->nr_rows ? GATE_PASSED : GATE_PASSED;", "test_gate", "a condition that too few runs can't decide passes")
 
 # No unit test finds them yet.
 SURVIVORS = set()

@@ -24,6 +24,7 @@ import blind  # noqa: E402
 import faults  # noqa: E402
 
 TIMEOUT_S = 300  # of one test program
+SCRIPTS_NEED = ("bin/rtl", "tests/libspool_make.so")  # what the scripts of tests/cli run and load
 
 
 class OutOfDate(Exception):
@@ -58,7 +59,8 @@ def copy_tree(scratch):
 
 def build(scratch, tests):
     needs_all = any("." in test and not test.startswith("cli.") for test in tests)
-    return run("ninja", "-C", os.path.join(scratch, "build/dev"), *([] if needs_all else sorted({"bin/rtl" if "." in test else test for test in tests})))
+    targets = {target for test in tests for target in (SCRIPTS_NEED if "." in test else (test,))}
+    return run("ninja", "-C", os.path.join(scratch, "build/dev"), *([] if needs_all else sorted(targets)))
 
 
 def runs(scratch, test):
