@@ -259,13 +259,8 @@ static void add_to_bins(const struct digest *d, struct digest_gpu *l, int64_t be
 static int add_to_gpu(struct digest *d, struct digest_gpu *l, int64_t begin, int64_t end, bool copy,
 		      int64_t name)
 {
-	/* a window of time ends busy time, too; ranges do not: their work may end later */
-	if (d->filter->has_time) {
-		begin = begin < d->wall.begin ? d->wall.begin : begin;
-		end = end > d->wall.end ? d->wall.end : end;
-		if (end < begin)
-			return 0;
-	}
+	if (!slice_clip(d->filter, &begin, &end))
+		return 0;
 	if (begin > l->until && add_gap(d, l, l->until, begin, name))
 		return -ENOMEM;
 	l->first = begin < l->first ? begin : l->first;

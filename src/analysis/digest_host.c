@@ -141,10 +141,6 @@ static int on_call(void *arg, const void *row)
 		if (add_error(c, sum, (int64_t)status, begin))
 			return -ENOMEM;
 	}
-	if (d->filter->has_time) {
-		begin = begin < d->wall.begin ? d->wall.begin : begin;
-		end = end > d->wall.end ? d->wall.end : end;
-	}
 	if (end < begin) {
 		sum->untimed++;
 		return 0;
@@ -152,6 +148,8 @@ static int on_call(void *arg, const void *row)
 	sum->ns += (uint64_t)(end - begin);
 	if ((uint64_t)(end - begin) > sum->max_ns)
 		sum->max_ns = (uint64_t)(end - begin);
+	if (!slice_clip(d->filter, &begin, &end))
+		return 0;
 	if (c->inner.nr && map_get(&c->inner, (uint64_t)call->id, &one))
 		return 0;
 	idle = idle_until(all, end) - idle_until(all, begin);

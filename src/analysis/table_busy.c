@@ -60,7 +60,8 @@ struct usage {
 	int64_t gpu, stream, block; /* block: of the ids of a process */
 	uint32_t process;	    /* of a stream */
 	char *name;
-	bool *uses; /* of a GPU: which processes use it */
+	bool *uses;   /* of a GPU: which processes use it */
+	bool is_used; /* has a first */
 	uint64_t kernels, kernel_ns, copies, copy_ns, busy_ns;
 	int64_t first, until; /* begin of the first timed operation, end of all so far */
 	struct sums_group *group;
@@ -124,17 +125,20 @@ static void add_op(struct usages *l, struct usage *usage, int64_t begin, int64_t
 		l->nr_untimed++;
 		return;
 	}
-	if (!usage->group->values[SUMS_TIME].nr)
-		usage->first = usage->until = begin;
 	sums_add(l->sums, usage->group, ns);
-	if (end > usage->until) {
-		usage->busy_ns += (uint64_t)(end - (begin > usage->until ? begin : usage->until));
-		usage->until = end;
-	}
 	if (copy)
 		usage->copy_ns += ns;
 	else
 		usage->kernel_ns += ns;
+	if (!slice_clip(&l->job->t->filter, &begin, &end))
+		return;
+	if (!usage->is_used)
+		usage->first = usage->until = begin;
+	usage->is_used = true;
+	if (end > usage->until) {
+		usage->busy_ns += (uint64_t)(end - (begin > usage->until ? begin : usage->until));
+		usage->until = end;
+	}
 }
 
 static int take_op(void *arg, const struct pass_op *op)
@@ -177,8 +181,8 @@ static int take_stream_op(void *arg, sqlite3_stmt *row)
 {
 	struct usages *l = arg;
 	int64_t begin = sqlite3_column_int64(row, 3), end = sqlite3_column_int64(row, 4);
-	struct usage *usage = usage_of(l, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-				    sqlite3_column_int64(row, 2));
+	struct usage *usage = usage_of(l, sqlite3_column_int64(row, 0),
+				       sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2));
 
 	if (!usage)
 		return -ENOMEM;
@@ -422,7 +426,7 @@ int table_busy_end(struct tables_job *job)
 
 		ret = name_usage(l, &l->usages[i]);
 		job->out->all_ns += (uint64_t)v->total;
-		if (v->nr && l->usages[i].first < first)
+		if (l->usages[i].is_used && l->usages[i].first < first)
 			first = l->usages[i].first;
 	}
 	if (ret)

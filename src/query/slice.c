@@ -351,6 +351,15 @@ bool slice_is_set(const struct slice *f)
 	return f->has_time || f->range || f->kernels || f->gpus || f->ranks;
 }
 
+bool slice_clip(const struct slice *f, int64_t *begin, int64_t *end)
+{
+	if (!f->has_time)
+		return true;
+	*begin = *begin < f->from_ns ? f->from_ns : *begin;
+	*end = *end > f->to_ns ? f->to_ns : *end;
+	return *begin <= *end;
+}
+
 const char *slice_options(const struct slice *f, char buf[SLICE_OPTIONS_SIZE])
 {
 	const char *const names[] = {

@@ -36,6 +36,9 @@ struct slice {
  * such range, kernel, GPU or rank. */
 int slice_apply(struct query *q, struct slice *f);
 bool slice_is_set(const struct slice *f);
+/* The part of an operation that counts as busy time: a window of time ends that, too; ranges do
+ * not, their work may end later. False: it is outside. */
+bool slice_clip(const struct slice *f, int64_t *begin, int64_t *end);
 /* Its options, for messages: "--time, --gpus". Returns buf. */
 #define SLICE_OPTIONS_SIZE 64
 const char *slice_options(const struct slice *f, char buf[SLICE_OPTIONS_SIZE]);

@@ -210,6 +210,29 @@ class Agree(Case):
                     self.assertRegex(text, f"(?m)^ *{shown} .* {re.escape(line.split()[-1])}$", (db, by))
             self.assert_shares(text)
 
+    def test_part_has_the_same_numbers_in_its_tables(self):
+        """Windows that cut operations and calls: sums are of whole durations, busy times of the parts within."""
+        for db in self.traces()[:3]:
+            whole = self.json(db, "--by", "overview")["wall_ns"] / MS
+            for begin, end in ((0, 52.5), (50.05, 50.06), (52.5015, 53.5105), (50.0505, whole), (whole / 2, whole + 9)):
+                part = f"--time={begin}ms:{end}ms"
+                figures = self.json(db, "--by", "overview", part)
+                for table, by in (("kernels", "kernel"), ("calls", "api"), ("copies", "copy")):
+                    rows = {r["name"]: (r["calls"], r["total_ns"]) for r in self.json(db, "--by", by, part)}
+                    sums = {}
+                    for row in figures[table]:
+                        calls, ns = sums.get(row["name"], (0, 0))
+                        sums[row["name"]] = (calls + row["calls"], ns + row["total_ns"])
+                    self.assertEqual({name: rows[name] for name in sums}, sums, (db, part, by))
+                    self.assertEqual(len(sums), min(len(rows), 32), (db, part, by))
+                gpus = self.json(db, "--by", "gpu", part)
+                self.assertEqual({g["gpu"]: (g["busy_ns"], g["kernels"], g["copies"]) for g in gpus},
+                                 {g["gpu"]: (g["busy_ns"], g["kernels"], g["copies"]) for g in figures["gpus"]}, (db, part))
+                for g in gpus:
+                    self.assertAlmostEqual(g["busy"], g["busy_ns"] / (figures["wall_ns"] - figures["startup_ns"]))
+                    self.assertLessEqual(g["busy"], 1, (db, part))
+                self.assertLessEqual(max([s["busy"] for s in self.json(db, "--by", "stream", part)], default=0), 1, (db, part))
+
     def test_report_has_the_tables_of_the_summary(self):
         for db in self.traces() + self.golden():
             page = self.report(db)

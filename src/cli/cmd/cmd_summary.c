@@ -82,7 +82,7 @@ static const struct opt options[] = {
 			      "and in csv and json it is full." },
 	[O_TIME] = { 0, "time", OPT_TEXT, .arg = "A:B", .why_not = check_time,
 		     .help = "only what overlaps this time: 1.5:2, 100ms:, :3s",
-		     .more = "From the begin of the trace, in seconds without a unit." },
+		     .more = "From the begin of the trace, in seconds without a unit. Durations are whole; busy and idle times are the parts within it." },
 	[O_RANGE] = { 0, "range", OPT_TEXT, .arg = "NAME[@N]", .why_not = checks_range,
 		      .help = "only what was called in this roctx range",
 		      .more = "On its thread, in ranges of start and stop on any thread. NAME as for rtl trace --range: * is any "
