@@ -676,7 +676,12 @@ class Page(Case):
         self.assertEqual((ops["step 3"], ops["attention"]), (31, 240))
         page.evaluate("[...document.querySelectorAll('#ranges-table tbody th button')].find(b => b.textContent === 'attention').click()")
         page.wait("document.querySelector('#ranges-picked tbody')")
-        self.assertEqual(page.evaluate("[...document.querySelectorAll('#ranges-picked tbody tr')].map(tr => Number(tr.children[1].textContent))"), [48] * 5)
+        p = subprocess.run([RTL_BIN, "summary", os.path.join(self.shared, "training.db"), "-f", "json", "--by", "kernel", "--range", "attention"], env=environment(),
+                           check=True, capture_output=True, timeout=60)
+        want = [[row["name"], row["calls"], row["total_ns"]] for row in json.loads(p.stdout)]
+        self.assertEqual(page.evaluate("""[...document.querySelectorAll('#ranges-picked tbody tr')].map(tr =>
+            [tr.children[0].textContent, Number(tr.children[1].textContent), Number(tr.children[2].dataset.value)])"""), want)
+        self.assertEqual([nr for _, nr, _ in want], [48] * 5)
 
     def test_failed_calls_and_idle_times_are_marked(self):
         page = self.open("training", tab="timeline")
@@ -758,6 +763,25 @@ class Page(Case):
         for name, nr in self.db("select name, count(*) from rtl_api group by 1"):
             self.assertEqual(shown.get(name + "/call", nr), nr)
         self.assertIn("hipLaunchKernel/call", shown)
+        # a part of it: as many of each name as rtl summary has of that time, and the parts of them that are within
+        page = self.open("training", tab="timeline")
+        begin, end = 1_000_333, 4_500_000
+        first = page.evaluate("rtlReport.trace.t0")
+        page.evaluate(f"rtlReport.page.timeline.measure({begin}, {end})")
+        shown = {(name, kind): (nr, ns) for name, kind, nr, ns in page.evaluate("""[...document.querySelectorAll('#details tbody tr')].map(tr =>
+            [tr.children[0].textContent, tr.children[1].textContent, tr.children[2].textContent, tr.children[3].title].map((t, i) =>
+                i < 2 ? t : Number(t.replace(/[^0-9]/g, ''))))""")}
+        self.assertGreater(len(shown), 8)
+        want = {}
+        for kind, name, view in (("kernel", "kernel", "rtl_dispatch"), ("copy or fill", "'Copy' || kind", "rtl_copy"), ("call", "name", "rtl_api"), ("range", "message", "rtl_marker")):
+            for text, nr, ns in self.db(f"select {name}, count(*), sum(min(end_ns, ?2) - max(begin_ns, ?1)) from {view} where end_ns > ?1 and begin_ns < ?2 group by 1",
+                                        first + begin, first + end, name="training"):
+                want[text, kind] = (nr, ns)
+        self.assertEqual(shown, want)
+        p = subprocess.run([RTL_BIN, "summary", os.path.join(self.shared, "training.db"), "-f", "json", "--by", "kernel,api,copy", f"--time={begin / 1000}us:{end / 1000}us"],
+                           env=environment(), check=True, capture_output=True, timeout=60)
+        counts = {(row["name"], kind): row["calls"] for table, kind in (("kernel", "kernel"), ("api", "call"), ("copy", "copy or fill")) for row in json.loads(p.stdout)[table]}
+        self.assertEqual({key: nr for key, (nr, _) in want.items() if key[1] != "range"}, counts)
 
     def test_operations_are_shown_by_stream(self):
         page = self.open(tab="timeline")
