@@ -5,7 +5,8 @@
  * running when a signal handler interrupts it. The libraries with AMD's names use the heap, as
  * AMD's do, since clients free some of their results; so do counter, store, query, analysis and
  * export. tools/check_banned.py refuses direct calls in these; the command line itself, which ends
- * with a message when memory runs out, makes some. Tests use alloc_fail_at().
+ * with a message when memory runs out, and fleet, which is of the command line alone, make some.
+ * Tests use alloc_fail_at().
  */
 #ifndef RTL_BASE_ALLOC_H
 #define RTL_BASE_ALLOC_H
