@@ -75,6 +75,26 @@ TEST(ten_times_the_launches_differ_also_in_one_run)
 	diff_fini(&d);
 }
 
+TEST(each_measure_of_whole_runs_can_be_asked_for)
+{
+	struct diff d = { .nr_runs = { 5, 5 } };
+
+	for (int side = 0; side < 2; side++)
+		for (int m = DIFF_TOTAL; m <= DIFF_BUSY; m++)
+			for (int64_t run = 0; run < 5; run++) {
+				int64_t value = 1000 + run + 500 * side;
+
+				CHECK_OK(diff_add(&d, side, DIFF_RUN, (enum diff_measure)m, "all",
+						  &value, 1));
+			}
+	CHECK_OK(diff_compare(&d, 1));
+	CHECK_EQ_INT(state_of(&d, "total > +5%", NULL), GATE_FAILED);
+	CHECK_EQ_INT(state_of(&d, "count > 5", NULL), GATE_FAILED);
+	CHECK_EQ_INT(state_of(&d, "wall > 60%", NULL), GATE_PASSED);
+	CHECK_EQ_INT(state_of(&d, "busy > +5 %", NULL), GATE_FAILED);
+	diff_fini(&d);
+}
+
 TEST(gate_says_how_many_runs_it_needs_and_fires_with_them)
 {
 	static const char *const conditions[] = {
