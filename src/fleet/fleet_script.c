@@ -17,10 +17,10 @@ static void put_escaped(FILE *out, const char *text)
 	}
 }
 
-/* The part of a pattern of ClickHouse that is the text itself; *, ? and {} have no escape there. */
-static bool is_plain(const char *path)
+/* Whether the engine takes the path as it is: patterns of ClickHouse have no escape. */
+static bool is_plain(const char *path, const char *engine)
 {
-	return !strpbrk(path, "*?{}");
+	return !strpbrk(path, strcmp(engine, "spark") == 0 ? "*?{}[]\\" : "*?{}");
 }
 
 /* ---- ClickHouse ---- */
@@ -137,9 +137,9 @@ int fleet_script(const struct fleet_set *set, const struct fleet_question *q, co
 
 	if (!out)
 		err = -ENOMEM;
+	if (!err && strcmp(engine, "dask") != 0 && !is_plain(set->dir, engine))
+		err = -EINVAL;
 	if (!err && strncmp(engine, "clickhouse", 10) == 0) {
-		if (!is_plain(set->dir))
-			err = -EINVAL;
 		if (engine[10]) {
 			put_statement(out, set, q, sql);
 		} else {

@@ -509,9 +509,11 @@ static int print_sql(struct fleet *f)
 		err = fleet_script(&f->set, &f->question, engines[engine], &text);
 		if (err)
 			ui_die(STATUS_FAILED, "%s: %s", f->shown,
-			       err == -EINVAL ?
-				       "ClickHouse can't read a folder with *, ?, { or } in its path" :
-				       strerror(-err));
+			       err != -EINVAL ?
+				       strerror(-err) :
+			       engine == ENGINE_SPARK ?
+				       "Spark can't read a folder with *, ?, {, }, [, ] or \\ in its path" :
+				       "ClickHouse can't read a folder with *, ?, { or } in its path");
 		ui_put(text);
 		free(text);
 	}

@@ -14,10 +14,18 @@ TABLES = ("dispatches", "copies", "calls", "ranges", "processes", "losses", "age
 
 
 def main():
-    spark = SparkSession.builder.appName("rtl fleet").getOrCreate()
+    # names of jobs like 1e3 and 2026-11-30 are no numbers and no dates
+    inferred = "spark.sql.sources.partitionColumnTypeInference.enabled"
+    spark = SparkSession.builder.appName("rtl fleet").config(inferred, "false").getOrCreate()
+    numbers = all(folder.split("/")[0].split("=", 1)[1].lstrip("-").isdigit() for folder in FOLDERS)
+    # paths alone may be of another file system, such as HDFS
+    base = "file://" + DIR
     for table in TABLES:
-        files = spark.read.option("basePath", DIR).option("mergeSchema", "true")
-        rows = files.parquet(*[f"{DIR}/{folder}/{table}.parquet" for folder in FOLDERS])
+        files = spark.read.option("basePath", base).option("mergeSchema", "true")
+        rows = files.parquet(*[f"{base}/{folder}/{table}.parquet" for folder in FOLDERS])
+        rows = rows.withColumn("rank", rows["rank"].cast("bigint"))
+        if numbers:
+            rows = rows.withColumn("job", rows["job"].cast("bigint"))
         for of, name, kind in ADDED:
             if of == table and name not in rows.columns:
                 rows = rows.withColumn(name, lit(None).cast(kind))
