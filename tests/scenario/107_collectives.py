@@ -66,6 +66,7 @@ def planned(what, ranks, by):
         found = WAYS[what](ranks, f"late={late} by={by}")
         if found != [(f"{name} {late}", CAUSES[by])]:
             other.append((late, found))
+    print(f"{RUNS - len(other)} of {RUNS} runs right")
     if len(other) > RUNS // 20:
         fail(f"of {RUNS} runs these name another rank or cause than planned: {other}")
 
@@ -73,6 +74,7 @@ def planned(what, ranks, by):
 def unplanned(what, ranks):
     skip_without_rccl()
     accused = sum(WAYS[what](ranks, "") != [] for _ in range(5 * RUNS))
+    print(f"{accused} of {5 * RUNS} runs accused")
     if accused > 5 * RUNS // 50:
         fail(f"{accused} of {5 * RUNS} runs in which no rank is late by plan name one")
 
