@@ -2,6 +2,7 @@
 /* identify.c - what kind of file an input is, and whether a database is obviously damaged */
 #include "query/identify.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -79,6 +80,18 @@ static int identify_tables(const char *path, enum identify_kind *kind, char *err
 	return rc == SQLITE_ROW ? 0 : -EINVAL;
 }
 
+bool identify_data_set(const char *dir)
+{
+	const struct dirent *entry = NULL;
+	DIR *entries = opendir(dir);
+
+	while (entries && (entry = readdir(entries)) && strncmp(entry->d_name, "job=", 4) != 0)
+		;
+	if (entries)
+		closedir(entries);
+	return entry;
+}
+
 int identify_file(const char *path, enum identify_kind *kind, char *error, size_t size)
 {
 	unsigned char head[SQLITE_HEADER] = { 0 };
@@ -101,6 +114,10 @@ int identify_file(const char *path, enum identify_kind *kind, char *error, size_
 	if (err == ESPIPE) {
 		snprintf(error, size, "%s: is %s; a trace is read from a file: copy it to one",
 			 path, fd_kind(st.st_mode));
+		return -err;
+	}
+	if (err == EISDIR && identify_data_set(path)) {
+		snprintf(error, size, "%s: " IDENTIFY_DATA_SET, path, path);
 		return -err;
 	}
 	if (err) {

@@ -3,6 +3,7 @@
 #ifndef RTL_QUERY_IDENTIFY_H
 #define RTL_QUERY_IDENTIFY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum identify_kind {
@@ -16,5 +17,10 @@ enum identify_kind {
 /* 0 with *kind, or -errno with error (of size bytes) filled if the file can't be read, is empty or
  * compressed. */
 int identify_file(const char *path, enum identify_kind *kind, char *error, size_t size);
+
+/* Whether a directory has the folder of a job: a data set of Parquet files. */
+bool identify_data_set(const char *dir);
+/* What a command that reads traces says of it; the path once more. */
+#define IDENTIFY_DATA_SET "is a data set of many ranks, which rtl fleet reads: rtl fleet %s"
 
 #endif

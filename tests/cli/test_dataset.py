@@ -59,8 +59,10 @@ class Trace(Set):
     def test_folder_that_exists_is_refused_before_the_program_runs(self):
         self.trace("-q", "-o", "set/", PY, SPOOL, "4", env=rank(1))
         p = self.trace("-o", "set/", "touch", "ran", env=rank(1), status=125)
-        self.assertIn("job=77/rank=1: exists already; use --force", p.stderr)
+        self.assertIn("job=77/rank=1: exists already; use --force to replace it, or another directory", p.stderr)
         self.assertEqual(self.files(), ["set"])
+        for command in ("summary", "info"):
+            self.assertIn("set: is a data set of many ranks, which rtl fleet reads: rtl fleet set", self.rtl(command, "set", status=1).stderr)
         self.trace("-q", "--force", "-o", "set/", PY, SPOOL, "6", env=rank(1))
         self.assertEqual(self.kernels("job=77/rank=1"), 6)
 
@@ -133,7 +135,7 @@ class Recover(Set):
         self.rtl("recover", "set")
         self.assertEqual(self.kernels("job=77/rank=2"), 6)
         self.assertEqual(os.listdir(self.path("set")), ["job=77"])
-        self.assertIn("no raw trace", self.rtl("recover", "set", status=1).stderr)
+        self.assertIn("set: no rank is unfinished", self.rtl("recover", "set", status=1).stderr)
 
     def test_raw_trace_elsewhere(self):
         self.trace("-o", "set/", "--spool-dir", "local", "--no-convert", PY, SPOOL, "6", env=rank(2))

@@ -28,6 +28,7 @@
 #include "cli/trace/session.h"
 #include "cli/ui.h"
 #include "export/rpd/rpd.h"
+#include "query/identify.h"
 #include "store/load.h"
 
 enum { O_OUTPUT, O_FORCE, O_PUBLIC, O_REMOVE, O_OR_PID, O_QUIET, O_PROGRESS };
@@ -77,7 +78,9 @@ static void find_spools(struct recover *r)
 		if (nr < 0)
 			ui_die(STATUS_FAILED, "%s: %s", r->path, strerror((int)-nr));
 		if (!nr)
-			ui_die(STATUS_FAILED, "%s: contains no raw trace (*.rtl)", r->path);
+			ui_die(STATUS_FAILED, "%s: %s", r->path,
+			       identify_data_set(r->path) ? "no rank is unfinished" :
+							    "contains no raw trace (*.rtl)");
 		r->nr = (size_t)nr;
 	} else {
 		r->spools = calloc(1, sizeof(*r->spools));

@@ -256,7 +256,7 @@ static _Noreturn void run_untraced(struct trace *t, char **argv)
 static int folder_is_taken(const char *folder, char error[SESSION_ERROR_SIZE])
 {
 	snprintf(error, SESSION_ERROR_SIZE,
-		 "%.900s: exists already; use --force to replace it, or -o DIR/", folder);
+		 "%.900s: exists already; use --force to replace it, or another directory", folder);
 	return -EEXIST;
 }
 

@@ -46,6 +46,8 @@ static void read_path(struct info *info)
 	verdict_init(&info->verdict);
 	if (S_ISDIR(st.st_mode)) {
 		nr = session_find(info->path, &spools);
+		if (nr == 0 && identify_data_set(info->path))
+			ui_die(STATUS_FAILED, "%s: " IDENTIFY_DATA_SET, info->path, info->path);
 		if (nr <= 0)
 			ui_die(STATUS_FAILED, "%s: %s", info->path,
 			       nr < 0 ? strerror((int)-nr) : "contains no raw trace (*.rtl)");
