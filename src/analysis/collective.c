@@ -412,7 +412,7 @@ static void note_late(struct collective_member *m, const struct collective_event
 	m->worst_ns = (uint64_t)late_ns;
 	m->worst_begin = e->begin + e->ahead;
 	m->worst_kernel = cause == COLLECTIVE_KERNEL ? e->longest : 0;
-	m->worst_marker = e->marker;
+	m->worst_op = e->is_call ? 0 : e->op;
 }
 
 static enum collective_class class_of(int64_t skew, int64_t transfer)
@@ -543,6 +543,24 @@ static enum collective_class class_apart(const struct reader *r, const struct se
 	return is_clear || class == COLLECTIVE_TRANSFER ? class : COLLECTIVE_INCONCLUSIVE;
 }
 
+static const struct collective_arrival *arrivals_of(const struct reader *r, const struct set *set,
+						    const struct collective_event *events)
+{
+	for (size_t i = 0; i < set->nr; i++) {
+		const struct collective_event *e = &events[i];
+
+		r->arrivals[i] = (struct collective_arrival){
+			.party = r->ops.channels[set->channels[i]].party,
+			.begin = e->begin + e->ahead,
+			.end = e->end + e->ahead,
+			.op = e->op,
+			.error = e->error,
+			.bytes = e->bytes
+		};
+	}
+	return r->arrivals;
+}
+
 /* All parties have it. */
 static int complete(struct reader *r, struct set *set, uint64_t number)
 {
@@ -565,14 +583,6 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		done = e->end > done ? e->end : done;
 		is_clear = is_clear && !e->is_untimed;
 		other = e->name != events[0].name && !other ? i : other;
-		r->arrivals[i] = (struct collective_arrival){
-			.party = r->ops.channels[set->channels[i]].party,
-			.begin = e->begin + e->ahead,
-			.end = e->end + e->ahead,
-			.op = e->op,
-			.error = e->error,
-			.bytes = e->bytes
-		};
 	}
 	ret = other ? note_order(r, set, events, number, other) : 0;
 	if (!ret)
@@ -606,19 +616,21 @@ static int complete(struct reader *r, struct set *set, uint64_t number)
 		note_late(&g->members[one.last], &events[one.last], late, one.cause);
 	}
 	set->done = done;
+	if (!r->each)
+		return 0;
 	one.name = g->name;
 	one.by_calls = set->by_calls;
 	one.set = (size_t)(set - r->sets);
 	one.skew_ns = skew;
 	one.transfer_ns = transfer;
-	one.arrivals = r->arrivals;
-	return r->each ? r->each(r->arg, &one) : 0;
+	one.arrivals = arrivals_of(r, set, events);
+	return r->each(r->arg, &one);
 }
 
-/* Forgets the oldest collective of a set, complete or not. */
+/* Forgets the oldest collective of a set, complete or not. Its events stay: the next collective in
+ * that slot is read when it has all of its own. */
 static void drop_first(struct set *set)
 {
-	memset(set->open + set->first % set->cap * set->nr, 0, set->nr * sizeof(*set->open));
 	set->nr_arrived[set->first % set->cap] = 0;
 	set->first++;
 }

@@ -83,8 +83,8 @@ struct collective_member {
 	uint64_t causes[COLLECTIVE_NR_CAUSES];
 	uint64_t worst_ns; /* of late_ns, and in that one: */
 	int64_t worst_begin, worst_kernel,
-		/* ids of the longest kernel before it and of the range of its launch; 0: none */
-		worst_marker;
+		/* ids of the longest kernel before it and of its own operation; 0: none */
+		worst_op;
 	enum collective_verdict verdict;
 	/* of a verdict on its host: the median distance of its lateness from the median */
 	uint64_t varies_ns;

@@ -24,7 +24,6 @@ enum field {
 	SINCE,
 	OP,
 	LONGEST,
-	MARKER,
 	BYTES,
 	TID,
 	NAME,
@@ -139,7 +138,6 @@ int collective_events_add(struct collective_events *c, const struct collective_e
 	PUT(SINCE, DIFFERENCE(e->since, before->end));
 	PUT(OP, DIFFERENCE(e->op, (uint64_t)before->op + 1));
 	PUT(LONGEST, DIFFERENCE(e->longest, before->longest));
-	PUT(MARKER, DIFFERENCE(e->marker, before->marker));
 	PUT(BYTES, DIFFERENCE(e->bytes, before->bytes));
 	PUT(TID, DIFFERENCE(e->tid, before->tid));
 	PUT(NAME, DIFFERENCE(e->name, before->name));
@@ -222,7 +220,6 @@ int collective_events_next(struct collective_events_reader *r, const struct coll
 	}
 	e->op = DIFFERENCE(OP, (uint64_t)e->op + 1);
 	e->longest = DIFFERENCE(LONGEST, e->longest);
-	e->marker = DIFFERENCE(MARKER, e->marker);
 	e->bytes = (uint64_t)DIFFERENCE(BYTES, e->bytes);
 	e->tid = (int32_t)DIFFERENCE(TID, e->tid);
 	e->name = (uint32_t)DIFFERENCE(NAME, e->name);

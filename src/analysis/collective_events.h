@@ -20,7 +20,7 @@ struct collective_event {
 	int64_t kernel_ns, copy_ns;
 	int64_t host_ns; /* without an operation until the host launched the next one */
 	int64_t since;	 /* end of the party's collective before */
-	int64_t op, longest, marker;
+	int64_t op, longest;
 	uint64_t bytes;
 	/* Set when it is read, 0 until then: the times above are by the reference clock, raw ones
 	 * have `ahead` more. error: how far they may be off. */

@@ -61,6 +61,9 @@ struct reader {
 	enum kind last_kind; /* 0: nothing yet */
 };
 
+/* Ranges are looked up of few operations, when all have been read. */
+#define NO_MARKER "0"
+
 enum { GPUS = 16 };
 enum mpi_kind { MPI_OTHER, MPI_ALL, MPI_ROOTED };
 
@@ -371,7 +374,6 @@ static int take_collective(struct reader *r, size_t party, const struct row *row
 				      .since = l->since,
 				      .has_launch = launch_ns != 0,
 				      .longest = l->longest,
-				      .marker = row->op.marker,
 				      .tid = launch_ns ? (int32_t)by->tid : 0,
 				      .has_before = l->since != INT64_MIN,
 				      .is_untimed = !timed };
@@ -441,15 +443,15 @@ static int read_ops(struct reader *r)
 	/* The rows of markers and threads have the ids of no call, but those of another program's
 	 * file may. */
 	static const struct timeline_rows ours = {
-		.columns = TIMELINE_OP ", O.queueId",
+		.columns = TIMELINE_OP_OF(NO_MARKER) ", O.queueId",
 		.id = "O.id",
 		.by_wall = "O.start",
 		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
 		.size = sizeof(struct row),
 	};
 	static const struct timeline_rows ours_calls = {
-		.columns = TIMELINE_OP
-		", O.queueId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, A.domain_id",
+		.columns = TIMELINE_OP_OF(
+			NO_MARKER) ", O.queueId, coalesce(A.id, 0), coalesce(A.start, 0), A.pid, A.tid, A.apiName_id, A.domain_id",
 		.id = "O.id",
 		.by_wall = "O.start",
 		.from = "rocpd_op O LEFT JOIN rocpd_api A ON A.id = O.correlation_id WHERE O.id BETWEEN ?1 AND ?2",

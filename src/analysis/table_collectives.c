@@ -138,17 +138,20 @@ static void add_row(struct sheet *out, const struct collectives *c, const struct
  * caller's to free. */
 static char *detail_of(struct query *q, const struct collective_member *m)
 {
-	bool kernel = m->worst_kernel != 0, range = !kernel && m->worst_marker && q->ours;
-	const char *begin = kernel ? ", mostly of " : range ? ", in the range " : "", *name = "";
+	bool kernel = m->worst_kernel != 0, range = !kernel && m->worst_op && q->ours;
+	const char *begin, *name = "";
 	sqlite3_stmt *stmt = NULL;
 	size_t size;
 	char *text;
 
 	if ((kernel || range) &&
-	    query_prepare(q, &stmt,
-			  kernel ? QUERY_STRING :
-				   "SELECT message FROM rtl_marker WHERE marker_id = ?1") == 0)
-		name = query_look_up(stmt, kernel ? m->worst_kernel : m->worst_marker);
+	    query_prepare(
+		    q, &stmt,
+		    kernel ? QUERY_STRING :
+			     "SELECT message FROM rtl_marker WHERE marker_id = (SELECT O.roctxId "
+			     "FROM rocpd_op O WHERE O.id = ?1)") == 0)
+		name = query_look_up(stmt, kernel ? m->worst_kernel : m->worst_op);
+	begin = kernel ? ", mostly of " : *name ? ", in the range " : "";
 	size = strlen(begin) + strlen(name) + 1;
 	text = alloc_heap(size);
 	if (text)

@@ -569,28 +569,60 @@ static int open_cursor(struct reading *r, struct cursor *c, const char *sql, siz
 	return ret;
 }
 
+/* A cursor with rows, in a heap: the next row of the first one is the earliest of all. */
+struct due {
+	int64_t ns;
+	struct cursor *of;
+};
+
+static bool is_earlier(const struct due *a, const struct due *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->of < b->of;
+}
+
+/* Moves due[i] down to where it belongs. */
+static void sift(struct due *due, size_t nr, size_t i)
+{
+	const struct due moved = due[i];
+
+	for (size_t k = 2 * i + 1; k < nr; k = 2 * i + 1) {
+		k += k + 1 < nr && is_earlier(&due[k + 1], &due[k]);
+		if (!is_earlier(&due[k], &moved))
+			break;
+		due[i] = due[k];
+		i = k;
+	}
+	due[i] = moved;
+}
+
 static int merge_cursors(struct reading *r, size_t nr)
 {
+	struct due due[MAX_CURSORS];
+	size_t nr_due = 0;
 	int ret = 0;
 
-	while (ret == 0) {
-		struct cursor *from = NULL;
-		struct run *first = NULL;
+	for (size_t i = 0; i < nr; i++) {
+		struct cursor *c = &r->cursors[i];
+		const struct run *run = earliest_run(c);
 
-		for (size_t i = 0; i < nr; i++) {
-			struct run *run = earliest_run(&r->cursors[i]);
+		if (run)
+			due[nr_due++] = (struct due){ run->first_ns + c->wall_ns, c };
+	}
+	for (size_t i = nr_due / 2; i > 0; i--)
+		sift(due, nr_due, i - 1);
+	while (ret == 0 && nr_due) {
+		struct cursor *c = due[0].of;
+		const struct run *run;
 
-			if (run && (!first || run->first_ns + r->cursors[i].wall_ns <
-						      first->first_ns + from->wall_ns)) {
-				first = run;
-				from = &r->cursors[i];
-			}
-		}
-		if (!first)
-			return 0;
-		ret = r->each(r->arg, pass_row(from, first));
-		if (ret == 0 && !from->done)
-			ret = take(r, from);
+		ret = r->each(r->arg, pass_row(c, earliest_run(c)));
+		if (ret == 0 && !c->done)
+			ret = take(r, c);
+		run = earliest_run(c);
+		if (run)
+			due[0].ns = run->first_ns + c->wall_ns;
+		else
+			due[0] = due[--nr_due];
+		sift(due, nr_due, 0);
 	}
 	return ret;
 }

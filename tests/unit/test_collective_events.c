@@ -42,7 +42,7 @@ static struct collective_event make(struct made *m)
 		e->begin = next(m) % 2 ? INT64_MIN : INT64_MAX;
 		e->end = next(m) % 2 ? INT64_MAX / 2 : INT64_MIN / 2;
 		e->op = INT64_MAX / 2;
-		e->longest = e->marker = INT64_MIN;
+		e->longest = INT64_MIN;
 		e->bytes = UINT64_MAX;
 		e->tid = INT32_MIN;
 		e->name = UINT32_MAX;
