@@ -173,6 +173,15 @@ typedef struct rtl_loss {
 /* The nth reason, from 0, whose count is not 0. RTL_ERROR_END: there are fewer. */
 rtl_status_t rtl_session_loss(rtl_session_t session, uint32_t nth, rtl_loss_t *loss);
 
+/* Writes tables of a trace to `file`, by the program `rtl` beside librtl: those that `rtl summary
+ * --by=TABLES --format=FORMAT` prints, with the same columns, numbers and units
+ * (docs/cli/summary.md). `trace` is a database or a raw trace; `tables` as "kernel,api",
+ * NULL for the overview; `format` "json", "csv" or "table". An existing file is replaced, and only
+ * by a whole one. RTL_ERROR_ARGUMENT: there is no such table or format. RTL_ERROR_OUTPUT: the trace
+ * can't be read, the file can't be written, or there is no rtl. Waits for rtl, 60 s at most. */
+rtl_status_t rtl_write_tables(const char *trace, const char *tables, const char *format,
+			      const char *file);
+
 #ifdef __cplusplus
 }
 #endif

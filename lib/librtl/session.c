@@ -681,3 +681,17 @@ EXPORT rtl_status_t rtl_session_loss(rtl_session_t session, uint32_t nth, rtl_lo
 	}
 	return RTL_ERROR_END;
 }
+
+EXPORT rtl_status_t rtl_write_tables(const char *trace, const char *tables, const char *format,
+				     const char *file)
+{
+	rtl_status_t status = check_caller();
+	int err;
+
+	if (status)
+		return status;
+	if (!trace || !format || !file)
+		return RTL_ERROR_ARGUMENT;
+	err = finish_tables(trace, tables, format, file);
+	return !err ? RTL_OK : err == -EINVAL ? RTL_ERROR_ARGUMENT : RTL_ERROR_OUTPUT;
+}

@@ -85,6 +85,32 @@ def python_program_records_itself():
     contains("stdout", r.out, figures)
 
 
+# Prints the statuses of tables that are written, and of what can't be.
+TABLES = """
+import ctypes, sys
+rtl = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+for trace, tables, form, path in ((b"p.db", b"kernel,api", b"json", b"p.json"), (b"p.db", None, b"csv", b"p.csv"),
+                                  (b"p.db", b"nosuch", b"json", b"p.json"), (b"p.db", b"kernel", b"xml", b"p.json"),
+                                  (b"nosuch.db", b"kernel", b"json", b"p.json"), (b"p.db", b"kernel", b"json", b"no/p"),
+                                  (b"p.db", b"k" * 300, b"json", b"p.json"), (None, b"kernel", b"json", b"p.json")):
+    print(rtl.rtl_write_tables(trace, tables, form, path))
+"""
+
+
+@case
+def tables_are_those_of_rtl_summary():
+    example("embed_c")
+    r = run(sys.executable, os.path.join(SOURCE, "examples/embed.py"), LIBRTL, WORK, "p.db", 12, env={"VGPU_EXEC": None})
+    t = subprocess.run([sys.executable, "-c", TABLES, LIBRTL], cwd=r.dir, capture_output=True, text=True, check=True)
+    equal("statuses", t.stdout.split(), ["0", "0", "-1", "-1", "-7", "-7", "-1", "-1"])
+    equal("stderr", t.stderr, "")
+    for path, args in (("p.json", ("--by", "kernel,api", "-f", "json")), ("p.csv", ("-f", "csv"))):
+        printed = subprocess.run([os.path.join(BUILD, "bin/rtl"), "summary", *args, "p.db"], cwd=r.dir, capture_output=True, text=True, check=True)
+        with open(os.path.join(r.dir, path), encoding="utf-8") as file:
+            equal(path, file.read(), printed.stdout)
+    equal("other files", [n for n in os.listdir(r.dir) if n.endswith(".part")], [])
+
+
 @case
 def session_in_a_traced_program_leaves_the_trace_alone():
     r = run(example("embed_c"), ".", 10, trace=RTL, env={"VGPU_EXEC": None})

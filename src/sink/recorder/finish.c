@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* finish.c - starts the program that turns the spool into the database
+/* finish.c - starts the program that turns the spool into the database, and prints its tables
  *
- * Threads:  the one that ends the process.
+ * Threads:  the one that ends the process, or closes a session, or wants tables.
  * Fails:    the spool stays, and a message names the command to run.
  * Not here: what `rtl recover` does.
  *
@@ -20,6 +20,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,14 +43,16 @@
 #define STACK_SIZE ((size_t)64 << 10)
 #define WAIT_MIN_NS UINT64_C(60000000000)
 #define MAX_ENV 8192
+#define OPTION_SIZE 256
 
 struct job {
 	const char *program;
 	char *argv[10];
 	char **envp;
-	char *stack; /* the stack of the new process before it executes */
+	char *stack;	 /* the stack of the new process before it executes */
+	const char *out; /* the file that gets what the program prints; NULL: none */
 	uint64_t wait_ns;
-	int err;    /* of clone or exec, 0 or an errno */
+	int err;    /* of opening `out`, of clone or exec, 0 or an errno */
 	int status; /* of the wait, -1 if the program was still running at its end */
 };
 
@@ -145,6 +148,13 @@ RTL_FOREIGN_STACK static int keeper_main(void *arg)
 		for (int i = 0; i < 3; i++)
 			dup2(fd, i);
 	}
+	if (job->out) {
+		fd = sys_open(job->out, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
+		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+			job->err = errno;
+			_exit(0);
+		}
+	}
 	/* don't keep the program's pipes open; without the call they stay open */
 	syscall(SYS_close_range, 3u, ~0u, 0u);
 	pid = clone(program_main, job->stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, job);
@@ -183,6 +193,26 @@ out:
 	if (shared != MAP_FAILED)
 		munmap(shared, sizeof(*shared));
 	alloc_pages_free(stacks, 2 * STACK_SIZE);
+}
+
+static bool find_rtl(char *program)
+{
+	/* a build and an installation have it in bin/, a Debian one two folders above */
+	return beside_find(env_str(ENV_BIN), beside, 2, program);
+}
+
+static void run_program(struct job *job)
+{
+	job->envp = child_env();
+	run_job(job);
+	alloc_pages_free(job->envp, (MAX_ENV + 1) * sizeof(*job->envp));
+}
+
+/* The exit status, -1: it did not run, or not to its end. */
+static int exit_status(const struct job *job)
+{
+	return !job->err && job->status != -1 && WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
+									  -1;
 }
 
 /* Removes the directory made for the spool, unless another process has a spool in it. */
@@ -227,11 +257,8 @@ static bool write_database(struct job *job, const char *disk_path, const char *o
 	job->argv[nr++] = (char *)(uintptr_t)output;
 	job->argv[nr++] = (char *)(uintptr_t)disk_path;
 	job->argv[nr] = NULL;
-	job->envp = child_env();
-	run_job(job);
-	alloc_pages_free(job->envp, (MAX_ENV + 1) * sizeof(*job->envp));
-	return !job->err && job->status != -1 && WIFEXITED(job->status) &&
-	       WEXITSTATUS(job->status) == 0;
+	run_program(job);
+	return exit_status(job) == 0;
 }
 
 void finish_run(const char *disk_path, const char *output, bool replace)
@@ -241,8 +268,7 @@ void finish_run(const char *disk_path, const char *output, bool replace)
 	struct job job = { .program = program };
 	bool good = false;
 
-	/* a build and an installation have it in bin/, a Debian one two folders above */
-	if (!beside_find(env_str(ENV_BIN), beside, 2, program)) {
+	if (!find_rtl(program)) {
 		log_warn("no rtl program is found; run: rtl recover -o %s %s", output, disk_path);
 		return;
 	}
@@ -268,4 +294,46 @@ void finish_run(const char *disk_path, const char *output, bool replace)
 			 WIFEXITED(job.status) ? WEXITSTATUS(job.status) :
 						 128 + WTERMSIG(job.status),
 			 output, disk_path);
+}
+
+/* Cut texts would ask for something else. */
+static bool set_option(char *out, const char *name, const char *value)
+{
+	struct str s;
+
+	str_init(&s, out, OPTION_SIZE);
+	str_add(&s, name);
+	str_add(&s, value);
+	return strlen(out) == strlen(name) + strlen(value);
+}
+
+int finish_tables(const char *trace, const char *tables, const char *format, const char *file)
+{
+	char program[PATH_MAX], part[PATH_MAX], by[OPTION_SIZE], form[OPTION_SIZE];
+	struct job job = { .program = program, .out = part };
+	struct str s;
+	int nr = 0, status;
+
+	str_init(&s, part, sizeof(part));
+	str_add(&s, file);
+	str_add(&s, ".part");
+	if (!set_option(by, "--by=", tables ? tables : "") ||
+	    !set_option(form, "--format=", format) || strlen(part) != strlen(file) + 5)
+		return -EINVAL;
+	if (!find_rtl(program))
+		return -ENOENT;
+	job.argv[nr++] = program;
+	job.argv[nr++] = (char *)(uintptr_t) "summary";
+	if (tables)
+		job.argv[nr++] = by;
+	job.argv[nr++] = form;
+	job.argv[nr++] = (char *)(uintptr_t) "--";
+	job.argv[nr++] = (char *)(uintptr_t)trace;
+	run_program(&job);
+	status = exit_status(&job);
+	if (status == 0 && rename(part, file) == 0)
+		return 0;
+	unlink(part);
+	/* rtl's status for a command line that is wrong */
+	return status == 2 ? -EINVAL : -EIO;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* finish.h - starts the conversion to a database at the program's end, without `rtl trace` */
+/* finish.h - starts `rtl`: the conversion to a database at the program's end, without `rtl trace`;
+ * tables of a trace */
 #ifndef RTL_RECORDER_FINISH_H
 #define RTL_RECORDER_FINISH_H
 
@@ -11,7 +12,12 @@
  * process. */
 void finish_run(const char *disk_path, const char *output, bool replace);
 
-/* Looks for rtl beside the library at `path` instead of beside this one. Before finish_run(). */
+/* Writes what `rtl summary --by=TABLES --format=FORMAT TRACE` prints to `file`, which appears whole
+ * or not at all; `tables` NULL: the overview. 0, -EINVAL: there is no such table or format,
+ * -ENOENT: there is no rtl, -EIO. Any thread, bounded. */
+int finish_tables(const char *trace, const char *tables, const char *format, const char *file);
+
+/* Looks for rtl beside the library at `path` instead of beside this one. Before the others. */
 void finish_beside(const char *path);
 
 #endif
