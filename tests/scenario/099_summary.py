@@ -196,6 +196,22 @@ def ranks_of_one_rtl_trace_have_databases_of_their_own():
 
 
 @case
+def ranks_that_record_much_have_databases_of_their_own():
+    """The first thread, which notes the rank, records nothing else: its chunk comes behind those of the other one."""
+    folder = new_dir("much")
+    marks = (f"import ctypes, threading; mark = ctypes.CDLL('{BUILD}/lib/libroctx64.so.4').roctxMarkA; mark(b'first');"
+             " threading.Thread(target=lambda: [mark(b'a') for _ in range(60000)]).start()")
+    line = " & ".join(f'OMPI_COMM_WORLD_RANK={n} OMPI_COMM_WORLD_SIZE=2 {sys.executable} -c "{marks}"' for n in (1, 0)) + "; wait"
+    done = rtl("trace", "-q", "-o", "run-%r.db", "--", "sh", "-c", line, cwd=folder, env={"RTL_BUFFER_MB": "1"})
+    ended(done, 0)
+    equal("files", sorted(os.listdir(folder)), ["run-0.db", "run-1.db"])
+    for n in (0, 1):
+        db = open_db(os.path.join(folder, f"run-{n}.db"))
+        equal("ranks", db.execute("select rank from rtl_process").fetchall(), [(n,)])
+        at_least("records", db.execute("select count(*) from rtl_marker").fetchone()[0], 20000)
+
+
+@case
 def ranks_behind_a_launcher_have_databases_of_their_own_without_a_pattern():
     folder = new_dir("own")
     troubled = program("troubled")

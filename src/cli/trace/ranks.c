@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ranks.c - a database for each rank
  *
- * The rank of a process is a fact in its raw trace, near its begin.
+ * The rank of a process is a fact in its raw trace. The thread that noted it may fill its chunk
+ * late, so that everything else can be in front of it.
  */
 #include "cli/trace/ranks.h"
 
@@ -18,8 +19,6 @@
 #include "spool/format.h"
 #include "store/load.h"
 #include "store/map.h"
-
-enum { FACTS_MAX = 20000 }; /* records in which the facts are searched */
 
 static bool expand(char out[PATH_MAX], const char *pattern, uint32_t pid, int64_t rank)
 {
@@ -94,7 +93,7 @@ int64_t ranks_of(const char *spool)
 
 	if (load_open(&load, spool, &error))
 		return 0;
-	for (int i = 0; i < FACTS_MAX && load_next(load, &rec, &chunk) == 1; i++) {
+	while (load_next(load, &rec, &chunk) == 1) {
 		const struct rec_string *s = (const struct rec_string *)rec;
 		const struct rec_info *info = (const struct rec_info *)rec;
 		int64_t number;
