@@ -270,7 +270,10 @@ TEST(counters_are_read_when_the_last_packet_is_complete)
 {
 	static const uint64_t launches[] = { 1, 2, 7, 8, 9, 15, 16, 17, 100, 255, 256, 257, 1000 };
 
-	for (size_t i = 0; i < sizeof(launches) / sizeof(*launches); i++) {
+	/* static: after longjmp() it has its value */
+	static size_t i;
+
+	for (i = 0; i < sizeof(launches) / sizeof(*launches); i++) {
 		start(launches[i], UINT64_MAX);
 		CHECK_MSG(!setjmp(gpu.failed), "%llu launches", (unsigned long long)launches[i]);
 		play_hsa();
