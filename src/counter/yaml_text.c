@@ -276,7 +276,7 @@ static bool put_plain(struct yaml *y, int parent)
 
 	if (n && !strchr("\"'[{&*!|>%@`", *y->at) && goes_on(y, y->at + n, parent))
 		return put_lines(y, parent);
-	return put_flow(y);
+	return *y->at == '[' || *y->at == '{' ? put_flow(y) : put_scalar(y, false, false);
 }
 
 /* ---- by indentation -------------------------------------------------------------------------- */

@@ -30,6 +30,12 @@ TEST(scalars_go_on_on_further_lines)
 	check_json("a:\n- one\n-  two\nb: 1\n", "{\"a\":[\"one\",\"two\"],\"b\":\"1\"}");
 }
 
+TEST(commas_and_brackets_outside_of_brackets_are_text)
+{
+	check_json("a: f(x,y)[1]\nb: [f(x), y]\nc:\n- p,q\n- g{2}\n",
+		   "{\"a\":\"f(x,y)[1]\",\"b\":[\"f(x)\",\"y\"],\"c\":[\"p,q\",\"g{2}\"]}");
+}
+
 TEST(quote_that_is_not_closed_is_said)
 {
 	check_json("a: 'b\nc: d\n", "1: a quote is not closed: ''b'");
