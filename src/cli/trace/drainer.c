@@ -31,6 +31,8 @@
 #include "spool/flight.h"
 
 #define SLICE_BYTES (UINT64_C(16) << 20) /* drained of one spool before the next one */
+/* recorded from one look at the sizes until the program has stopped, on a loaded machine */
+#define LATE_BYTES (UINT64_C(2) << 20)
 #define WAIT_MIN_MS 20
 #define WAIT_MAX_MS 100
 #define DEATH_CHECK_NS UINT64_C(500000000)
@@ -177,7 +179,8 @@ static uint64_t unconverted(const struct drained *s)
  * the database of a record is at most twice as large as the record. */
 static void check_limit(struct drainer *d)
 {
-	uint64_t margin = d->limit.max_bytes / 16, bytes = margin;
+	uint64_t late = d->limit.max_bytes / 8 < LATE_BYTES ? d->limit.max_bytes / 8 : LATE_BYTES;
+	uint64_t bytes = d->limit.max_bytes / 16 + late;
 	const struct converter_location where = { .dir = d->dir,
 						  .outputs = { d->limit.output },
 						  .nr = 1 };
