@@ -251,7 +251,7 @@ static bool open_reader(struct blocks *b, int i, const char *sql)
 	r->db = db;
 	/* it reads from the begin to the end: pages that were read are of no use */
 	if (i)
-		sqlite3_exec(db, "PRAGMA cache_size=-2048", NULL, NULL, NULL);
+		sqlite3_exec(db, "PRAGMA cache_size=-256", NULL, NULL, NULL);
 	if (!q->has_blocks[i] &&
 	    sqlite3_create_function(db, "blocks_take", -1, SQLITE_UTF8, &q->reading[i], NULL,
 				    sql_take, sql_nothing) != SQLITE_OK)

@@ -239,7 +239,7 @@ static struct ahead *ahead_begin(const struct reading *r, const struct cursor *c
 	}
 	/* it reads from the begin to the end: pages that were read are of no use */
 	if (db == r->q->second)
-		sqlite3_exec(a->db, "PRAGMA cache_size=-2048", NULL, NULL, NULL);
+		sqlite3_exec(a->db, "PRAGMA cache_size=-256", NULL, NULL, NULL);
 	sem_init(&a->full, 0, 0);
 	sem_init(&a->empty, 0, BLOCKS);
 	sql = sqlite3_mprintf("SELECT timeline_take(%s) FROM %s", r->rows->columns, r->rows->from);
