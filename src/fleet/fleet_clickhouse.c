@@ -175,7 +175,16 @@ static char *body_of(char *answer, size_t size, char *error)
 		}
 	}
 	if (!body || !good) {
-		snprintf(error, FLEET_MESSAGE, "the server says: %.1500s", body ? body : answer);
+		char *said = body ? body : answer;
+		size_t n = strlen(said);
+
+		while (n && strchr("\r\n", said[n - 1]))
+			said[--n] = '\0';
+		/* Debian 12's, 18.16, says only that it does not know a setting */
+		snprintf(error, FLEET_MESSAGE, "the server says: %.1500s%s", said,
+			 strcasestr(said, "unknown setting") ?
+				 "; it is too old: ClickHouse 24.8 and later read data sets" :
+				 "");
 		return NULL;
 	}
 	return body;
