@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* scratch.c - librocprofiler-sdk: scratch memory that HSA's runtime allocates, frees and takes back
- * for queues
- *
- * Runtimes from ROCm 6.1 on call an entry of their table for tools when each of these begins and
- * when it ends, on the thread that does it. Those before have no such table, and show nothing.
+ * for queues; runtimes before ROCm 6.1 do not tell of it
  *
  * Owns:     what is in progress on each thread.
  * Threads:  any; the runtime's own.
  * Fails:    without memory it is not shown.
  */
 #include "scratch.h"
+
+#include "source/hsa/memory/scratch_hooks.h"
 
 #include "context.h"
 #include "correlate.h"
@@ -20,23 +19,10 @@
 
 #define KIND ROCPROFILER_CALLBACK_TRACING_SCRATCH_MEMORY
 
-/* The begin of each event as hsa_amd_tool.h has it, which ROCm 5 lacks; the others have a part of
- * this. */
-struct event_head {
-	int kind; /* hsa_amd_tool_event_kind_t */
-	const hsa_queue_t *queue;
-	int flags;
-	uint64_t dispatch_id;
-	size_t size, num_slots; /* of the end of an allocation */
-};
-/* the union of pointers to them, by value */
-typedef hsa_status_t (*event_fn)(const struct event_head *event);
-
-static event_fn next[HSA_TOOLS_NR];
 static const struct rtl_core *core;
 static _Thread_local struct op *current;
 
-static void set_args(struct op *op, const struct event_head *e, bool is_end)
+static void set_args(struct op *op, const struct scratch_event *e, bool is_end)
 {
 	rocprofiler_callback_tracing_scratch_memory_data_t *d = &op->payload.scratch;
 
@@ -51,7 +37,7 @@ static void set_args(struct op *op, const struct event_head *e, bool is_end)
 	d->args.alloc_end.num_slots = e->num_slots;
 }
 
-static void begin(const struct event_head *e, uint32_t operation)
+static void begin(const struct scratch_event *e, uint32_t operation)
 {
 	uint64_t mask = context_mask(KIND, operation);
 	uint64_t records =
@@ -82,7 +68,7 @@ static void begin(const struct event_head *e, uint32_t operation)
 	op->begin_ns = core->now_ns();
 }
 
-static void end(const struct event_head *e, uint32_t operation)
+static void end(const struct scratch_event *e, uint32_t operation)
 {
 	struct op *op = current;
 
@@ -96,29 +82,8 @@ static void end(const struct event_head *e, uint32_t operation)
 	op_free(op);
 }
 
-static hsa_status_t call_next(enum hsa_tools_id id, const struct event_head *e)
-{
-	return next[id] ? next[id](e) : HSA_STATUS_SUCCESS;
-}
-
-/* The runtime's own entries are NULL; another tool's comes first at a begin and last at an end. */
-#define EVENT(name, operation)                                                                     \
-	static hsa_status_t name##_start(const struct event_head *e)                               \
-	{                                                                                          \
-		hsa_status_t status = call_next(HSA_TOOLS_scratch_event_##name##_start, e);        \
-                                                                                                   \
-		begin(e, operation);                                                               \
-		return status;                                                                     \
-	}                                                                                          \
-	static hsa_status_t name##_end(const struct event_head *e)                                 \
-	{                                                                                          \
-		end(e, operation);                                                                 \
-		return call_next(HSA_TOOLS_scratch_event_##name##_end, e);                         \
-	}
-EVENT(alloc, ROCPROFILER_SCRATCH_MEMORY_ALLOC)
-EVENT(free, ROCPROFILER_SCRATCH_MEMORY_FREE)
-EVENT(async_reclaim, ROCPROFILER_SCRATCH_MEMORY_ASYNC_RECLAIM)
-#undef EVENT
+SCRATCH_HOOKS(ROCPROFILER_SCRATCH_MEMORY_ALLOC, ROCPROFILER_SCRATCH_MEMORY_FREE,
+	      ROCPROFILER_SCRATCH_MEMORY_ASYNC_RECLAIM)
 
 bool scratch_is_wanted(void)
 {
@@ -127,25 +92,6 @@ bool scratch_is_wanted(void)
 
 void scratch_install(const struct hsa_mirror_root *root)
 {
-	static const event_fn ours[HSA_TOOLS_NR] = {
-		[HSA_TOOLS_scratch_event_alloc_start] = alloc_start,
-		[HSA_TOOLS_scratch_event_alloc_end] = alloc_end,
-		[HSA_TOOLS_scratch_event_free_start] = free_start,
-		[HSA_TOOLS_scratch_event_free_end] = free_end,
-		[HSA_TOOLS_scratch_event_async_reclaim_start] = async_reclaim_start,
-		[HSA_TOOLS_scratch_event_async_reclaim_end] = async_reclaim_end,
-	};
-
 	core = state_core();
-	if (!HSA_ROOT_HAS(root, tools) || !root->tools)
-		return;
-	for (uint32_t i = 0; i < HSA_TOOLS_NR; i++) {
-		void **slot = hsa_table_tools_slot(root->tools, (enum hsa_tools_id)i);
-
-		/* a runtime that comes up again may have kept its table */
-		if (!slot || *slot == (void *)ours[i])
-			continue;
-		next[i] = (event_fn)*slot;
-		*slot = (void *)ours[i];
-	}
+	hook_tools(root);
 }

@@ -2,8 +2,7 @@
 /* scratch.c - records of scratch memory that the runtime allocates, frees and takes back for queues
  *
  * A kernel that needs more scratch memory than its queue has makes the queue wait; a thread of the
- * runtime then allocates it. Runtimes from ROCm 6.1 on call an entry of their table for tools when
- * each of these begins and when it ends, on the thread that does it.
+ * runtime then allocates it.
  *
  * Threads:  the runtime's own, and one that destroys a queue.
  * Fails:    an event of which one half came within a hook is librtl's own, and is not recorded.
@@ -20,18 +19,18 @@
 #include "event/corr.h"
 #include "event/life.h"
 #include "source/hsa/agent.h"
-
-static scratch_fn next[HSA_TOOLS_NR];
+#include "source/hsa/memory/scratch_hooks.h"
 
 void scratch_queue_ends(const struct queue *q)
 {
 	thread_self.queue_ending = q;
 }
 
-static void begin(uint32_t kind)
+static void begin(const struct scratch_event *e, uint32_t kind)
 {
 	struct thread *t;
 
+	(void)e;
 	if (!life_enter(&t))
 		return;
 	t->scratch_begin_ns[kind] = 0;
@@ -79,29 +78,7 @@ static void end(const struct scratch_event *e, uint32_t kind)
 	life_leave(t);
 }
 
-static hsa_status_t call_next(enum hsa_tools_id id, const struct scratch_event *e)
-{
-	return next[id] ? next[id](e) : HSA_STATUS_SUCCESS;
-}
-
-/* Another tool's function is called outside of the time that is recorded. */
-#define EVENT(name, kind)                                                                          \
-	static hsa_status_t name##_start(const struct scratch_event *e)                            \
-	{                                                                                          \
-		hsa_status_t status = call_next(HSA_TOOLS_scratch_event_##name##_start, e);        \
-                                                                                                   \
-		begin(kind);                                                                       \
-		return status;                                                                     \
-	}                                                                                          \
-	static hsa_status_t name##_end(const struct scratch_event *e)                              \
-	{                                                                                          \
-		end(e, kind);                                                                      \
-		return call_next(HSA_TOOLS_scratch_event_##name##_end, e);                         \
-	}
-EVENT(alloc, REC_SCRATCH_ALLOC)
-EVENT(free, REC_SCRATCH_FREE)
-EVENT(async_reclaim, REC_SCRATCH_RECLAIM)
-#undef EVENT
+SCRATCH_HOOKS(REC_SCRATCH_ALLOC, REC_SCRATCH_FREE, REC_SCRATCH_RECLAIM)
 
 /* A fact about the process, which rtl rocprofv3 reads. */
 static void report_missing(void)
@@ -118,28 +95,6 @@ static void report_missing(void)
 
 void scratch_install(const struct hsa_mirror_root *root)
 {
-	static const scratch_fn ours[HSA_TOOLS_NR] = {
-		[HSA_TOOLS_scratch_event_alloc_start] = alloc_start,
-		[HSA_TOOLS_scratch_event_alloc_end] = alloc_end,
-		[HSA_TOOLS_scratch_event_free_start] = free_start,
-		[HSA_TOOLS_scratch_event_free_end] = free_end,
-		[HSA_TOOLS_scratch_event_async_reclaim_start] = async_reclaim_start,
-		[HSA_TOOLS_scratch_event_async_reclaim_end] = async_reclaim_end,
-	};
-
-	if (strcmp(env_str(ENV_SCRATCH), "0") == 0)
-		return;
-	if (!HSA_ROOT_HAS(root, tools) || !root->tools) {
+	if (strcmp(env_str(ENV_SCRATCH), "0") != 0 && !hook_tools(root))
 		report_missing();
-		return;
-	}
-	for (uint32_t i = 0; i < HSA_TOOLS_NR; i++) {
-		void **slot = hsa_table_tools_slot(root->tools, (enum hsa_tools_id)i);
-
-		/* a runtime that comes up again may have kept its table */
-		if (!slot || *slot == (void *)ours[i])
-			continue;
-		next[i] = (scratch_fn)*slot;
-		*slot = (void *)ours[i];
-	}
 }
