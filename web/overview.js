@@ -19,7 +19,7 @@ class Overview {
 		const gpuTime = trace.gpus.reduce((ns, g) => ns + g.busy_ns, 0), whole = (trace.wall_ns - trace.startup_ns) * trace.gpus.length;
 		return h("div", { class: "cards" },
 			this.card("Wall time", formatTime(trace.wall_ns), trace.part ? `from the first record to the last: ${trace.part}` :
-				trace.startup_ns ? `${formatTime(trace.startup_ns)} start-up, until the first operation` : "of the program"),
+				trace.startup_ns ? `${formatTime(trace.startup_ns)} start-up, until ${trace.startup_until}` : "of the program"),
 			this.card("GPU busy", whole ? formatShare(gpuTime / whole) : "\u2013", `${formatTime(gpuTime)} on ${trace.gpus.length} GPU${trace.gpus.length === 1 ? "" : "s"}`),
 			this.card("Operations", formatCount(sum("kernels") + sum("copies")), `${formatCount(sum("kernels"))} kernels, ${formatCount(sum("copies"))} copies and fills`),
 			this.card("Calls", formatCount(sum("calls")), [this.failures(), `; ${formatCount(sum("ranges"))} ranges and markers`]),

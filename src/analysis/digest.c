@@ -327,6 +327,15 @@ static const struct digest_recent *recent_of(struct digest *d, int64_t name, int
 	return r;
 }
 
+/* What was before the first timed operation is the start-up, and no gap. 0: none has times. */
+static void begin_work(struct digest *d, int64_t first)
+{
+	wall_start(d->q, &d->wall, first);
+	for (size_t i = 0; i < d->nr_gpus; i++)
+		d->gpus[i].until = d->wall.work;
+	d->has_begun = true;
+}
+
 static int on_op(void *arg, const void *row)
 {
 	const struct timeline_op *op = row;
@@ -355,12 +364,8 @@ static int on_op(void *arg, const void *row)
 	}
 	if (gpu < 0)
 		return 0;
-	if (timed && !d->has_begun) {
-		/* the first one: what was before is the start-up, and no gap */
-		wall_start(&d->wall, begin);
-		d->gpus[0].until = d->wall.work;
-		d->has_begun = true;
-	}
+	if (timed && !d->has_begun)
+		begin_work(d, begin);
 	of = gpu_of(d, gpu);
 	if (!of)
 		return -ENOMEM;
@@ -466,6 +471,8 @@ static int compare_gpus(const void *a, const void *b)
 /* The idle time behind the last operation, and the gaps in the order of time. */
 static int end_gpus(struct digest *d)
 {
+	if (!d->has_begun)
+		begin_work(d, 0);
 	qsort(d->gpus, d->nr_gpus, sizeof(*d->gpus), compare_gpus);
 	for (size_t i = 0; i < d->nr_gpus; i++) {
 		struct digest_gpu *l = &d->gpus[i];

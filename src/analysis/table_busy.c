@@ -413,7 +413,7 @@ int table_busy_begin(struct tables_job *job)
 int table_busy_end(struct tables_job *job)
 {
 	struct usages *l = job->state;
-	int64_t first = INT64_MAX;
+	int64_t first = 0;
 	struct wall wall;
 	int ret = job->kind == TABLES_STREAM ? read_streams(l) : 0;
 
@@ -426,7 +426,7 @@ int table_busy_end(struct tables_job *job)
 
 		ret = name_usage(l, &l->usages[i]);
 		job->out->all_ns += (uint64_t)v->total;
-		if (l->usages[i].is_used && l->usages[i].first < first)
+		if (l->usages[i].is_used && (!first || l->usages[i].first < first))
 			first = l->usages[i].first;
 	}
 	if (ret)
@@ -437,7 +437,7 @@ int table_busy_end(struct tables_job *job)
 		wall = tables_wall(job->t);
 	} else {
 		wall_read(job->t->q, &job->t->filter, &wall);
-		wall_start(&wall, first);
+		wall_start(job->t->q, &wall, first);
 	}
 	ret = add_rows(l, &wall);
 	return ret ? ret : sums_check(l->sums, job->t->q);

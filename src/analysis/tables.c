@@ -99,7 +99,7 @@ struct wall tables_wall(struct tables *t)
 		return t->digest->wall;
 	wall_read(t->q, &t->filter, &wall);
 	if (wall.has_startup)
-		wall_start(&wall, query_number(t->q->db, wall_first_sql(t->q), 0));
+		wall_start(t->q, &wall, query_number(t->q->db, wall_first_sql(t->q), 0));
 	return wall;
 }
 

@@ -2,6 +2,11 @@
 /* wall.c - the time that a trace is about */
 #include "analysis/wall.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analysis/mpi_function.h"
 #include "query/kinds.h"
 
 static int64_t least(sqlite3 *db, const char *sql, int64_t so_far)
@@ -60,6 +65,75 @@ static void read_whole(struct query *q, struct wall *w)
 		w->begin = w->end = 0;
 }
 
+/* Functions that return when another rank has done its part. */
+static bool waits_for_rank(const char *name)
+{
+	switch (mpi_function_kind_of(name)) {
+	case MPI_CALL_SEND:
+	case MPI_CALL_RECV:
+	case MPI_CALL_SENDRECV:
+	case MPI_CALL_MRECV:
+	case MPI_CALL_COLLECTIVE:
+	case MPI_CALL_MAKES:
+	case MPI_CALL_MAKES_INTER:
+		return true;
+	case MPI_CALL_WAIT:
+	case MPI_CALL_WAIT_ALL:
+	case MPI_CALL_WAIT_ANY:
+	case MPI_CALL_WAIT_SOME:
+		return strncasecmp(name, "MPI_Test", 8) != 0;
+	default:
+		return strcasecmp(name, "MPI_Probe") == 0 || strcasecmp(name, "MPI_Mprobe") == 0;
+	}
+}
+
+static bool waits_for_gpu(const char *name)
+{
+	return (strncmp(name, "hip", 3) == 0 && strstr(name, "Synchronize")) ||
+	       strncmp(name, "hsa_signal_wait", 15) == 0;
+}
+
+/* The first call of one of the functions from `low` to before `high` in the order of names. */
+static void find_call(sqlite3 *db, const char *low, const char *high, bool (*is)(const char *),
+		      int64_t *ns, char name[64])
+{
+	static const char begin[] =
+		"SELECT A.start, S.string FROM main.rocpd_api A JOIN main.rocpd_string S ON S.id = "
+		"A.apiName_id WHERE A.start > 0 AND A.apiName_id IN (";
+	sqlite3_stmt *stmt = NULL;
+	sqlite3_str *sql = sqlite3_str_new(db);
+	char *text;
+	int nr = 0;
+
+	*ns = 0;
+	name[0] = 0;
+	sqlite3_str_appendall(sql, begin);
+	if (sqlite3_prepare_v2(
+		    db, "SELECT id, string FROM main.rocpd_string WHERE string >= ? AND string < ?",
+		    -1, &stmt, NULL) == SQLITE_OK) {
+		sqlite3_bind_text(stmt, 1, low, -1, SQLITE_STATIC);
+		sqlite3_bind_text(stmt, 2, high, -1, SQLITE_STATIC);
+		while (sqlite3_step(stmt) == SQLITE_ROW) {
+			const char *string = (const char *)sqlite3_column_text(stmt, 1);
+
+			if (string && is(string))
+				sqlite3_str_appendf(sql, "%s%lld", nr++ ? "," : "",
+						    sqlite3_column_int64(stmt, 0));
+		}
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_str_appendall(sql, ") ORDER BY A.start LIMIT 1");
+	text = sqlite3_str_finish(sql);
+	if (nr && text && sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK) {
+		if (sqlite3_step(stmt) == SQLITE_ROW) {
+			*ns = sqlite3_column_int64(stmt, 0);
+			snprintf(name, 64, "%s", (const char *)sqlite3_column_text(stmt, 1));
+		}
+		sqlite3_finalize(stmt);
+	}
+	sqlite3_free(text);
+}
+
 void wall_read(struct query *q, const struct slice *part, struct wall *w)
 {
 	*w = (struct wall){ .part = part_of(q) };
@@ -78,15 +152,32 @@ void wall_read(struct query *q, const struct slice *part, struct wall *w)
 	w->work = w->begin;
 	w->work_ns = w->ns;
 	w->has_startup = !w->part && !(part && slice_is_set(part));
+	if (w->has_startup)
+		find_call(q->db, "MPI_", "MPI`", waits_for_rank, &w->waits_ns, w->waits);
 }
 
-void wall_start(struct wall *w, int64_t first)
+void wall_start(struct query *q, struct wall *w, int64_t first)
 {
-	if (!w->has_startup || first <= w->begin || first >= w->end)
+	if (!w->has_startup)
+		return;
+	if (w->waits_ns && (!first || w->waits_ns < first)) {
+		first = w->waits_ns;
+		memcpy(w->until, w->waits, sizeof(w->until));
+	} else if (!first) {
+		find_call(q->db, "h", "i", waits_for_gpu, &first, w->until);
+	}
+	if (first <= w->begin || first >= w->end)
 		return;
 	w->work = first;
 	w->startup_ns = (uint64_t)(first - w->begin);
 	w->work_ns = w->ns - w->startup_ns;
+}
+
+const char *wall_until(const struct wall *w, char text[WALL_UNTIL])
+{
+	snprintf(text, WALL_UNTIL,
+		 w->until[0] ? "%s(), the first call that waits" : "the first operation", w->until);
+	return text;
 }
 
 const char *wall_first_sql(const struct query *q)

@@ -191,6 +191,35 @@ class Agree(Case):
         self.assertNotIn("hipDeviceSynchronize", json.dumps(figures["findings"]))
         self.assertLessEqual(sum(p["total_ns"] for p in self.json(db, "--by", "path")), figures["wall_ns"] - startup)
 
+    def test_start_up_ends_with_the_first_call_that_waits(self):
+        """For another rank, before the first operation; for a GPU, where no operation has times."""
+        for name, calls, until, ends in (
+            ("rank", ((1, 5, 6), (2, 10, 12), (3, 20, 45)), "MPI_barrier(), the first call that waits", 20),
+            ("late", ((1, 5, 6), (3, 52, 70)), "the first operation", 50),
+            ("untimed", ((1, 5, 6), (4, 30, 48)), "hipStreamSynchronize(), the first call that waits", 30),
+        ):
+            s = spool.Spool(pid=100)
+            for key, value in (("command", "./app"), ("mode", "hip"), ("version", "0.1.0")):
+                s.info(key, value)
+            s.thread(s.tid, "app")
+            s.agent(gpu=False, name="cpu")
+            queue, work = s.queue(s.agent()), s.kernel("_Z4workPf")
+            s.op(1, "hipInit", "u:flags")
+            # one that asks, and does not wait; one of Fortran
+            s.op(2, "MPI_Testall", "count:i", domain=4)
+            s.op(3, "MPI_barrier", "comm:x", domain=4)
+            s.op(4, "hipStreamSynchronize", "")
+            for number, begin, end in calls:
+                s.api(number, s.start + begin * MS, s.start + end * MS, (1,) if number in (2, 3) else (), domain=4 if number in (2, 3) else 1)
+            s.dispatch(work, queue, s.start + 50 * MS, s.start + (60 if name != "untimed" else 49) * MS)
+            db = self.database(name, s)
+            figures, page = self.json(db, "--by", "overview"), self.report(db).main
+            self.assertEqual([(of["startup_ns"], of["startup_until"]) for of in (figures, page)], [(ends * MS, until)] * 2, name)
+            self.assertIn(f"Start-up: {ends}.00 ms until {until}", " ".join(self.rtl("summary", db).stdout.split()))
+            self.assertEqual(figures["idle_ns"], figures["wall_ns"] - ends * MS - (0 if name == "untimed" else 10 * MS), name)
+            for gpu in self.json(db, "--by", "gpu"):
+                self.assertEqual(gpu["busy"], gpu["busy_ns"] / (figures["wall_ns"] - ends * MS), name)
+
     def test_tables_have_the_same_rows_and_shares(self):
         for db in self.traces() + self.golden():
             figures, page = self.json(db, "--by", "overview"), self.report(db)

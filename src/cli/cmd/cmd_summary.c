@@ -324,7 +324,7 @@ const struct command cmd_summary = {
 		"  own        of a range: the part of that which no range within has\n"
 		"  gpu span   of a range: from the begin of its first operation to the end of its last one\n"
 		"  busy       of a GPU or stream: time with at least one operation, divided by the time of the\n"
-		"             program after its start-up, which ends with the first operation; or by the part\n"
+		"             program after its start-up (the overview says where that ends); or by the part\n"
 		"             that --time or --range selects; of a trace that was paused: by the time from the\n"
 		"             first record to the last, pauses in between too\n"
 		"  span       from its first to its last operation\n"

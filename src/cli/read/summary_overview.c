@@ -64,7 +64,7 @@ static void put_title(const char *title)
 static void put_head(const struct overview *o)
 {
 	const struct digest *d = o->d;
-	char wall[UI_NUMBER_SIZE], work[UI_NUMBER_SIZE], text[512];
+	char wall[UI_NUMBER_SIZE], work[UI_NUMBER_SIZE], until[WALL_UNTIL], text[512];
 	const char *name = d->q->nr_processes ? d->q->processes[0].name : "";
 	size_t size = strlen(name);
 
@@ -83,10 +83,10 @@ static void put_head(const struct overview *o)
 	put_wrapped(o, text, "  ");
 	if (!d->wall.startup_ns)
 		return;
-	snprintf(
-		text, sizeof(text),
-		"Start-up: %s until the first operation; the shares of time below are of the %s after it",
-		ui_time(wall, d->wall.startup_ns), ui_time(work, d->wall.work_ns));
+	snprintf(text, sizeof(text),
+		 "Start-up: %s until %s; the shares of time below are of the %s after it",
+		 ui_time(wall, d->wall.startup_ns), wall_until(&d->wall, until),
+		 ui_time(work, d->wall.work_ns));
 	put_wrapped(o, text, "  ");
 }
 
@@ -573,6 +573,7 @@ static void print_json(const struct overview *o)
 {
 	const struct findings *found = summary_findings(o->s);
 	struct json *j = malloc(sizeof(*j));
+	char until[WALL_UNTIL];
 	struct digest_sums joined = { 0 };
 	const struct digest *d = o->d;
 
@@ -582,6 +583,8 @@ static void print_json(const struct overview *o)
 	json_object(j);
 	number_json(j, "wall_ns", d->wall.ns);
 	number_json(j, "startup_ns", d->wall.startup_ns);
+	if (d->wall.startup_ns)
+		json_member_text(j, "startup_until", wall_until(&d->wall, until));
 	number_json(j, "idle_ns", d->gpus[0].idle_ns);
 	number_json(j, "idle_outside_calls_ns", d->nr_calls ? d->outside_ns : d->gpus[0].idle_ns);
 	number_json(j, "failed_calls", d->nr_failed);

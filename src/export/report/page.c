@@ -88,6 +88,7 @@ static int write_rows(struct query *q, struct json *j, const char *key, const ch
 static int write_trace(struct page *page, struct json *j)
 {
 	struct query *q = page->q;
+	char until[WALL_UNTIL];
 	int ret;
 
 	json_member_text(j, "version", RTL_VERSION_STRING);
@@ -96,6 +97,8 @@ static int write_trace(struct page *page, struct json *j)
 	json_member_int(j, "span", page->until > page->span ? page->until : page->span);
 	json_member_int(j, "wall_ns", (int64_t)page->digest->wall.ns);
 	json_member_int(j, "startup_ns", (int64_t)page->digest->wall.startup_ns);
+	if (page->digest->wall.startup_ns)
+		json_member_text(j, "startup_until", wall_until(&page->digest->wall, until));
 	json_member_text(j, "part", page->digest->wall.part ? page->digest->wall.part : "");
 	json_member_int(j, "slices", (int64_t)page->nr_slices);
 	if (page->nr_messages)
