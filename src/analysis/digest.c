@@ -425,12 +425,14 @@ static int read_ops(struct digest *d)
 		.columns = TIMELINE_OP,
 		.id = "O.id",
 		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
+		.table = "rocpd_op",
 		.size = sizeof(struct timeline_op),
 	};
 	static const struct timeline_rows rpd = {
 		.columns = TIMELINE_OP_RPD,
 		.id = "O.id",
 		.from = "rocpd_op O WHERE O.id BETWEEN ?1 AND ?2",
+		.table = "rocpd_op",
 		.size = sizeof(struct timeline_op),
 	};
 	int ret = kinds_read(d->q, &d->kinds);

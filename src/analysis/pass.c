@@ -141,20 +141,21 @@ static int read_odd(struct pass *p)
 
 static int read_rows(struct pass *p, bool ordered)
 {
-#define ROWS(columns_of, from_where, bytes)                                                        \
+#define ROWS(columns_of, from_where, bytes, plain)                                                 \
 	{                                                                                          \
-		.columns = columns_of, .id = "O.id", .from = from_where IDS, .size = bytes         \
+		.columns = columns_of, .id = "O.id", .from = from_where IDS, .size = bytes,        \
+		.table = plain                                                                     \
 	}
-	static const struct timeline_rows ours =
-		ROWS(TIMELINE_OP, "rocpd_op O", offsetof(struct row, call));
+#define PLAIN(columns_of) ROWS(columns_of, "rocpd_op O", offsetof(struct row, call), "rocpd_op")
+	static const struct timeline_rows ours = PLAIN(TIMELINE_OP);
 	static const struct timeline_rows ours_calls =
-		ROWS(TIMELINE_OP CALL, "rocpd_op O" CALL_OURS, sizeof(struct row));
+		ROWS(TIMELINE_OP CALL, "rocpd_op O" CALL_OURS, sizeof(struct row), NULL);
 	static const struct timeline_rows compact_calls =
-		ROWS(TIMELINE_OP CALL, "rocpd_op O" CALL_COMPACT, sizeof(struct row));
-	static const struct timeline_rows rpd =
-		ROWS(TIMELINE_OP_RPD, "rocpd_op O", offsetof(struct row, call));
+		ROWS(TIMELINE_OP CALL, "rocpd_op O" CALL_COMPACT, sizeof(struct row), NULL);
+	static const struct timeline_rows rpd = PLAIN(TIMELINE_OP_RPD);
 	static const struct timeline_rows rpd_calls =
-		ROWS(TIMELINE_OP_RPD CALL, "rocpd_op O" CALL_RPD, sizeof(struct row));
+		ROWS(TIMELINE_OP_RPD CALL, "rocpd_op O" CALL_RPD, sizeof(struct row), NULL);
+#undef PLAIN
 #undef ROWS
 	const struct timeline_rows *rows = p->q->ours ? (!p->calls	  ? &ours :
 							 p->q->is_compact ? &compact_calls :

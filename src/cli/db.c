@@ -59,7 +59,7 @@ struct query *db_open_all(const char *const *paths, size_t nr)
 	}
 	/* commands read tables from the begin to the end, and sort: both need no more, and SQLite
 	 * takes what it may */
-	query_run(q, "PRAGMA cache_size = -4096");
+	query_run(q, "PRAGMA cache_size = -2048");
 	if (res.warning[0])
 		ui_say("%s", res.warning);
 	return q;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "query/leaves.h"
 
 /* Ids of a block: of few cursors and of very many, which share MOST_ROWS. */
 enum { MOST_IDS = 2048, LEAST_IDS = 128, MOST_ROWS = 64 << 10 };
@@ -46,6 +47,7 @@ struct blocks_reader {
 	struct blocks *b;
 	sqlite3 *db;
 	sqlite3_stmt *stmt;
+	struct leaves *leaves; /* NULL: the statement alone reads */
 	struct block *to;
 };
 
@@ -55,6 +57,7 @@ struct blocks {
 	void *arg;
 	size_t nr;
 	int64_t nr_ids;
+	bool in_transaction; /* both connections are */
 	struct cursor *cursors;
 	struct blocks_reader readers[2];
 	sqlite3_stmt *from; /* the smallest id */
@@ -108,10 +111,17 @@ static void sql_nothing(sqlite3_context *context)
 
 static void read_block(struct blocks_reader *r, struct block *to)
 {
+	int64_t nr = r->leaves ? leaves_read(r->leaves, to->first, to->last, (int64_t *)to->rows,
+					     to->max) :
+				 -1;
+
+	to->by = r->db;
+	to->nr = nr > 0 ? (size_t)nr : 0;
+	to->failed = false;
+	if (nr >= 0)
+		return;
 	r->b->q->reading[r - r->b->readers] = r;
 	r->to = to;
-	to->nr = 0;
-	to->by = r->db;
 	sqlite3_bind_int64(r->stmt, 1, to->first);
 	sqlite3_bind_int64(r->stmt, 2, to->last);
 	to->failed = sqlite3_step(r->stmt) != SQLITE_ROW;
@@ -257,6 +267,8 @@ static bool open_reader(struct blocks *b, int i, const char *sql)
 				    sql_take, sql_nothing) != SQLITE_OK)
 		return false;
 	q->has_blocks[i] = true;
+	if (b->in_transaction && b->rows->table && !b->rows->extend)
+		r->leaves = leaves_open(db, b->rows->table, b->rows->columns);
 	return sqlite3_prepare_v2(db, sql, -1, &r->stmt, NULL) == SQLITE_OK;
 }
 
@@ -290,6 +302,7 @@ int blocks_open(struct query *q, const struct timeline_rows *rows, size_t nr, bo
 	b->rows = rows;
 	b->arg = arg;
 	b->nr = nr;
+	b->in_transaction = two;
 	b->nr_ids = nr_ids > MOST_IDS ? MOST_IDS : nr_ids < LEAST_IDS ? LEAST_IDS : nr_ids;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->wanted, NULL);
@@ -339,8 +352,10 @@ void blocks_close(struct blocks *b)
 		pthread_mutex_unlock(&b->lock);
 		pthread_join(b->thread, NULL);
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		sqlite3_finalize(b->readers[i].stmt);
+		leaves_close(b->readers[i].leaves);
+	}
 	sqlite3_finalize(b->from);
 	for (size_t i = 0; b->cursors && i < 2 * b->nr; i++)
 		alloc_free(b->cursors[i / 2].blocks[i % 2].rows);

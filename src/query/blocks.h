@@ -13,9 +13,9 @@
 
 struct blocks;
 
-/* Opens nr cursors over `rows`, which has `id`. `two`: another thread may read by q->second, whose
- * statements see what those of q->db do. 0 or -errno with q->res->error. One thread calls these
- * functions. */
+/* Opens nr cursors over `rows`, which has `id`. `two`: another thread may read by q->second, both
+ * are in a transaction, and their statements see the same. 0 or -errno with q->res->error. One
+ * thread calls these functions. */
 int blocks_open(struct query *q, const struct timeline_rows *rows, size_t nr, bool two, void *arg,
 		struct blocks **out);
 /* Cursor i reads the ids from `first` to `last`. 0 or -errno with q->res->error. */

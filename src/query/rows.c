@@ -421,7 +421,7 @@ int rows_by_time(struct query *q, rows_op_fn each, void *arg)
 #define BY_TIME(rest, from)                                                                        \
 	{                                                                                          \
 		COLUMNS("O.queueId", rest), from "WHERE" RANGE("O.id"), sizeof(struct rows_op),    \
-			complete_row, extend_row, NULL, NULL                                       \
+			complete_row, extend_row, NULL, NULL, NULL                                 \
 	}
 	static const struct timeline_rows rows[LAYOUTS] = {
 		[LAYOUT_RPD] = BY_TIME(RPD("0"), RPD_FROM),

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "query/blocks.h"
+#include "query/leaves.h"
 
 enum { WINDOW = 64 << 10, MAX_CURSORS = 256, MAX_RUNS = 128, NONE = UINT32_MAX };
 
@@ -41,6 +42,7 @@ struct ahead {
 	struct query *q;
 	sqlite3 *db;
 	sqlite3_stmt *stmt;
+	struct leaves *leaves; /* NULL: the statement alone reads */
 	pthread_t thread;
 	sem_t full, empty;
 	const struct timeline_rows *rows;
@@ -187,6 +189,22 @@ static void sql_nothing(sqlite3_context *context)
 	sqlite3_result_null(context);
 }
 
+/* Reads the rows of these ids; a->failed is whether that failed. */
+static void read_ids(struct ahead *a, int64_t first, int64_t last)
+{
+	int64_t nr = a->leaves ? leaves_read(a->leaves, first, last, a->to->v, BLOCK_ROWS) : -1;
+
+	if (nr >= 0) {
+		a->to->nr = (size_t)nr;
+		return;
+	}
+	sqlite3_bind_int64(a->stmt, 1, first);
+	sqlite3_bind_int64(a->stmt, 2, last);
+	a->failed = sqlite3_step(a->stmt) != SQLITE_ROW;
+	if (!a->failed)
+		sqlite3_reset(a->stmt);
+}
+
 static void *read_blocks(void *arg)
 {
 	struct ahead *a = arg;
@@ -195,11 +213,7 @@ static void *read_blocks(void *arg)
 	     a->next += a->stride) {
 		bool more = a->nr_ids && a->last - a->next >= a->nr_ids;
 
-		sqlite3_bind_int64(a->stmt, 1, a->next);
-		sqlite3_bind_int64(a->stmt, 2, more ? a->next + a->nr_ids - 1 : a->last);
-		a->failed = sqlite3_step(a->stmt) != SQLITE_ROW;
-		if (!a->failed)
-			sqlite3_reset(a->stmt);
+		read_ids(a, a->next, more ? a->next + a->nr_ids - 1 : a->last);
 		done = a->failed || !more;
 		a->to->is_last = done;
 		sem_post(&a->full);
@@ -236,6 +250,9 @@ static struct ahead *ahead_begin(const struct reading *r, const struct cursor *c
 		a->nr_ids = BLOCK_ROWS;
 		a->next += number * BLOCK_ROWS;
 		a->stride = nr_blocks * BLOCK_ROWS;
+		/* both connections have a transaction */
+		if (r->rows->table && !r->rows->extend)
+			a->leaves = leaves_open(db, r->rows->table, r->rows->columns);
 	}
 	/* it reads from the begin to the end: pages that were read are of no use */
 	if (db == r->q->second)
@@ -251,6 +268,7 @@ static struct ahead *ahead_begin(const struct reading *r, const struct cursor *c
 	}
 	sqlite3_free(sql);
 	sqlite3_finalize(a->stmt);
+	leaves_close(a->leaves);
 	sem_destroy(&a->full);
 	sem_destroy(&a->empty);
 	alloc_free(a);
@@ -293,6 +311,7 @@ static void ahead_end(struct ahead *a)
 	sem_post(&a->empty);
 	pthread_join(a->thread, NULL);
 	sqlite3_finalize(a->stmt);
+	leaves_close(a->leaves);
 	set_function(a->db, NULL);
 	sem_destroy(&a->full);
 	sem_destroy(&a->empty);

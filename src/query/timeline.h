@@ -60,6 +60,9 @@ struct timeline_rows {
 	/* The column of begins, as "O.start": rows of processes whose clocks differ are merged by
 	 * the wall clock. NULL: by their begin. Needs `id`. */
 	const char *by_wall;
+	/* The table of which `from` is all rows with these ids, and `columns` are columns: where
+	 * two threads read, they take them from its pages (leaves.h). NULL: SQL reads them. */
+	const char *table;
 };
 
 /* Reads the rows. `reset` is called when the rows begin again, after a part of them was passed. 0

@@ -266,7 +266,7 @@ static int add_row(void *arg, const void *of)
 
 	CHECK(row->begin >= o->last);
 	o->last = row->begin;
-	o->sum = o->sum * 31 + (uint64_t)row->begin + 7 * (uint64_t)row->id;
+	o->sum = o->sum * 31 + (uint64_t)row->begin + 7 * (uint64_t)row->id + (uint64_t)row->end;
 	return ++o->nr == o->until ? -ECANCELED : 0;
 }
 
@@ -275,14 +275,16 @@ static void forget_rows(void *arg)
 	*(struct order *)arg = (struct order){ .last = INT64_MIN };
 }
 
-/* Reads the rows until `until` of them were passed, 0: all; two: whether the second connection has
- * read some. */
-static struct order read_order(const char *db, enum timeline_how how, uint64_t until, bool two)
+/* Reads the rows until `until` of them were passed, 0: all; two: whether the second connection's
+ * SQLite has read some. `table`: of timeline_rows. */
+static struct order read_order(const char *db, const char *table, enum timeline_how how,
+			       uint64_t until, bool two)
 {
-	static const struct timeline_rows rows = {
+	const struct timeline_rows rows = {
 		.columns = "start, id, \"end\"",
 		.from = "rocpd_op WHERE id BETWEEN ?1 AND ?2",
 		.size = sizeof(struct order_row),
+		.table = table,
 	};
 	const struct job_options with = { .twice = true };
 	struct order o = { .last = INT64_MIN, .until = until };
@@ -354,19 +356,29 @@ TEST(rows_read_by_two_threads_are_in_the_order_of_one)
 			"FROM m",
 			cases[i].rows, strstr(cases[i].rows, "FROM") ? "" : " FROM n");
 		db_make_rpd(db, sql);
-		one = read_order(db, TIMELINE_HERE, 0, false);
-		two = read_order(db, TIMELINE_TWO, 0, cases[i].two);
+		one = read_order(db, NULL, TIMELINE_HERE, 0, false);
+		two = read_order(db, NULL, TIMELINE_TWO, 0, cases[i].two);
 		CHECK_MSG(one.nr > 4000 && two.nr == one.nr && two.sum == one.sum,
 			  "%s: %llu rows, not %llu", cases[i].what, (unsigned long long)two.nr,
 			  (unsigned long long)one.nr);
+		two = read_order(db, "rocpd_op", TIMELINE_TWO, 0, false);
+		CHECK_MSG(two.nr == one.nr && two.sum == one.sum, "%s: %llu rows, not %llu",
+			  cases[i].what, (unsigned long long)two.nr, (unsigned long long)one.nr);
 		/* an end in the middle leaves no thread behind */
-		one = read_order(db, TIMELINE_HERE, 3000, false);
-		CHECK_EQ_UINT(read_order(db, TIMELINE_TWO, 3000, cases[i].two).sum, one.sum);
+		one = read_order(db, NULL, TIMELINE_HERE, 3000, false);
+		CHECK_EQ_UINT(read_order(db, NULL, TIMELINE_TWO, 3000, cases[i].two).sum, one.sum);
+		CHECK_EQ_UINT(read_order(db, "rocpd_op", TIMELINE_TWO, 3000, false).sum, one.sum);
+		/* what pages do not have as a number is read by SQL, where it belongs */
+		db_exec(db, "UPDATE rocpd_op SET \"end\" = 'x' WHERE id = 5000");
+		one = read_order(db, NULL, TIMELINE_HERE, 0, false);
+		two = read_order(db, "rocpd_op", TIMELINE_TWO, 0, false);
+		CHECK(two.nr == one.nr && two.sum == one.sum);
 	}
 }
 
-/* Reads the rows of all processes, by blocks of ids or not, each row `times` times. */
-static struct order read_processes(const char *db, bool blocks, bool twice, int times,
+/* Reads the rows of all processes, by blocks of ids or not, from pages or not, each row `times`
+ * times. */
+static struct order read_processes(const char *db, bool blocks, bool table, bool twice, int times,
 				   uint64_t until)
 {
 	const struct timeline_rows rows = {
@@ -377,6 +389,7 @@ static struct order read_processes(const char *db, bool blocks, bool twice, int 
 				"rocpd_op O JOIN (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) "
 				"WHERE O.id BETWEEN ?1 AND ?2",
 		.size = sizeof(struct order_row),
+		.table = times == 1 && table ? "rocpd_op" : NULL,
 	};
 	const struct job_options options = { .twice = twice };
 	sqlite3_stmt *outer;
@@ -434,18 +447,20 @@ TEST(rows_of_processes_read_by_blocks_of_ids_are_those_of_the_table)
 			"id, 10 * (id - first) - 70 * (id %% 4), id, 0, 0, 0, 1, 1 FROM m",
 			cases[i].ids);
 		db_exec(db, sql);
-		all = read_processes(db, false, false, 1, 0);
+		all = read_processes(db, false, false, false, 1, 0);
 		CHECK(all.nr > 16000);
-		for (int two = 0; two < 2; two++) {
-			some = read_processes(db, true, two, 1, 0);
+		for (int how = 0; how < 4; how++) {
+			bool table = how & 1, two = how & 2;
+
+			some = read_processes(db, true, table, two, 1, 0);
 			CHECK_MSG(some.nr == all.nr && some.sum == all.sum,
 				  "%s: %llu rows, not %llu", cases[i].what,
 				  (unsigned long long)some.nr, (unsigned long long)all.nr);
 			/* an end in the middle leaves no thread behind */
-			CHECK_EQ_UINT(read_processes(db, true, two, 1, 3000).nr, 3000);
+			CHECK_EQ_UINT(read_processes(db, true, table, two, 1, 3000).nr, 3000);
 		}
 		/* more rows than ids */
-		CHECK_EQ_UINT(read_processes(db, true, true, 3, 0).nr, 3 * all.nr);
+		CHECK_EQ_UINT(read_processes(db, true, true, true, 3, 0).nr, 3 * all.nr);
 	}
 }
 
