@@ -41,6 +41,13 @@ static const struct row commands_of_others[] = {
 	{ "rocprof-compute",
 	  "'rtl trace --pmc compute', then 'rtl summary FILE --metrics compute'" },
 	{ "avail", "'rtl list-counters' lists hardware counters" },
+	{ "nsys", "'rtl trace PROGRAM' records a program" },
+	{ "nvprof",
+	  "'rtl trace --summary PROGRAM' records a program and prints where its time went" },
+	{ "ncu", "'rtl trace --pmc NAMES PROGRAM' counts what its kernels do" },
+	{ "perf", "'rtl trace PROGRAM' records a program, 'rtl summary FILE' prints its times" },
+	{ "version", "it is 'rtl --version'" },
+	{ "-v", "it is 'rtl --version'; more messages: rtl trace -v PROGRAM" },
 };
 
 /* Options of commands that trace; short ones without a value. */
@@ -173,6 +180,14 @@ const char *others_option(const struct command *cmd, const char *word)
 	return strcmp(cmd->name, "trace") == 0 ? find_option(word) : NULL;
 }
 
+/* A value of an option that other programs have too: --mode hip. */
+static bool is_our_value(const char *name, const char *text)
+{
+	return text && strcmp(name, "mode") == 0 &&
+	       (strcmp(text, "lite") == 0 || strcmp(text, "standard") == 0 ||
+		strcmp(text, "hip") == 0);
+}
+
 /* An option of few programs: several words, or a word of this trade. */
 static bool is_peculiar(const char *name)
 {
@@ -207,6 +222,7 @@ const char *others_behind(const struct command *cmd, char **argv)
 			if (strncmp(*word + 2, name, n) == 0 &&
 			    ((*word)[n + 2] == 0 || (*word)[n + 2] == '=') &&
 			    (is_peculiar(name) || ends_with(*word, ".db") ||
+			     is_our_value(name, (*word)[n + 2] ? *word + n + 3 : word[1]) ||
 			     (word[1] && ends_with(word[1], ".db"))))
 				return *word;
 		}

@@ -133,17 +133,20 @@ class Status(Case):
             self.assertIn(options[1], self.trace(*options, "true", status=125).stderr)
 
     def test_options_behind_the_program_are_noticed(self):
-        for option in (("-o", "x.db"), ("--output", "x.db"), ("--output=x.db",), ("--virtual-gpu",), ("--kernels=a",), ("--fail-on-loss",)):
+        for option in (("-o", "x.db"), ("--output", "x.db"), ("--output=x.db",), ("--virtual-gpu",), ("--mode", "hip"), ("--mode=lite",), ("--kernels=a",), ("--fail-on-loss",)):
             said = f"'{option[0]}' is an argument of true"
             self.assertIn(said, self.trace("true", *option).stderr)
             self.assertNotIn(said, self.trace("--", "true", *option).stderr)
             self.assertEqual(self.trace("-q", "true", *option).stderr, "")
-        for option in (("-o", "a.out"), ("--verbose",), ("--help",), ("--output", "dir"), ("--", "--kernels", "a")):
+        for option in (("-o", "a.out"), ("--verbose",), ("--help",), ("--output", "dir"), ("--mode", "train"), ("--", "--kernels", "a")):
             self.assertNotIn("is an argument", self.trace("true", *option).stderr)
 
     def test_words_of_other_profilers_name_ours(self):
         for word, ours in (("stats", "rtl summary"), ("record", "rtl trace"), ("profile", "rtl trace"), ("stat", "rtl trace --summary"),
-                           ("export", "rtl convert"), ("attach", "rtl start"), ("-t", "rtl trace"), ("--stats", "rtl trace")):
+                           ("export", "rtl convert"), ("attach", "rtl start"), ("-t", "rtl trace"), ("--stats", "rtl trace"),
+                           ("nvprof", "rtl trace --summary"), ("perf", "rtl trace"), ("version", "rtl --version"), ("-v", "rtl --version"),
+                           ("--virtual-gpu", "rtl trace': rtl trace --virtual-gpu"), ("--mode=hip", "rtl trace': rtl trace --mode=hip"),
+                           ("-o", "rtl trace': rtl trace -o")):
             self.assertIn(f"'{ours}", self.rtl(word, status=2).stderr)
         for word, ours in (("html", "rtl report"), ("json", "jsonl"), ("sqlite", "rpd")):
             self.assertIn(f"--format: '{word}' is no format; ", self.rtl("convert", "-f", word, "x.db", status=2).stderr)

@@ -19,13 +19,31 @@ static void report_variable(const char *line)
 	ui_error("%s", line);
 }
 
+/* -o FILE or --virtual-gpu, without a command in front. */
+static bool is_option_of_trace(const char *word)
+{
+	for (size_t i = 0; i < cmd_trace.nr_opts; i++) {
+		const struct opt *o = &cmd_trace.opts[i];
+		size_t n = strlen(o->name);
+
+		if (o->letter && word[1] == o->letter && !word[2])
+			return true;
+		if (word[1] == '-' && strncmp(word + 2, o->name, n) == 0 &&
+		    (!word[2 + n] || word[2 + n] == '='))
+			return true;
+	}
+	return false;
+}
+
 static int report_unknown_command(const char *word)
 {
-	const char *near = commands_suggest(word[0] == '-' ? word + strspn(word, "-") : word);
-
+	const char *name = word + strspn(word, "-"), *near = commands_suggest(name);
 	const char *ours = others_command(word);
+	bool is_command = near && strcmp(near, name) == 0;
 
-	if (ours)
+	if (word[0] == '-' && is_option_of_trace(word) && strcmp(word, "-v") != 0 && !is_command)
+		ui_error("%s: is an option of 'rtl trace': rtl trace %s ... PROGRAM", word, word);
+	else if (ours)
 		ui_error("%s: unknown %s; %s", word, word[0] == '-' ? "option" : "command", ours);
 	else if (word[0] == '-' && near)
 		ui_error("%s: unknown option; did you mean 'rtl %s'?", word, near);
