@@ -365,6 +365,18 @@ bool metric_add_events(const struct counter_gpu *gpu, const char *name, struct m
 	return add(&w, name);
 }
 
+bool metric_add_any_event(const struct counter_gpu *gpu, struct metric_events *to)
+{
+	static const char *const common[] = { "SQ_WAVES", "GRBM_COUNT" };
+	char error[METRIC_ERROR_SIZE];
+	struct metric m;
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]) && !to->nr; i++)
+		if (metric_find(gpu, common[i], &m, error) && m.kind == METRIC_BASIC)
+			(void)add_basic(&m, to);
+	return to->nr != 0;
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static bool value_of(struct walk *w, const char *name, double *value);

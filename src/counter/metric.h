@@ -47,6 +47,9 @@ bool metric_find(const struct counter_gpu *gpu, const char *name, struct metric 
  * memory. */
 bool metric_add_events(const struct counter_gpu *gpu, const char *name, struct metric_events *to,
 		       char *error);
+/* Adds one event of the hardware to a list that has none: constants have values of a dispatch that
+ * is counted, whatever is counted of it. False: no memory, or the GPU has no such event. */
+bool metric_add_any_event(const struct counter_gpu *gpu, struct metric_events *to);
 /* Adds the events of another list. False: no memory. */
 bool metric_events_add(struct metric_events *to, const struct metric_events *from);
 void metric_events_free(struct metric_events *e);

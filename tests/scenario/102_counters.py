@@ -357,6 +357,16 @@ def counters_and_metrics_of_twelve_kernels_equal_the_log():
 
 
 @case
+def constants_alone_have_a_value_for_each_dispatch():
+    names = ("CU_NUM", "MAX_WAVE_SIZE", "SE_NUM")
+    r = pmc("flood", "count=6", "kinds=d", names=names)
+    equal("counters", [counted(r)[op] for op in sorted(counted(r))], [dict(zip(names, (64, 64, 4)))] * 6)
+    # what the GPU counts for it is no counter of the trace
+    equal("samples", r.db().execute("select count(*) from rtl_counter_sample").fetchone(), (0,))
+    complete(r)
+
+
+@case
 def bad_names_end_rtl_before_the_program():
     for names, why in (("SQ_WAVS", "did you mean 'SQ_WAVES'"), (",", "names of counters are missing"),
                        ("SQ_WAVES,a=b", "'a=b' is no name"), ("TCC[99]:4", "TCC")):

@@ -160,8 +160,12 @@ static void append(char **text, char *more)
 	*text = all;
 }
 
-static void put_pass(char **text, const struct plan_pass *pass, bool is_first)
+/* A pass of constants alone counts any event: its dispatches are counted ones. */
+static void put_pass(char **text, const struct kind *kind, struct plan_pass *pass, bool is_first)
 {
+	if (!pass->events.nr && !metric_add_any_event(kind->gpu, &pass->events))
+		ui_die(STATUS_TRACE,
+		       "--pmc: %s has no counter with which constants can be recorded", kind->isa);
 	if (pass->events.nr > MAX_EVENTS)
 		ui_die(STATUS_TRACE, "--pmc: a pass has %u events; at most %u can be counted",
 		       pass->events.nr, MAX_EVENTS);
@@ -195,7 +199,7 @@ static uint32_t put_kind(char **text, const struct kind *kind, const struct name
 		       kind->isa, plan.nr, plan.nr);
 	append(text, ui_format("%s:", kind->isa));
 	for (uint32_t i = 0; i < plan.nr; i++)
-		put_pass(text, &plan.passes[i], i == 0);
+		put_pass(text, kind, &plan.passes[i], i == 0);
 	nr = plan.nr;
 	plan_free(&plan);
 	return nr;
