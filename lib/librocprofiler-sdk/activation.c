@@ -39,14 +39,9 @@ EXPORT rocprofiler_status_t rocprofiler_create_context(rocprofiler_context_id_t 
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
-/* The bits of `mask` become active, or are no longer. */
-static void switch_contexts(uint64_t mask, bool on)
+static void switch_context(struct context *c, bool on)
 {
-	if (on)
-		/* release: pairs with context_mask() */
-		atomic_fetch_or_explicit(&context_active, mask, memory_order_release);
-	else
-		atomic_fetch_and_explicit(&context_active, ~mask, memory_order_relaxed);
+	context_switch(c, on);
 	calls_update();
 	dispatch_update();
 }
@@ -121,14 +116,14 @@ EXPORT rocprofiler_status_t rocprofiler_start_context(rocprofiler_context_id_t c
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 	if (state_finalized())
 		return ROCPROFILER_STATUS_ERROR_CONFIGURATION_LOCKED;
-	if (atomic_load(&context_active) & context_bit(c))
+	if (atomic_load(&c->is_active))
 		return ROCPROFILER_STATUS_SUCCESS;
 	if (sees_nothing(c))
 		return ROCPROFILER_STATUS_ERROR_HSA_NOT_LOADED;
 	status = counting_start(c);
 	if (status != ROCPROFILER_STATUS_SUCCESS)
 		return status;
-	switch_contexts(context_bit(c), true);
+	switch_context(c, true);
 	code_object_show();
 	return ROCPROFILER_STATUS_SUCCESS;
 }
@@ -141,21 +136,21 @@ EXPORT rocprofiler_status_t rocprofiler_stop_context(rocprofiler_context_id_t co
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 	if (ROCPROFILER_SDK_ABI > 0 && atomic_load(&state_end) > 0)
 		return ROCPROFILER_STATUS_SUCCESS;
-	if (!(atomic_load(&context_active) & context_bit(c)))
+	if (!atomic_load(&c->is_active))
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 	counting_stop(c);
-	switch_contexts(context_bit(c), false);
+	switch_context(c, false);
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
 EXPORT rocprofiler_status_t rocprofiler_context_is_active(rocprofiler_context_id_t context_id,
 							  int *status)
 {
-	const struct context *c = context_find(context_id);
+	struct context *c = context_find(context_id);
 
 	if (!status)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	*status = c && atomic_load(&context_active) & context_bit(c);
+	*status = c && atomic_load(&c->is_active);
 	return c ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 }
 
@@ -168,13 +163,17 @@ EXPORT rocprofiler_status_t rocprofiler_context_is_valid(rocprofiler_context_id_
 	return *status ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
 }
 
+static void stop(struct context *c)
+{
+	counting_stop(c);
+	context_switch(c, false);
+}
+
 void activation_stop_client(int client)
 {
-	uint64_t mask = context_of_client(client);
-
-	for (uint64_t rest = mask; rest; rest &= rest - 1)
-		counting_stop(&context_all[__builtin_ctzll(rest)]);
-	switch_contexts(mask, false);
+	context_each(client, stop);
+	calls_update();
+	dispatch_update();
 }
 
 /* Kinds of callbacks that there are. */
@@ -254,6 +253,8 @@ EXPORT rocprofiler_status_t rocprofiler_configure_callback_tracing_service(
 	/* its numbers */
 	if (kind == ROCPROFILER_CALLBACK_TRACING_RCCL_API)
 		rccl_numbers();
+	if (!context_take_slot(c))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR;
 	lock_take(&lock);
 	status = configure(c, kind, operations, operations_count, &service);
 	lock_drop(&lock);

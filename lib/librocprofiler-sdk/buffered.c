@@ -116,6 +116,8 @@ EXPORT rocprofiler_status_t rocprofiler_configure_buffer_tracing_service(
 		return ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND;
 	if (!is_kind)
 		return ROCPROFILER_STATUS_ERROR_KIND_NOT_FOUND;
+	if (!context_take_slot(c))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR;
 	return configure(c, kind, operations, operations_count, b);
 }
 

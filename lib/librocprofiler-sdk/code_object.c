@@ -30,7 +30,7 @@
 /* An object or a kernel, and the contexts to which it was shown. */
 struct shown {
 	_Atomic uint64_t mask;
-	rocprofiler_user_data_t user[SDK_MAX_CONTEXTS];
+	rocprofiler_user_data_t user[SDK_MAX_SLOTS];
 };
 
 #if ROCPROFILER_SDK_ABI > 0

@@ -17,6 +17,10 @@ struct service {
 struct context {
 	rocprofiler_context_id_t id;
 	int client;
+	/* its bit in masks; -1: none, it has no service that needs one; set once, under the lock */
+	_Atomic int slot;
+	_Atomic bool is_active;
+	_Atomic bool samples;		       /* a GPU: it has device counting */
 	struct service services[SDK_NR_KINDS]; /* fn NULL: none; written within initialize */
 	_Atomic(struct sdk_buffer *) buffers[SDK_NR_BUFFER_KINDS]; /* NULL: none; each set once */
 	/* external.c: set once; `request` last */
@@ -36,11 +40,11 @@ static inline uint64_t context_mask(uint32_t kind, uint32_t operation)
 	return atomic_load_explicit(&context_wanted[kind][operation], memory_order_acquire) &
 	       atomic_load_explicit(&context_active, memory_order_acquire);
 }
-extern RTL_HIDDEN struct context context_all[SDK_MAX_CONTEXTS];
+extern RTL_HIDDEN struct context *context_by_slot[SDK_MAX_SLOTS];
 /* HOT: by its bit. It exists. */
 static inline struct context *context_at(unsigned int index)
 {
-	return &context_all[index];
+	return context_by_slot[index];
 }
 /* NULL: there is no such context. */
 struct context *context_find(rocprofiler_context_id_t id);
@@ -63,11 +67,26 @@ void context_want(const struct context *c, _Atomic uint64_t row[SDK_MAX_OPERATIO
 		  const rocprofiler_tracing_operation_t *operations, size_t nr);
 /* A bit for each context of a client. */
 uint64_t context_of_client(int client);
-/* The bit of a context. */
+/* Gives the context a bit, if it has none. False: all are taken. */
+bool context_take_slot(struct context *c);
+/* Its index in arrays by context. It has one. */
+static inline unsigned int context_index(const struct context *c)
+{
+	/* acquire: pairs with context_take_slot() */
+	return (unsigned int)atomic_load_explicit(&c->slot, memory_order_acquire);
+}
+/* The bit of a context; 0: it has none. */
 static inline uint64_t context_bit(const struct context *c)
 {
-	return UINT64_C(1) << (c - context_all);
+	/* acquire: pairs with context_take_slot() */
+	int slot = atomic_load_explicit(&c->slot, memory_order_acquire);
+
+	return slot < 0 ? 0 : UINT64_C(1) << slot;
 }
+/* The context is active from now on, or no longer. */
+void context_switch(struct context *c, bool on);
+/* Calls `fn` for each context of a client. */
+void context_each(int client, void (*fn)(struct context *c));
 /* One more context of the client. NULL: there are too many. */
 struct context *context_make(int client);
 /* The client's contexts get no more callbacks, not even those of operations that began before they

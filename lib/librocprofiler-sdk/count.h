@@ -116,6 +116,8 @@ struct count_config;
 struct count_config *count_config_get(rocprofiler_profile_config_id_t id);
 void count_config_put(struct count_config *c);
 rocprofiler_agent_id_t count_config_agent(const struct count_config *c);
+/* Whether it has constants of the GPU alone, whose records need no profile. */
+bool count_config_is_constant(const struct count_config *c);
 /* Its profile on that agent of HSA's, made when it is first needed; no user of it. NULL: it can't
  * be counted, or has no events; `why`, of PROFILE_WHY_SIZE bytes, says why. */
 struct profile *count_config_profile(struct count_config *c, hsa_agent_t agent, char *why);
@@ -136,7 +138,7 @@ void count_config_new_runtime(void);
 bool count_register(void);
 bool count_dispatch_has(const struct context *c);
 /* The context samples a GPU: it can't count dispatches. */
-void count_dispatch_refuse(const struct context *c);
+void count_dispatch_refuse(struct context *c);
 /* Whether any context counts dispatches. */
 bool count_dispatch_any(void);
 /* As counting_start() and counting_stop() for a context that does. */

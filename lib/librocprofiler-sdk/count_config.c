@@ -32,6 +32,7 @@ struct count_config {
 	uint32_t nr;
 	size_t nr_records;
 	struct metric_events events;
+	bool is_constant; /* its counters need none of the events */
 
 	_Atomic uint32_t nr_users;
 	struct profile *profile; /* under `lock`; NULL: not made yet */
@@ -113,16 +114,6 @@ static rocprofiler_status_t add_events(struct count_config *c, const struct coun
 	return status;
 }
 
-/* A set of constants alone: a dispatch has records of it when it has been counted, whatever the
- * hardware counts; by our names, which a list of the user's may lack. */
-static void add_any_event(struct count_config *c)
-{
-	static const char *const common[] = { "SQ_WAVES", "GRBM_COUNT" };
-
-	for (size_t i = 0; i < sizeof(common) / sizeof(*common) && !c->events.nr; i++)
-		(void)add_events(c, gpus_find(c->gpu->agent->name), &common[i], 1);
-}
-
 static rocprofiler_status_t plan_events(struct count_config *c)
 {
 	rocprofiler_status_t status;
@@ -134,8 +125,10 @@ static rocprofiler_status_t plan_events(struct count_config *c)
 		names[i] = c->counters[i]->metric.name;
 	status = add_events(c, counters_list(c->gpu), names, c->nr);
 	alloc_free(names);
-	if (status == ROCPROFILER_STATUS_SUCCESS && c->nr && !c->events.nr)
-		add_any_event(c);
+	c->is_constant = status == ROCPROFILER_STATUS_SUCCESS && c->nr && !c->events.nr;
+	/* by our names, which a list of the user's may lack */
+	if (c->is_constant && !metric_add_any_event(gpus_find(c->gpu->agent->name), &c->events))
+		status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
 	return status;
 }
 
@@ -276,6 +269,11 @@ void count_config_put(struct count_config *c)
 rocprofiler_agent_id_t count_config_agent(const struct count_config *c)
 {
 	return c->gpu->agent->id;
+}
+
+bool count_config_is_constant(const struct count_config *c)
+{
+	return c->is_constant;
 }
 
 void count_config_new_runtime(void)

@@ -24,13 +24,13 @@
 #include "operations.h"
 #include "state.h"
 
-#define MAX_DEVICES 64u
 /* how long a dispatch that is being counted may keep the counters */
 #define RESERVE_NS UINT64_C(1000000000)
 
 enum device_state { DEVICE_OFF, DEVICE_WAITING, DEVICE_ON };
 
 struct device {
+	struct device *next; /* constant once another one is added, under `lock` */
 	/* constant once configured */
 	struct context *context;
 	rocprofiler_agent_id_t agent;
@@ -48,23 +48,21 @@ struct device {
 };
 
 GUARDED_LOCK(lock, LOCK_SDK_DEVICES);
-static struct device devices[MAX_DEVICES];
-static _Atomic uint32_t nr_devices;
+/* in the order in which they were configured; never freed */
+static struct device *devices RTL_GUARDED_BY(lock);
+static _Atomic bool has_any;
 static _Atomic uint32_t nr_waiting;
 /* that of which the tool is asked on this thread */
 static _Thread_local struct device *asked;
 
 bool count_device_any(void)
 {
-	return atomic_load(&nr_devices) != 0;
+	return atomic_load(&has_any);
 }
 
 bool count_device_has(const struct context *c)
 {
-	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
-		if (devices[i].context == c)
-			return true;
-	return false;
+	return atomic_load(&c->samples);
 }
 
 /* ---- the runtime ----------------------------------------------------------------------------- */
@@ -85,8 +83,16 @@ static bool run(const struct device *d, enum profile_part part)
 	return state_core()->profile_queue_run(&d->queue, d->profile, part);
 }
 
+/* Whether the GPU has to count for it. */
+static bool counts(const struct device *d)
+{
+	return count_config_nr_records(d->config) && !count_config_is_constant(d->config);
+}
+
 static void close_device(struct device *d)
 {
+	if (!counts(d))
+		return;
 	state_core()->profile_queue_close(&d->queue);
 	if (d->profile)
 		state_core()->profile_free(d->profile);
@@ -98,11 +104,7 @@ static rocprofiler_status_t start_counters(struct device *d, hsa_agent_t agent)
 {
 	char why[PROFILE_WHY_SIZE];
 
-	if (!count_config_nr_records(d->config))
-		return ROCPROFILER_STATUS_SUCCESS;
 	d->profile = count_config_make(d->config, agent, why);
-	if (!d->profile && !why[0])
-		return ROCPROFILER_STATUS_SUCCESS; /* constants alone */
 	if (!d->profile) {
 		log_warn("agent %llu: its counters are not sampled: %s",
 			 (unsigned long long)d->agent.handle, why);
@@ -123,13 +125,15 @@ RTL_REQUIRES(lock) static void set_state(struct device *d, enum device_state sta
 /* Begins to count, once HSA's runtime is up. */
 RTL_REQUIRES(lock) static rocprofiler_status_t open_device(struct device *d)
 {
-	rocprofiler_status_t status;
+	rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
 
 	if (!find_index(d->agent, &d->index))
 		return ROCPROFILER_STATUS_SUCCESS;
-	if (state_core()->counter_reserve(d->index, RESERVE_NS) != 0)
-		return ROCPROFILER_STATUS_ERROR_CONTEXT_CONFLICT;
-	status = start_counters(d, state_core()->agent_handle(d->index));
+	if (counts(d)) {
+		if (state_core()->counter_reserve(d->index, RESERVE_NS) != 0)
+			return ROCPROFILER_STATUS_ERROR_CONTEXT_CONFLICT;
+		status = start_counters(d, state_core()->agent_handle(d->index));
+	}
 	if (status != ROCPROFILER_STATUS_SUCCESS) {
 		close_device(d);
 		return status;
@@ -154,10 +158,9 @@ RTL_REQUIRES(lock) static void stop_device(struct device *d)
 static void open_waiting(void)
 {
 	lock_take(&lock);
-	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
-		if (devices[i].state == DEVICE_WAITING &&
-		    open_device(&devices[i]) != ROCPROFILER_STATUS_SUCCESS)
-			stop_device(&devices[i]);
+	for (struct device *d = devices; d; d = d->next)
+		if (d->state == DEVICE_WAITING && open_device(d) != ROCPROFILER_STATUS_SUCCESS)
+			stop_device(d);
 	lock_drop(&lock);
 }
 
@@ -176,14 +179,13 @@ static hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_typ
 static void forget_runtime(void)
 {
 	lock_take(&lock);
-	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++) {
-		struct device *d = &devices[i];
-
+	for (struct device *d = devices; d; d = d->next) {
 		if (d->state != DEVICE_ON)
 			continue;
 		d->queue = (struct profile_queue){ 0 };
 		d->profile = NULL;
-		state_core()->counter_unreserve(d->index);
+		if (counts(d))
+			state_core()->counter_unreserve(d->index);
 		set_state(d, DEVICE_WAITING);
 	}
 	lock_drop(&lock);
@@ -270,20 +272,27 @@ static rocprofiler_status_t start_device(struct device *d)
 	return status;
 }
 
+/* The context's device behind `d`; NULL: the first one. */
+static struct device *next_of(const struct context *c, struct device *d)
+{
+	lock_take(&lock);
+	d = d ? d->next : devices;
+	while (d && d->context != c)
+		d = d->next;
+	lock_drop(&lock);
+	return d;
+}
+
 rocprofiler_status_t count_device_start(struct context *c)
 {
-	rocprofiler_status_t status;
+	rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
 
-	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++) {
-		if (devices[i].context != c)
-			continue;
-		status = start_device(&devices[i]);
-		if (status == ROCPROFILER_STATUS_SUCCESS)
-			continue;
+	for (struct device *d = next_of(c, NULL); d && status == ROCPROFILER_STATUS_SUCCESS;
+	     d = next_of(c, d))
+		status = start_device(d);
+	if (status != ROCPROFILER_STATUS_SUCCESS)
 		count_device_stop(c);
-		return status;
-	}
-	return ROCPROFILER_STATUS_SUCCESS;
+	return status;
 }
 
 void count_device_stop(struct context *c)
@@ -291,36 +300,30 @@ void count_device_stop(struct context *c)
 	if (!count_device_has(c))
 		return;
 	lock_take(&lock);
-	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
-		if (devices[i].context == c)
-			stop_device(&devices[i]);
+	for (struct device *d = devices; d; d = d->next)
+		if (d->context == c)
+			stop_device(d);
 	lock_drop(&lock);
 }
 
-static bool has_device(const struct context *c, rocprofiler_agent_id_t agent)
+/* Takes `d` over, unless the context has that GPU. */
+static rocprofiler_status_t add_device(struct device *d)
 {
-	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++)
-		if (devices[i].context == c && devices[i].agent.handle == agent.handle)
-			return true;
-	return false;
-}
-
-static rocprofiler_status_t add_device(const struct device *d)
-{
-	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
-	uint32_t at;
+	struct device **at = &devices;
+	bool is_new = true;
 
 	lock_take(&lock);
-	at = atomic_load(&nr_devices);
-	if (at == MAX_DEVICES) {
-		status = ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
-	} else if (!has_device(d->context, d->agent)) {
-		devices[at] = *d;
-		atomic_store(&nr_devices, at + 1);
-		status = ROCPROFILER_STATUS_SUCCESS;
-	}
+	for (at = &devices; *at; at = &(*at)->next)
+		is_new = is_new &&
+			 ((*at)->context != d->context || (*at)->agent.handle != d->agent.handle);
+	if (is_new)
+		*at = d;
 	lock_drop(&lock);
-	return status;
+	if (!is_new)
+		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	count_dispatch_refuse(d->context);
+	atomic_store(&has_any, true);
+	return ROCPROFILER_STATUS_SUCCESS;
 }
 
 static rocprofiler_status_t configure(rocprofiler_context_id_t context,
@@ -331,7 +334,9 @@ static rocprofiler_status_t configure(rocprofiler_context_id_t context,
 			    .buffer = buffer_find(buffer),
 			    .agent = agent,
 			    .ask = ask,
-			    .arg = arg };
+			    .arg = arg },
+		      *made;
+	rocprofiler_status_t status;
 	bool known;
 
 	if (state_phase() > -1)
@@ -350,8 +355,14 @@ static rocprofiler_status_t configure(rocprofiler_context_id_t context,
 			       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND;
 	if (!count_register())
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
-	count_dispatch_refuse(d.context);
-	return add_device(&d);
+	made = alloc_zero(1, sizeof(*made));
+	if (!made)
+		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	*made = d;
+	status = add_device(made);
+	if (status != ROCPROFILER_STATUS_SUCCESS)
+		alloc_free(made);
+	return status;
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -408,11 +419,9 @@ RTL_REQUIRES(lock)
 static rocprofiler_status_t read_all(const struct context *c, rocprofiler_user_data_t user,
 				     struct output *out)
 {
-	rocprofiler_status_t status = ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR;
+	rocprofiler_status_t status = ROCPROFILER_STATUS_SUCCESS;
 
-	for (uint32_t i = 0; i < atomic_load(&nr_devices); i++) {
-		struct device *d = &devices[i];
-
+	for (struct device *d = devices; d; d = d->next) {
 		if (d->context != c || d->state == DEVICE_OFF)
 			continue;
 		if (d->state == DEVICE_WAITING) {
@@ -430,7 +439,6 @@ static rocprofiler_status_t read_all(const struct context *c, rocprofiler_user_d
 }
 
 static rocprofiler_status_t sample(rocprofiler_context_id_t id, rocprofiler_user_data_t user,
-				   rocprofiler_counter_flag_t flags,
 				   rocprofiler_record_counter_t *records, size_t *nr)
 {
 	struct output out = { .records = records, .most = records ? *nr : 0 };
@@ -439,8 +447,8 @@ static rocprofiler_status_t sample(rocprofiler_context_id_t id, rocprofiler_user
 
 	if (!c || !count_device_has(c))
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
-	if (records && flags & ROCPROFILER_COUNTER_FLAG_ASYNC)
-		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
+	if (!atomic_load(&c->is_active))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR;
 	lock_take(&lock);
 	status = read_all(c, user, &out);
 	lock_drop(&lock);
@@ -465,9 +473,19 @@ EXPORT rocprofiler_status_t rocprofiler_sample_device_counting_service(
 	rocprofiler_counter_flag_t flags, rocprofiler_counter_record_t *output_records,
 	size_t *rec_count)
 {
-	if (output_records && !rec_count)
+	const struct context *c = context_find(context_id);
+
+	if (context_id.handle == ROCPROFILER_CONTEXT_NONE.handle)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (state_finalized())
+		return ROCPROFILER_STATUS_ERROR_FINALIZED;
+	if (!c || !atomic_load(&c->is_active))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_STARTED;
+	if (output_records && (!rec_count || flags & ROCPROFILER_COUNTER_FLAG_ASYNC))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	return sample(context_id, user_data, flags, output_records, rec_count);
+	if (output_records && !*rec_count)
+		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
+	return sample(context_id, user_data, output_records, rec_count);
 }
 #else
 EXPORT rocprofiler_status_t rocprofiler_configure_agent_profile_counting_service(
@@ -481,6 +499,7 @@ EXPORT rocprofiler_status_t rocprofiler_sample_agent_profile_counting_service(
 	rocprofiler_context_id_t context_id, rocprofiler_user_data_t user_data,
 	rocprofiler_counter_flag_t flags)
 {
-	return sample(context_id, user_data, flags, NULL, NULL);
+	(void)flags; /* each is read at once */
+	return sample(context_id, user_data, NULL, NULL);
 }
 #endif

@@ -52,18 +52,12 @@ struct counted {
 	uint64_t *values;
 };
 
-static struct count_service services[SDK_MAX_CONTEXTS];
+static struct count_service services[SDK_MAX_SLOTS];
 static _Atomic uint64_t has_service; /* a bit for each context */
 static _Atomic uint64_t counting;    /* of the active one */
-static _Atomic uint64_t samples;     /* a bit for each context that samples a GPU */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int client = -1;
 static struct relay relay; /* of dispatches to be shown */
-
-static uint64_t bit_of(const struct context *c)
-{
-	return UINT64_C(1) << (c - context_at(0));
-}
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
@@ -181,7 +175,7 @@ static struct profile *on_ask(const struct client_dispatch *c, uint64_t *user)
 		return NULL;
 	relay_relieve(&relay);
 	d->context = context_at((unsigned int)__builtin_ctzll(active));
-	d->service = &services[d->context - context_at(0)];
+	d->service = &services[context_index(d->context)];
 	k = (struct asking){ d, c, false };
 	callout(call_asked, leave_asking, &k);
 	if (!k.is_wanted) {
@@ -258,7 +252,7 @@ static void deliver(struct relay_item *item)
 {
 	struct counted *d = RTL_CONTAINER_OF(item, struct counted, sent);
 
-	if (!(context_over() & bit_of(d->context)) && atomic_load(&state_end) <= 0)
+	if (!(context_over() & context_bit(d->context)) && atomic_load(&state_end) <= 0)
 		show(d);
 	end_counted(d);
 }
@@ -313,9 +307,9 @@ bool count_dispatch_any(void)
 	return atomic_load(&has_service) != 0;
 }
 
-void count_dispatch_refuse(const struct context *c)
+void count_dispatch_refuse(struct context *c)
 {
-	atomic_fetch_or(&samples, bit_of(c));
+	atomic_store(&c->samples, true);
 }
 
 static rocprofiler_status_t configure(rocprofiler_context_id_t id,
@@ -329,20 +323,22 @@ static rocprofiler_status_t configure(rocprofiler_context_id_t id,
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID;
 	if (!service->ask || (!service->show && !service->buffer))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	if (atomic_load(&samples) & bit_of(c))
+	if (atomic_load(&c->samples))
 		return ROCPROFILER_STATUS_ERROR_AGENT_DISPATCH_CONFLICT;
-	if (atomic_load(&has_service) & bit_of(c))
+	if (atomic_load(&has_service) & context_bit(c))
 		return ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED;
 	if (!count_register())
 		return ROCPROFILER_STATUS_ERROR_OUT_OF_RESOURCES;
-	services[c - context_at(0)] = *service;
-	atomic_fetch_or(&has_service, bit_of(c));
+	if (!context_take_slot(c))
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR;
+	services[context_index(c)] = *service;
+	atomic_fetch_or(&has_service, context_bit(c));
 	return ROCPROFILER_STATUS_SUCCESS;
 }
 
 bool count_dispatch_has(const struct context *c)
 {
-	return atomic_load(&has_service) & bit_of(c);
+	return atomic_load(&has_service) & context_bit(c);
 }
 
 static rocprofiler_status_t configure_buffer(rocprofiler_context_id_t context,
@@ -410,7 +406,8 @@ rocprofiler_status_t count_dispatch_start(const struct context *c)
 {
 	uint64_t none = 0;
 
-	if (!atomic_compare_exchange_strong(&counting, &none, bit_of(c)) && none != bit_of(c))
+	if (!atomic_compare_exchange_strong(&counting, &none, context_bit(c)) &&
+	    none != context_bit(c))
 		return ROCPROFILER_STATUS_ERROR_CONTEXT_CONFLICT;
 	state_core()->client_switch(client, AGENT_NONE, true);
 	return ROCPROFILER_STATUS_SUCCESS;
@@ -418,7 +415,7 @@ rocprofiler_status_t count_dispatch_start(const struct context *c)
 
 void count_dispatch_stop(const struct context *c)
 {
-	uint64_t mine = bit_of(c);
+	uint64_t mine = context_bit(c);
 
 	if (atomic_compare_exchange_strong(&counting, &mine, 0))
 		state_core()->client_switch(client, AGENT_NONE, false);

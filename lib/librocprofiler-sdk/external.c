@@ -32,7 +32,7 @@ struct stack {
 struct owner {
 	struct owner *next; /* constant */
 	uint64_t tid;
-	struct stack of[SDK_MAX_CONTEXTS];
+	struct stack of[SDK_MAX_SLOTS];
 };
 
 GUARDED_LOCK(lock, LOCK_SDK_EXTERNAL);
@@ -105,7 +105,7 @@ static uint64_t top_of(const struct context *c, uint64_t tid)
 	if (RTL_LIKELY(!external_any()))
 		return 0;
 	o = find(tid);
-	s = o ? &o->of[c - context_at(0)] : NULL;
+	s = o ? &o->of[context_index(c)] : NULL;
 	/* acquire: pairs with publish() */
 	if (s && atomic_load_explicit(&s->is_used, memory_order_acquire))
 		return atomic_load_explicit(&s->top, memory_order_relaxed);
@@ -151,10 +151,15 @@ static bool may_be_thread(uint64_t tid)
 static rocprofiler_status_t check(rocprofiler_context_id_t id, uint64_t tid,
 				  const struct context **out)
 {
-	*out = context_find(id);
+	struct context *c = context_find(id);
+
+	*out = c;
 	if (!may_be_thread(tid))
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	return *out ? ROCPROFILER_STATUS_SUCCESS : ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	if (!c)
+		return ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_FOUND;
+	return context_take_slot(c) ? ROCPROFILER_STATUS_SUCCESS :
+				      ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR;
 }
 
 EXPORT rocprofiler_status_t rocprofiler_push_external_correlation_id(
@@ -172,7 +177,7 @@ EXPORT rocprofiler_status_t rocprofiler_push_external_correlation_id(
 	o = find(tid);
 	if (!o)
 		o = make(tid);
-	s = o ? &o->of[c - context_at(0)] : NULL;
+	s = o ? &o->of[context_index(c)] : NULL;
 	if (s && id_stack_push(&s->ids, external_correlation_id.value))
 		publish(o, s);
 	else
@@ -194,8 +199,8 @@ EXPORT rocprofiler_status_t rocprofiler_pop_external_correlation_id(
 		return status;
 	lock_take(&lock);
 	o = find(tid);
-	if (o && id_stack_pop(&o->of[c - context_at(0)].ids, &id))
-		publish(o, &o->of[c - context_at(0)]);
+	if (o && id_stack_pop(&o->of[context_index(c)].ids, &id))
+		publish(o, &o->of[context_index(c)]);
 	lock_drop(&lock);
 	if (external_correlation_id)
 		external_correlation_id->value = id;

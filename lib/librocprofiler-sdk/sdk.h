@@ -48,7 +48,9 @@
 #define SDK_NR_KINDS ((uint32_t)ROCPROFILER_CALLBACK_TRACING_LAST)
 #define SDK_NR_BUFFER_KINDS ((uint32_t)ROCPROFILER_BUFFER_TRACING_LAST)
 #define SDK_MAX_OPERATIONS 1024u
-#define SDK_MAX_CONTEXTS 64u
+#define SDK_MAX_CONTEXTS 4096u
+/* of contexts with services other than device counting: a bit of a mask each */
+#define SDK_MAX_SLOTS 64u
 #define SDK_MAX_CLIENTS 64u
 /* ids of agents are the driver's nodes from here on; 0 is none */
 #define SDK_FIRST_AGENT UINT64_C(2048)

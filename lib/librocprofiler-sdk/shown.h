@@ -60,7 +60,7 @@ struct shown_call {
 	} payload;
 	struct {
 		rocprofiler_user_data_t external, user;
-	} of[SDK_MAX_CONTEXTS];
+	} of[SDK_MAX_SLOTS];
 };
 
 /* This thread's, the newest first. */

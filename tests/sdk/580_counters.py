@@ -274,10 +274,22 @@ def definitions_in_a_folder_of_the_users_replace_the_librarys():
 
 @case
 def queue_made_before_a_tool_counts_is_not_counted_and_said():
-    path = built("vgpu/sdk_late_counts", HIP_HEADERS, HSA_HEADERS)
+    path = built("vgpu/sdk_late_counts_1", HIP_HEADERS, HSA_HEADERS)
     r = run(path, trace=PLAIN, env={**RUNTIME, "VGPU_EXEC": "auto", "HSA_TOOLS_LIB": os.path.join(LIB, "librocprofiler-sdk.so.1")})
     equal("stdout", r.out, "asked 3 counted 3\n")
     contains("stderr", r.err, "the dispatches of 1 queues are not counted: they were made before")
+
+
+@case
+def gpu_is_sampled_for_each_of_its_counters_as_in_amds_test():
+    """More contexts than tools that trace may have; in loops, of two GPUs, with wrong statuses."""
+    for abi in (0, 1):
+        path = built(f"vgpu/sdk_device_counts_{abi}", HIP_HEADERS, HSA_HEADERS)
+        r = run(path, trace=PLAIN, gpus=2, env={**RUNTIME, "VGPU_EXEC": "auto", "VGPU_COUNTERS": 1, "HSA_TOOLS_LIB": os.path.join(LIB, f"librocprofiler-sdk.so.{abi}")})
+        nr = int(re.search(r"gpu 0 counters (\d+)", r.out)[1])
+        at_least("counters", nr, 64)
+        equal("stdout", r.out, "".join(f"gpu {i} counters {nr} constants 5\n" for i in (0, 1)) + "0 wrong\n")
+        equal("stderr", r.err, "")
 
 
 def is_counted_as(c, log, names):

@@ -220,7 +220,7 @@ static int run_out_in(rocprofiler_status_t (*call)(void), rocprofiler_status_t e
 
 static void run_out(void)
 {
-	IS(run_out_in(make_context, ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR), 0);
+	IS(run_out_in(make_context, ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR), 1);
 	IS(run_out_in(make_thread, ROCPROFILER_STATUS_ERROR) > 0, true);
 	IS(run_out_in(make_buffer, ROCPROFILER_STATUS_ERROR_BUFFER_NOT_FOUND) >= 4, true);
 	IS(rocprofiler_destroy_buffer(made), OK);

@@ -152,10 +152,10 @@ static void configure_counters()
 	       ROCPROFILER_STATUS_ERROR_AGENT_NOT_FOUND);
 	SDK_IS(its_sample_device_counting_service(context, {}, ROCPROFILER_COUNTER_FLAG_NONE,
 						  nullptr, nullptr),
-	       ROCPROFILER_STATUS_ERROR_CONTEXT_INVALID);
+	       ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_STARTED);
 	SDK(its_configure_device_counting_service(context, buffer, gpu, choose, nullptr));
 	SDK_IS(its_configure_device_counting_service(context, buffer, gpu, choose, nullptr),
-	       ROCPROFILER_STATUS_ERROR_SERVICE_ALREADY_CONFIGURED);
+	       ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT);
 	SDK_IS(its_configure_callback_dispatch_counting_service(
 		       context,
 		       [](rocprofiler_dispatch_counting_service_data_t,
@@ -168,7 +168,7 @@ static void configure_counters()
 	       ROCPROFILER_STATUS_ERROR_AGENT_DISPATCH_CONFLICT);
 	SDK_IS(its_sample_device_counting_service(context, {}, ROCPROFILER_COUNTER_FLAG_NONE,
 						  nullptr, nullptr),
-	       ROCPROFILER_STATUS_ERROR_CONTEXT_ERROR);
+	       ROCPROFILER_STATUS_ERROR_CONTEXT_NOT_STARTED);
 }
 
 static void read_counters()
