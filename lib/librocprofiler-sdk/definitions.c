@@ -23,9 +23,6 @@
 #include "count.h"
 #include "counter/metrics_yaml.h"
 
-/* of the ends of a path */
-#define PATH_SIZE 4096u
-
 struct agents_list {
 	struct agents_list *next;
 	const struct counter_gpu *gpu;
@@ -67,26 +64,8 @@ EXPORT rocprofiler_status_t rocprofiler_load_counter_definition(const char *yaml
 
 /* ---- the user's file ------------------------------------------------------------------------- */
 
-/* A file of a folder of the list; false: none is there. Newer releases of AMD's look for the former
- * name, older ones for the latter. */
-static bool find_file(const char *folders, char path[PATH_SIZE])
-{
-	static const char *const names[] = { "config.yaml", "counter_defs.yaml" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		for (const char *at = folders; *at; at += strspn(at, ":")) {
-			size_t n = strcspn(at, ":");
-			int size = snprintf(path, PATH_SIZE, "%.*s/%s", (int)n, at, names[i]);
-
-			if (n && size > 0 && (size_t)size < PATH_SIZE && access(path, R_OK) == 0)
-				return true;
-			at += n;
-		}
-	return false;
-}
-
 /* The text of the file, to be freed. NULL: there is none. */
-static char *read_file(char path[PATH_SIZE])
+static char *read_file(char path[METRICS_YAML_PATH_SIZE])
 {
 	const char *folders = getenv("ROCPROFILER_METRICS_PATH");
 	char error[METRICS_FILE_ERROR_SIZE];
@@ -94,7 +73,7 @@ static char *read_file(char path[PATH_SIZE])
 
 	if (!folders || !*folders || getauxval(AT_SECURE))
 		return NULL;
-	if (!find_file(folders, path)) {
+	if (!metrics_yaml_find(folders, path)) {
 		log_info("ROCPROFILER_METRICS_PATH: %s: no config.yaml and no counter_defs.yaml",
 			 folders);
 		return NULL;
@@ -123,7 +102,7 @@ static const struct counter_gpu *parse(const struct metrics_text *texts, uint32_
 
 RTL_REQUIRES(lock) static const struct counter_gpu *make(const char *agent)
 {
-	char path[PATH_SIZE];
+	char path[METRICS_YAML_PATH_SIZE];
 	char *file = given && !appends ? NULL : read_file(path);
 	/* what comes first counts */
 	const struct metrics_text texts[] = { { "rocprofiler_load_counter_definition()", given },

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
@@ -49,6 +50,25 @@ bool metrics_yaml_is(const char *path)
 	const char *dot = strrchr(path, '.');
 
 	return (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)) || begins_so(path);
+}
+
+/* Newer releases of AMD's look for the former name, older ones for the latter. */
+bool metrics_yaml_find(const char *folders, char path[METRICS_YAML_PATH_SIZE])
+{
+	static const char *const names[] = { "config.yaml", "counter_defs.yaml" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (const char *at = folders; *at; at += strspn(at, ":")) {
+			size_t n = strcspn(at, ":");
+			int size = snprintf(path, METRICS_YAML_PATH_SIZE, "%.*s/%s", (int)n, at,
+					    names[i]);
+
+			if (n && size > 0 && (size_t)size < METRICS_YAML_PATH_SIZE &&
+			    access(path, R_OK) == 0)
+				return true;
+			at += n;
+		}
+	return false;
 }
 
 char *metrics_yaml_read(const char *path, char *error)

@@ -34,6 +34,11 @@ struct metrics_file *metrics_yaml_open(const char *path, char *error);
 /* The text of a file, to be freed. NULL: `error`, as above. */
 char *metrics_yaml_read(const char *path, char *error);
 
+#define METRICS_YAML_PATH_SIZE 4096u
+/* The file that counts in folders with a colon between, as of ROCPROFILER_METRICS_PATH. False: none
+ * has one. */
+bool metrics_yaml_find(const char *folders, char path[METRICS_YAML_PATH_SIZE]);
+
 /* What several texts define for one GPU, an agent's name. What it can't count is left out, and of
  * definitions of one name that of the first text counts: AMD's own files have much that rtl does
  * not know. `use`: for metrics_file_gpu(). NULL: one of the texts is none. */

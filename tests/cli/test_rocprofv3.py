@@ -769,6 +769,25 @@ class Front(Formats):
         self.assertEqual(self.files(), ["in.txt"])
         self.assertEqual(self.front("--virtual-gpu", "--pmc", "SQ_WAVES", "--check", "--", "/bin/sh", "-c", "echo ran").stdout, "")
 
+    def metrics_path(self, head):
+        """ROCPROFILER_METRICS_PATH: its counters stand alone, behind those of --extra-counters; what can't be read is said."""
+        text = head + "".join(f"    - name: {name}\n      description: x\n      definitions:\n        - architectures: [gfx900]\n          {what}\n"
+                              for name, what in (("GRBM_GUI_ACTIVE", "block: GRBM\n          event: 2"), ("TWICE", "expression: 2*reduce(GRBM_GUI_ACTIVE,sum)")))
+        os.makedirs(self.path("folder"), exist_ok=True)
+        self.write("folder/counter_defs.yaml", text)
+        env = {"ROCPROFILER_METRICS_PATH": f"none:{self.path('folder')}"}
+        check = ("--check", "--", "true")
+        self.assertEqual(self.front("--virtual-gpu", "--pmc", "TWICE", "CU_NUM", *check, env=env).stderr, "")
+        self.assertIn("no counter 'SQ_WAVES'", self.front("--virtual-gpu", "--pmc", "SQ_WAVES", *check, env=env, status=125).stderr)
+        self.front("--virtual-gpu", "-E", "e.yaml", "--pmc", "TWICE", "BUSY", *check, env=env)
+        listed = csv.DictReader(self.rtl("list-counters", "--gpu", "gfx900", "-f", "csv", env=env).stdout.splitlines())
+        self.assertEqual([c["name"] for c in listed][:2], ["GRBM_GUI_ACTIVE", "TWICE"])
+        env = {"ROCPROFILER_METRICS_PATH": "none"}
+        self.assertIn("none: no config.yaml and no counter_defs.yaml", self.front("--virtual-gpu", "--pmc", "SQ_WAVES", *check, env=env).stderr)
+        self.write("folder/config.yaml", "a: b\n")
+        env = {"ROCPROFILER_METRICS_PATH": self.path("folder")}
+        self.assertIn("folder/config.yaml: has no list 'counters'", self.front("--virtual-gpu", "--pmc", "SQ_WAVES", *check, env=env).stderr)
+
     def test_extra_counters_are_those_of_a_yaml_file(self):
         head = "rocprofiler-sdk:\n  counters-schema-version: 1\n  counters:\n"
         mine = ("    - name: BUSY\n      description: \"Unit: <cycles> & more\"\n      properties: []\n      definitions:\n"
@@ -793,7 +812,7 @@ class Front(Formats):
         line = self.lines("-i", "jobs.yaml")[0]
         self.assertEqual(line[line.index("--metrics-file") + 1], "e.yaml")
         self.assertIn("no counter 'MINE'", self.front("--virtual-gpu", "-E", "e.yaml", "--pmc", "MINE", "--check", "--", "true", status=125).stderr)
-        self.assertIn("ROCPROFILER_METRICS_PATH: rtl has its own", self.front("--pmc", "A", "--echo", "--", "true", env={"ROCPROFILER_METRICS_PATH": "d"}).stderr)
+        self.metrics_path(head)
         self.assertIn("--extra-counters: defines", self.front("-E", "e.yaml", "--kernel-trace", "--echo", "--", "true").stderr)
         for text, part in (("a: b\n", "has no list 'counters'"), (head.replace("version: 1", "version: 7") + mine, "counters-schema-version is 7"),
                            (head + "    - definitions: []\n", "counter 1 of the list: has no name"),

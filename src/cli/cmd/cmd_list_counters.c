@@ -186,14 +186,15 @@ static bool is_in(const struct counter_gpu *const *gpus, size_t nr, const struct
 }
 
 /* Each kind of GPU of this machine once. */
-static size_t gpus_here(struct metrics_file *metrics, const struct counter_gpu **found)
+static size_t gpus_here(struct pmc_metrics *metrics, const struct counter_gpu **found)
 {
 	struct machine_gpu gpus[MACHINE_GPUS_MAX];
 	size_t nr = machine_gpus(gpus), nr_found = 0;
 	char known[256];
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct counter_gpu *gpu = pmc_gpu(metrics, gpus[i].name, STATUS_FAILED);
+		const struct counter_gpu *gpu =
+			pmc_metrics_gpu(metrics, gpus[i].name, STATUS_FAILED, NULL);
 
 		if (gpu && !is_in(found, nr_found, gpu))
 			found[nr_found++] = gpu;
@@ -209,14 +210,14 @@ static size_t gpus_here(struct metrics_file *metrics, const struct counter_gpu *
 static size_t choose_gpus(const struct opt_parsed *p, const struct counter_gpu **found)
 {
 	const char *name = p->values[O_GPU].text;
-	struct metrics_file *metrics =
+	struct pmc_metrics *metrics =
 		pmc_metrics_open(p->values[O_METRICS].text,
 				 (enum expression_rules)p->values[O_RULES].num, STATUS_FAILED);
 	char known[256];
 
 	if (!name)
 		return gpus_here(metrics, found);
-	found[0] = pmc_gpu(metrics, name, STATUS_FAILED);
+	found[0] = pmc_metrics_gpu(metrics, name, STATUS_FAILED, NULL);
 	if (!found[0])
 		ui_die(STATUS_USAGE, "--gpu: '%s' is not a GPU whose counters are known: %s", name,
 		       known_gpus(known));

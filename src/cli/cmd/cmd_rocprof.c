@@ -317,7 +317,7 @@ static int write_files(const void *arg)
 
 static int print_lists(const struct rocprof *r)
 {
-	struct metrics_file *metrics =
+	struct pmc_metrics *metrics =
 		pmc_metrics_open(r->p->values[O_METRICS].text, EXPRESSION_V1, STATUS_TRACE);
 
 	if (is_given(r, O_BASIC))

@@ -332,8 +332,6 @@ static void add_definitions(struct front *f)
 		file = contents();
 	if (file)
 		add_arg(f, "--metrics-file", file);
-	else if (variable("ROCPROFILER_METRICS_PATH"))
-		ui_say("ROCPROFILER_METRICS_PATH: rtl has its own definitions; --extra-counters FILE adds some");
 }
 
 /* A runtime that does not report scratch memory is worth a message only to those who asked for

@@ -28,13 +28,14 @@ static void put_gpu(size_t i, const struct counter_gpu *gpu, bool derived)
 			gpu->deriveds[k].expression);
 }
 
-void rocprof_list_print(bool derived, struct metrics_file *metrics, bool is_virtual)
+void rocprof_list_print(bool derived, struct pmc_metrics *metrics, bool is_virtual)
 {
 	struct machine_gpu gpus[MACHINE_GPUS_MAX];
 	size_t nr = is_virtual ? vgpu_gpus(gpus) : machine_gpus(gpus), known = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		const struct counter_gpu *gpu = pmc_gpu(metrics, gpus[i].name, STATUS_TRACE);
+		const struct counter_gpu *gpu =
+			pmc_metrics_gpu(metrics, gpus[i].name, STATUS_TRACE, NULL);
 
 		if (!gpu)
 			continue;

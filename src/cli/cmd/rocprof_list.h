@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-#include "counter/metrics_file.h"
+#include "cli/pmc/pmc_metrics.h"
 
 /* Of each GPU of this machine, or of the virtual one. */
-void rocprof_list_print(bool derived, struct metrics_file *metrics, bool is_virtual);
+void rocprof_list_print(bool derived, struct pmc_metrics *metrics, bool is_virtual);
 
 #endif

@@ -12,7 +12,6 @@
 #include "cli/trace/vgpu.h"
 #include "cli/ui.h"
 #include "counter/metrics_xml.h"
-#include "counter/metrics_yaml.h"
 #include "counter/plan.h"
 #include "counter/view.h"
 
@@ -29,38 +28,13 @@ struct names {
 struct kind {
 	char isa[32];
 	const struct counter_gpu *gpu;
+	struct metrics_file *metrics; /* that defines some of its counters; NULL: none */
 };
 
 struct kinds {
 	struct kind all[MACHINE_GPUS_MAX];
 	size_t nr;
-	struct metrics_file *metrics;
 };
-
-struct metrics_file *pmc_metrics_open(const char *path, enum expression_rules rules, int status)
-{
-	char error[METRICS_FILE_ERROR_SIZE];
-	struct metrics_file *f = !path		       ? NULL :
-				 metrics_yaml_is(path) ? metrics_yaml_open(path, error) :
-							 metrics_xml_open(path, rules, error);
-
-	if (path && !f)
-		ui_die(status, "--metrics-file: %s", error);
-	return f ? ui_keep(f) : NULL;
-}
-
-const struct counter_gpu *pmc_gpu(struct metrics_file *metrics, const char *agent, int status)
-{
-	const struct counter_gpu *gpu = gpus_find(agent);
-	char error[METRICS_FILE_ERROR_SIZE];
-
-	if (!gpu || !metrics)
-		return gpu;
-	gpu = metrics_file_gpu(metrics, agent, METRICS_FILE_EXTENDS, error);
-	if (!gpu)
-		ui_die(status, "--metrics-file: %s", error);
-	return gpu;
-}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -112,7 +86,7 @@ static void read_names(struct names *names, const struct counter_gpu *gpu, const
 }
 
 /* The kinds of GPUs whose counters are known, each once. */
-static void find_kinds(struct kinds *kinds, struct metrics_file *metrics, bool is_virtual)
+static void find_kinds(struct kinds *kinds, struct pmc_metrics *metrics, bool is_virtual)
 {
 	struct machine_gpu gpus[MACHINE_GPUS_MAX];
 	size_t nr = is_virtual ? vgpu_gpus(gpus) : machine_gpus(gpus), n = 0;
@@ -124,7 +98,8 @@ static void find_kinds(struct kinds *kinds, struct metrics_file *metrics, bool i
 			k++;
 		if (k < n)
 			continue;
-		kinds->all[n].gpu = pmc_gpu(metrics, gpus[i].name, STATUS_TRACE);
+		kinds->all[n].gpu = pmc_metrics_gpu(metrics, gpus[i].name, STATUS_TRACE,
+						    &kinds->all[n].metrics);
 		memcpy(kinds->all[n].isa, gpus[i].name, sizeof(kinds->all[n].isa));
 		n += kinds->all[n].gpu != NULL;
 	}
@@ -133,7 +108,6 @@ static void find_kinds(struct kinds *kinds, struct metrics_file *metrics, bool i
 		       nr ? "the counters of this machine's GPUs are not known" :
 			    "this machine has no GPU that ROCm's driver knows; --virtual-gpu counts on the virtual one");
 	kinds->nr = n;
-	kinds->metrics = metrics;
 }
 
 static void make_plan(const struct kind *kind, const struct names *names, struct plan *plan)
@@ -210,10 +184,14 @@ static const char *put_metrics(const struct kinds *kinds, const struct names *na
 {
 	char *all = ui_format("%s", "");
 
-	for (size_t i = 0; kinds->metrics && i < kinds->nr; i++) {
+	for (size_t i = 0; i < kinds->nr; i++) {
 		char error[METRICS_FILE_ERROR_SIZE];
-		char *one = metrics_xml_excerpt(kinds->metrics, kinds->all[i].isa, names->all,
-						names->nr, error);
+		char *one;
+
+		if (!kinds->all[i].metrics)
+			continue;
+		one = metrics_xml_excerpt(kinds->all[i].metrics, kinds->all[i].isa, names->all,
+					  names->nr, error);
 
 		if (!one)
 			ui_die(STATUS_TRACE, "--metrics-file: %s", error);
@@ -246,7 +224,7 @@ static const char *check_length(const char *text, const char *what)
 	return text;
 }
 
-struct pmc_variables pmc_variables(const struct pmc_names *from, struct metrics_file *metrics,
+struct pmc_variables pmc_variables(const struct pmc_names *from, struct pmc_metrics *metrics,
 				   bool is_virtual, bool is_replayed)
 {
 	struct kinds kinds;
@@ -325,7 +303,7 @@ static void check_sets(const struct pmc_names *sets, const struct kinds *kinds)
 		}
 }
 
-struct pmc_names pmc_passes(const struct pmc_names *from, struct metrics_file *metrics,
+struct pmc_names pmc_passes(const struct pmc_names *from, struct pmc_metrics *metrics,
 			    bool is_virtual)
 {
 	struct pmc_names to = { ui_keep(calloc(PMC_MAX_PASSES, sizeof(*to.sets))), 0 };

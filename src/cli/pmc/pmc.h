@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "counter/metrics_file.h"
+#include "cli/pmc/pmc_metrics.h"
 
 /* librtl's limit (source/hsa/counter/chosen.h) */
 #define PMC_MAX_PASSES 32u
@@ -37,12 +37,6 @@
 				"right operand as a whole."                                                   \
 	}
 
-/* The file of --metrics-file; NULL for NULL. It stays open. `status`: of the process if it ends. */
-struct metrics_file *pmc_metrics_open(const char *path, enum expression_rules rules, int status);
-/* What an agent, "gfx90a", can count, with the metrics of the file unless it is NULL. NULL: it is
- * not known. */
-const struct counter_gpu *pmc_gpu(struct metrics_file *metrics, const char *agent, int status);
-
 /* What is to be counted: one set of names for each run of rocprof. */
 struct pmc_names {
 	const char **sets; /* "SQ_WAVES,FETCH_SIZE" */
@@ -58,11 +52,11 @@ struct pmc_variables {
 
 /* For the names of all sets together, on this machine's GPUs or the virtual one. `is_replayed`:
  * dispatches of several passes are run once for each. */
-struct pmc_variables pmc_variables(const struct pmc_names *names, struct metrics_file *metrics,
+struct pmc_variables pmc_variables(const struct pmc_names *names, struct pmc_metrics *metrics,
 				   bool is_virtual, bool is_replayed);
 
 /* The same names in sets that fit in one pass each. */
-struct pmc_names pmc_passes(const struct pmc_names *names, struct metrics_file *metrics,
+struct pmc_names pmc_passes(const struct pmc_names *names, struct pmc_metrics *metrics,
 			    bool is_virtual);
 
 #endif

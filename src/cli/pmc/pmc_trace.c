@@ -48,7 +48,7 @@ static void check_alone(const struct pmc_given *g)
 
 void pmc_choose(const struct pmc_given *g, struct pmc_chosen *c)
 {
-	struct metrics_file *metrics;
+	struct pmc_metrics *metrics;
 	const char *set = g->names;
 	struct pmc_file file = { .names = { &set, g->names != NULL } };
 	struct pmc_names passes;
