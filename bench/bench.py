@@ -26,6 +26,7 @@ import time
 
 import compat
 import jobs
+import lines as thread_lines
 import page as report_page
 import step as whole_step
 
@@ -329,6 +330,9 @@ class Bench:
 
     def step(self):
         whole_step.step(self)
+
+    def lines(self):
+        thread_lines.lines(self)
 
     def fleet(self):
         jobs.fleet(self)
@@ -734,7 +738,7 @@ SUITE = {
     "stencil": 80, "reduce": 80, "sort": 8, "nbody": 10, "matmul": 20, "matmul_lds": 40, "fft": 30, "histogram": 80, "scan": 40,
     "spmv": 60, "montecarlo": 40,
 }  # fmt: skip
-PARTS = ("dispatch", "counters", "launch", "step", "instructions", "harvester", "startup", "spool", "record", "convert", "fleet", "page", "api", "roctracer", "sdk", "interpreter")
+PARTS = ("dispatch", "counters", "launch", "step", "lines", "instructions", "harvester", "startup", "spool", "record", "convert", "fleet", "page", "api", "roctracer", "sdk", "interpreter")
 
 
 def wait_for(p, timeout):
