@@ -73,6 +73,9 @@ char *fleet_duckdb_views(const struct fleet_set *set, const struct fleet_questio
 int fleet_script(const struct fleet_set *set, const struct fleet_question *q, const char *engine,
 		 char **text);
 
+/* The body of a server's answer, `size` bytes and a NUL, which is changed. NULL: there is none;
+ * `error` has what the server says. */
+char *fleet_clickhouse_body(char *answer, size_t size, char error[FLEET_MESSAGE]);
 /* The lines of CSV, of which an empty field without quotes, or \N, is no value. The text is
  * changed. */
 int fleet_csv_text(char *text, const struct fleet_question *q, struct sheet *t,

@@ -159,8 +159,7 @@ static bool join_chunks(char *body, const char *end)
 	return true;
 }
 
-/* The body of an answer, or why there is none. */
-static char *body_of(char *answer, size_t size, char *error)
+char *fleet_clickhouse_body(char *answer, size_t size, char error[FLEET_MESSAGE])
 {
 	char *body = strstr(answer, "\r\n\r\n");
 	bool good = strncmp(answer, "HTTP/1.", 7) == 0 && strncmp(answer + 8, " 200", 4) == 0;
@@ -238,7 +237,7 @@ int fleet_clickhouse(const struct fleet_set *set, const struct fleet_question *q
 		close(fd);
 	if (err)
 		return err;
-	body = answer ? body_of(answer, size, error) : NULL;
+	body = answer ? fleet_clickhouse_body(answer, size, error) : NULL;
 	err = !answer ? -ENOMEM : !body ? -EIO : fleet_csv_text(body, q, t, error);
 	free(answer);
 	return err;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_input.c - any text as one of the files that users write for rtl: what to count, jobs,
- * metrics
+/* fuzz_input.c - any text as one of the files that users give to rtl: what to count, jobs, metrics,
+ * a program
  *
  * The first byte chooses the reader and the form: text, XML, JSON, YAML of rocprof and rocprofv3,
- * rocprof's metrics.
+ * rocprof's metrics, a program or script that rtl trace is to run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/cmd/rocprofv3_input.h"
 #include "cli/pmc/pmc_file.h"
+#include "cli/trace/program.h"
 #include "cli/ui.h"
 #include "command.h"
 
@@ -61,11 +62,22 @@ static void list_metrics(const char *path)
 	command_main(words);
 }
 
+static void read_program(const char *path)
+{
+	struct program program;
+	char text[32];
+
+	program_read(path, &program);
+	for (int error = 1; error < 40; error++)
+		snprintf(text, sizeof(text), "%s", program_cant_run(path, error));
+}
+
 static const struct use uses[] = {
 	{ read_counters, "../in/a.txt" },  { read_counters, "../in/a.xml" },
 	{ read_counters, "../in/a.json" }, { read_counters, "../in/a.yaml" },
 	{ read_jobs, "../in/a.txt" },	   { read_jobs, "../in/a.json" },
 	{ read_jobs, "../in/a.yaml" },	   { list_metrics, "../in/a.xml" },
+	{ list_metrics, "../in/b.yaml" },  { read_program, "../in/a.out" },
 };
 #define NR_USES (sizeof(uses) / sizeof(uses[0]))
 

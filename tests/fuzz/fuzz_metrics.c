@@ -2,7 +2,7 @@
 /* fuzz_metrics.c - any text as a file of metrics: read, made to the list of a GPU, and its excerpt
  * read again
  *
- * The first byte chooses the GPU, the rules and the use.
+ * The first byte chooses the GPU, the form (XML or YAML), the rules and the use.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "counter/metrics_xml.h"
+#include "counter/metrics_yaml.h"
 
 #define NAMES_MAX 16u
+#define AS_YAML 128u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,23 +48,43 @@ static void excerpt(struct metrics_file *f, const struct counter_gpu *gpu, const
 	metrics_file_close(again);
 }
 
+/* As rocprofiler_load_counter_definition() and rtl take it. */
+static struct metrics_file *parse_yaml(const uint8_t *data, size_t size, const char *agent,
+				       enum metrics_file_use use, char *error)
+{
+	char *text = malloc(size + 1);
+	const struct metrics_text file = { "fuzz.yaml", text };
+	struct metrics_file *f;
+
+	if (!text)
+		abort();
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	f = metrics_yaml_parse(&file, 1, agent, use, error);
+	free(text);
+	return f;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t how = size ? data[0] : 0;
-	const char *agent = counter_gpus[(how >> 2) % counter_nr_gpus].name;
+	const char *agent = counter_gpus[((how & ~AS_YAML) >> 2) % counter_nr_gpus].name;
+	enum metrics_file_use use = how & 2 ? METRICS_FILE_ALONE : METRICS_FILE_EXTENDS;
 	char error[METRICS_FILE_ERROR_SIZE] = "";
 	const struct counter_gpu *gpu;
-	struct metrics_file *f = metrics_xml_parse("fuzz.xml", size ? (const char *)data + 1 : "",
-						   size ? size - 1 : 0,
-						   how & 1 ? EXPRESSION_V1 : EXPRESSION_ORDINARY,
-						   error);
+	struct metrics_file *f =
+		how & AS_YAML ?
+			parse_yaml(data + 1, size - 1, agent, use, error) :
+			metrics_xml_parse("fuzz.xml", size ? (const char *)data + 1 : "",
+					  size ? size - 1 : 0,
+					  how & 1 ? EXPRESSION_V1 : EXPRESSION_ORDINARY, error);
 
 	if (!f) {
 		must_say_why(error);
 		return 0;
 	}
-	gpu = metrics_file_gpu(f, agent, how & 2 ? METRICS_FILE_ALONE : METRICS_FILE_EXTENDS,
-			       error);
+	gpu = metrics_file_gpu(f, agent, use, error);
 	if (gpu)
 		excerpt(f, gpu, agent);
 	else

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run.sh [SECONDS [FUZZER...]] - fuzzes for SECONDS each (FUZZ_SECONDS, 4): load (traces), drain (a trace's halves while it grows), opts
 # (command lines), pm4 and code (packets and kernels for the virtual GPU), control (clients of a traced process),
-# counter (expressions and names of counters), metrics (users' files of metrics), fleet (files of a data set), and what commands read, each run in a process of its
+# counter (expressions and names of counters), metrics (users' files of metrics), fleet (files of a data set), answer (of its engines), and what commands read, each run in a process of its
 # own: database (of rtl and of RPD), spool (a directory of raw traces), input (files that say what to count), reply (answers of a
 # process's socket); by default all.
 #
@@ -15,7 +15,7 @@ set -eu
 
 seconds=${1:-${FUZZ_SECONDS:-4}}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- load drain opts pm4 code control counter metrics fleet database spool input reply
+[ $# -gt 0 ] || set -- load drain opts pm4 code control counter metrics fleet answer database spool input reply
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${RTL_BUILD:-$root/build}
@@ -172,6 +172,10 @@ for name in "$@"; do
 		printf '\010%s\n' '<gfx9x><metric name=B expr=sum(TCC_HIT,16)/GRBM_COUNT ></metric></gfx9x># comment' \
 			'<gfx9 base="gfx9x"><metric name=C block=TA event=15 /></gfx9>' '<const><metric name=N expr=3/></const>' \
 			'<global><metric name=D expr="10-B-C*N" rules=v1 descr="\"&lt;\"" ></metric></global>' >"seeds_$name/scopes"
+		printf '%s\n' 'rocprofiler-sdk:' '  counters-schema-version: 1' '  counters:' '    - name: A' '      description: "x"' \
+			'      definitions:' '        - architectures: [gfx906, gfx90a]' '          expression: reduce(SQ_WAVES,max)*CU_NUM' \
+			'        - architectures:' '          - gfx900' '          block: SQ' '          event: 4' >seeds_yaml
+		for gpu in 200 204 210 214 220; do { printf "%b" "\\0$gpu" && cat seeds_yaml; } >"seeds_$name/yaml-$gpu"; done
 		;;
 	fleet)
 		build_fuzzer fleet "$root/src/fleet/fleet_file.c" "$root/src/fleet/fleet_page.c" "$root"/src/base/*.c
@@ -181,6 +185,12 @@ for name in "$@"; do
 		for file in set/job=4711/rank=0/*.parquet; do
 			cp "$file" "seeds_$name/"
 		done
+		;;
+	answer)
+		build_command answer
+		printf '\200HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n"a",1\n\r\n3\r\n\\N,\r\n0\r\n\r\n' >"seeds_$name/chunked"
+		printf '\201HTTP/1.0 404 No\r\n\r\nCode: 1, unknown setting\n' >"seeds_$name/refused"
+		printf '\001"a ""b""",1,2.5,\\N,\n"x",,3,4\r\n' >"seeds_$name/csv"
 		;;
 	control)
 		build_command control "$root"/src/control/*.c "$root"/src/event/*.c

@@ -30,6 +30,10 @@ INPUTS = {  # by the number of the reader in fuzz_input.c
     6: ["jobs:\n  - pmc: [SQ_WAVES, GRBM_COUNT]\n    kernel_trace: true\n    output_format: [csv, json]\n    sys_trace: 'on'\n"],
     7: ['<gfx90a><metric name=A block=SQ event=4 descr="x"></metric></gfx90a>\n<global><metric name=B expr=100*A/GRBM_COUNT rules=v1></metric></global>\n',
         '#include "a.xml"\n<gfx9 base="gfx90a"><metric name=C block=TA event=15 /></gfx9>\n'],
+    8: ["rocprofiler-sdk:\n  counters-schema-version: 1\n  counters:\n    - name: BUSY\n      description: x\n      definitions:\n"
+        "        - architectures: [gfx90a]\n          expression: reduce(GRBM_GUI_ACTIVE,max)*CU_NUM\n"
+        "        - architectures: [gfx90a]\n          block: CPC\n          event: 25\n"],
+    9: ["#!/usr/bin/env -S A=b python3 -x\n", "#!/bin/sh\r\n", "#! ./a.out\n"],
 }
 
 
@@ -104,6 +108,10 @@ def inputs(source, out):
         for number, text in enumerate(texts):
             with open(os.path.join(out, f"{reader}-{number}"), "wb") as file:
                 file.write(bytes([reader]) + text.encode())
+    with open("/bin/true", "rb") as file:
+        program = file.read()
+    with open(os.path.join(out, "program"), "wb") as file:
+        file.write(b"\11" + program[:60000])
     metrics = os.path.join(source, "src/counter/data/metrics.csv")
     with open(metrics, encoding="utf-8") as file:
         for number, line in enumerate(file.read().splitlines()[1:40]):
