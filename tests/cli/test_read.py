@@ -613,6 +613,13 @@ class Help(Case):
             p = self.rtl("doctor", "-q", "--require", what, status=None)
             self.assertEqual(p.returncode, 0 if words in text and "Nothing can be traced" not in text else 1, what)
 
+    def test_doctor_knows_a_preloaded_virtual_gpu(self):
+        path = self.rtl("doctor", "--path", "virtual-gpu").stdout.strip()
+        text = self.rtl("doctor", status=None, env={"LD_PRELOAD": path}).stdout
+        self.assertNotIn("/dev/dri", text)
+        self.assertNotIn("--virtual-gpu", text)
+        self.assertIn("see the virtual GPU alone", text)
+
     def test_doctor_prints_paths(self):
         for what, name in (("librtl", "librtl.so.1"), ("virtual-gpu", "libvgpu.so")):
             path = self.rtl("doctor", "--path", what).stdout.strip()

@@ -25,6 +25,7 @@
 #include "cli/machine.h"
 #include "cli/paths.h"
 #include "cli/trace/probe.h"
+#include "cli/trace/vgpu.h"
 #include "cli/ui.h"
 #include "rtl_version.h"
 
@@ -81,6 +82,13 @@ static void check_driver(struct doctor *d)
 {
 	glob_t nodes = { 0 };
 
+	if (vgpu_is_preloaded()) {
+		/* it is the driver for programs, and not for the functions that look below */
+		print_line(d, NOTE, NULL,
+			   "driver and GPU: not looked at: LD_PRELOAD has libvgpu.so, so programs "
+			   "see the virtual GPU alone");
+		return;
+	}
 	if (access("/dev/kfd", F_OK)) {
 		print_line(
 			d, MISSING,
@@ -125,7 +133,7 @@ static void check_driver(struct doctor *d)
 static void check_gpus(struct doctor *d)
 {
 	struct machine_gpu gpus[MACHINE_GPUS_MAX];
-	size_t nr = machine_gpus(gpus);
+	size_t nr = vgpu_is_preloaded() ? 0 : machine_gpus(gpus);
 
 	d->has_gpu = nr != 0;
 	for (size_t i = 0; i < nr; i++)
@@ -427,6 +435,8 @@ static int run_doctor(const struct opt_parsed *p)
 	virtual = d->has_rocr && d->has_librtl && d->has_vgpu;
 	if (real)
 		ui_put("GPU programs can be traced here: rtl trace ./program\n");
+	else if (virtual && vgpu_is_preloaded())
+		ui_put("Programs run on the virtual GPU here, and can be traced: rtl trace ./program\n");
 	else if (virtual)
 		ui_put("No GPU can be used here; programs can be traced on a virtual one: "
 		       "rtl trace --virtual-gpu ./program\n");

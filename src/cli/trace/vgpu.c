@@ -59,8 +59,7 @@ void vgpu_explain(void)
 		ui_say("on the virtual GPU: kernels are executed; times are a model's, not a GPU's");
 }
 
-/* Whether the program runs on the virtual GPU anyway. */
-static bool is_preloaded(void)
+bool vgpu_is_preloaded(void)
 {
 	const char *at = childenv_get(environ, "LD_PRELOAD");
 
@@ -69,7 +68,7 @@ static bool is_preloaded(void)
 
 void vgpu_check_variables(void)
 {
-	if (is_preloaded())
+	if (vgpu_is_preloaded())
 		return;
 	for (char **var = environ; *var; var++)
 		if (strncmp(*var, "VGPU_", 5) == 0) {

@@ -3,6 +3,8 @@
 #ifndef RTL_CLI_TRACE_VGPU_H
 #define RTL_CLI_TRACE_VGPU_H
 
+#include <stdbool.h>
+
 #include "cli/machine.h"
 
 struct paths;
@@ -14,6 +16,8 @@ void vgpu_check_paths(const struct paths *paths);
 size_t vgpu_gpus(struct machine_gpu gpus[MACHINE_GPUS_MAX]);
 /* Prints what the virtual GPU does and does not. */
 void vgpu_explain(void);
+/* Whether programs run on the virtual GPU anyway: by LD_PRELOAD. */
+bool vgpu_is_preloaded(void);
 /* Without --virtual-gpu: warns of VGPU_* variables, unless the program runs on a virtual GPU
  * anyway. */
 void vgpu_check_variables(void);
