@@ -158,7 +158,7 @@ def every_function_of_a_kernel_that_many_libraries_have_is_listed():
 @case
 def graphs_are_numbered_as_by_rocprofv3():
     # node i of each graph has i + 1 workgroups
-    r = front("--kernel-trace", "--hip-trace", "-f", "json", "-d", "out", "--", program("graphs"), "threads=2", "gpus=2", "nodes=4", "launches=3")
+    r = front("--kernel-trace", "--hip-trace", "-f", "json", "rocpd", "-d", "out", "--", program("graphs"), "threads=2", "gpus=2", "nodes=4", "launches=3")
     tool = read_json(file_of(r, "out/*/*_results.json"))
     records, kinds = tool["buffer_records"], tool["strings"]["buffer_records"]
     execs = [e for e, in r.rows("select G.graphExec from rocpd_graphapi G join rocpd_api A on A.id = G.api_ptr_id where G.graphExec like '0x_%' "
@@ -180,6 +180,16 @@ def graphs_are_numbered_as_by_rocprofv3():
         seen[k["graph_exec_id"], k["graph_node_id"]] += 1
     equal("kernels by executable and node", seen, expected)
     equal("kernels of a node", {seen[e, n] for e in (1, 2) for n in range(4)}, {3})
+    db = open_db(file_of(r, "out/*/*_results.db"))
+    equal("launches in rocpd", db.execute('select E.correlation_id, T.tid, L.start, L."end", graph_exec_id, kernel_dispatch_count, E.category_id = '
+                                          "(select id from rocpd_string where string = 'HIP_GRAPH') from rocpd_graph_launch L join rocpd_event E on "
+                                          "E.id = L.event_id join rocpd_info_thread T on T.id = L.tid order by L.start, L.id").fetchall(),
+          [(*of_call, 1 + execs.index(made), 4, 1) for *of_call, made in launches])
+    equal("kernels in rocpd", {(e, n): c for e, n, c in db.execute("select graph_exec_id, graph_node_id, count(*) from rocpd_kernel_dispatch group by 1, 2")},
+          dict(seen))
+    equal("kernels of graphs in rtl's own table", sorted(r.rows("select exec_id, count(*) from rtl_graph_op group by 1")),
+          sorted(db.execute("select graph_exec_id, sum(kernel_dispatch_count) from rocpd_graph_launch group by 1").fetchall()))
+    equal("keys without a row", db.execute("pragma foreign_key_check").fetchall(), [])
 
 
 @case

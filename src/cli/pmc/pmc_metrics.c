@@ -63,13 +63,15 @@ static void open_folder(struct pmc_metrics *m, const char *folders)
 		return;
 	}
 	if (!metrics_yaml_find(folders, path)) {
-		ui_error("ROCPROFILER_METRICS_PATH: %s: no config.yaml and no counter_defs.yaml; rtl's own counters are used",
-		       folders);
+		ui_error(
+			"ROCPROFILER_METRICS_PATH: %s: no config.yaml and no counter_defs.yaml; rtl's own counters are used",
+			folders);
 		return;
 	}
 	text = metrics_yaml_read(path, error);
 	if (text)
-		m->texts[1] = (struct metrics_text){ ui_keep(ui_format("%s", path)), ui_keep(text) };
+		m->texts[1] =
+			(struct metrics_text){ ui_keep(ui_format("%s", path)), ui_keep(text) };
 	else
 		ui_error("ROCPROFILER_METRICS_PATH: %s", error);
 }

@@ -31,7 +31,7 @@ struct rocpd3 {
 	int64_t range, range_string; /* the last range that a kernel was in, and its text's id */
 	struct json *json;
 	sqlite3_stmt *add_string, *find_string, *add_event, *add_arg, *add_region, *add_kernel,
-		*add_copy, *add_allocation, *add_scratch, *add_pmc, *add_pmc_event;
+		*add_copy, *add_launch, *add_allocation, *add_scratch, *add_pmc, *add_pmc_event;
 	sqlite3_stmt *message;	/* of a range of the trace */
 	sqlite3_stmt *counters; /* of a dispatch; NULL: the trace has none */
 };
@@ -345,7 +345,7 @@ static const char kernels_sql[] =
 	"SELECT T.tid, coalesce((SELECT agent_index + 1 FROM rtl_agent WHERE id = Q.agent_id), 0), Y.kernel_id, 0, " ROCPROFV3_QUEUE
 	", coalesce(M.number, 0), O.start, O.end, S.private_size, S.group_size, S.group_x, S.group_y, "
 	"S.group_z, S.grid_x, S.grid_y, S.grid_z, O.correlation_id, O.roctxId, O.description_id, "
-	"N.name, O.id" ROCPROFV3_KERNELS;
+	"N.name, O.id, " ROCPROFV3_NODE ROCPROFV3_KERNELS;
 
 static int put_kernel(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 {
@@ -362,6 +362,8 @@ static int put_kernel(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 	sqlite3_bind_int64(r->add_kernel, 4, number);
 	sqlite3_bind_int64(r->add_kernel, 17, region);
 	sqlite3_bind_int64(r->add_kernel, 18, r->nr_events);
+	sqlite3_bind_value(r->add_kernel, 19, sqlite3_column_value(row, 21));
+	sqlite3_bind_value(r->add_kernel, 20, sqlite3_column_value(row, 22));
 	ret = step(r, r->add_kernel);
 	return ret ? ret :
 		     put_counters(r, sqlite3_column_int64(row, 20), sqlite3_column_int64(row, 1));
@@ -370,7 +372,8 @@ static int put_kernel(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 static const char copies_sql[] =
 	"SELECT T.tid, O.start, O.end, 0, (SELECT agent_index + 1 FROM rtl_agent WHERE id = K.dst_agent_id), K.dst, "
 	"(SELECT agent_index + 1 FROM rtl_agent WHERE id = K.src_agent_id), K.src, K.bytes, coalesce(M.number, 0), "
-	"O.correlation_id, O.roctxId, " ROCPROFV3_COPY_OPERATION ROCPROFV3_COPIES;
+	"O.correlation_id, O.roctxId, " ROCPROFV3_COPY_OPERATION
+	", " ROCPROFV3_NODE ROCPROFV3_COPIES;
 
 static int put_copy(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 {
@@ -392,7 +395,31 @@ static int put_copy(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
 	sqlite3_bind_int64(r->add_copy, 4, name);
 	sqlite3_bind_int64(r->add_copy, 11, region);
 	sqlite3_bind_int64(r->add_copy, 12, r->nr_events);
+	sqlite3_bind_value(r->add_copy, 13, sqlite3_column_value(row, 13));
+	sqlite3_bind_value(r->add_copy, 14, sqlite3_column_value(row, 14));
 	return step(r, r->add_copy);
+}
+
+/* ---- launches of graphs ---- */
+
+/* The kernels of a launch may be on several queues: it has none; its agent is that of the first. */
+static const char launches_sql[] =
+	"SELECT A.tid, (SELECT G.agent_index + 1 FROM rtl_agent G WHERE G.id = C.agent_id), A.start, A.\"end\", L.exec, "
+	"coalesce(C.nr, 0), X.correlation_id, coalesce(X.parent_id, 0) FROM temp.rocprofv3_launch L CROSS JOIN rocpd_api A "
+	"ON A.id = L.api_id JOIN rtl_api_data X ON X.api_id = A.id LEFT JOIN (" ROCPROFV3_LAUNCHED
+	") C ON C.api_id = L.api_id WHERE A.id BETWEEN ?1 AND ?2 ORDER BY A.start, A.id";
+
+static int put_launch(struct rocpd3 *r, sqlite3_stmt *row, int64_t number)
+{
+	int ret = add_event(r, ROCPROFV3_KIND_GRAPH, sqlite3_column_int64(row, 6),
+			    sqlite3_column_int64(row, 7), NULL, 0);
+
+	(void)number;
+	if (ret)
+		return ret;
+	bind_ints(r->add_launch, row, 6);
+	sqlite3_bind_int64(r->add_launch, 7, r->nr_events);
+	return step(r, r->add_launch);
 }
 
 /* ---- calls, ranges, allocations ---- */
@@ -541,6 +568,7 @@ static int put_all(struct rocpd3 *r)
 		/* counters belong to the rows of dispatches */
 		{ kernels_sql, put_kernel, ROCPROFV3_KERNEL | ROCPROFV3_COUNTERS },
 		{ copies_sql, put_copy, ROCPROFV3_COPY },
+		{ launches_sql, put_launch, ROCPROFV3_HIP_RUNTIME },
 		{ allocations_sql, put_allocation, ROCPROFV3_ALLOCATION },
 		{ scratch_sql, put_scratch, ROCPROFV3_SCRATCH },
 	};
@@ -621,12 +649,15 @@ static int prepare(struct rocpd3 *r)
 		  "INSERT INTO rocpd_kernel_dispatch@ (nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, "
 		  "stream_id, \"start\", \"end\", private_segment_size, group_segment_size, workgroup_size_x, "
 		  "workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z, region_name_id, "
-		  "event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-		  "?17, ?18)" },
+		  "event_id, graph_exec_id, graph_node_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+		  "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)" },
+		{ &r->add_launch,
+		  "INSERT INTO rocpd_graph_launch@ (nid, pid, tid, agent_id, \"start\", \"end\", graph_exec_id, "
+		  "kernel_dispatch_count, event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7)" },
 		{ &r->add_copy,
 		  "INSERT INTO rocpd_memory_copy@ (nid, pid, tid, \"start\", \"end\", name_id, dst_agent_id, "
-		  "dst_address, src_agent_id, src_address, size, stream_id, region_name_id, event_id) VALUES (1, %lld, "
-		  "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)" },
+		  "dst_address, src_agent_id, src_address, size, stream_id, region_name_id, event_id, graph_exec_id, "
+		  "graph_node_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)" },
 		{ &r->add_allocation,
 		  "INSERT INTO rocpd_memory_allocate@ (nid, pid, tid, type, level, \"start\", \"end\", address, size, "
 		  "agent_id, event_id) VALUES (1, %lld, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" },
@@ -673,11 +704,11 @@ static int open_database(struct rocpd3 *r, const char *tmp)
 
 static void close_database(struct rocpd3 *r)
 {
-	sqlite3_stmt *const all[] = { r->add_string, r->find_string,	r->add_event,
-				      r->add_arg,    r->add_region,	r->add_kernel,
-				      r->add_copy,   r->add_allocation, r->message,
-				      r->add_pmc,    r->add_pmc_event,	r->counters,
-				      r->add_scratch };
+	sqlite3_stmt *const all[] = { r->add_string,  r->find_string,	 r->add_event,
+				      r->add_arg,     r->add_region,	 r->add_kernel,
+				      r->add_copy,    r->add_allocation, r->message,
+				      r->add_pmc,     r->add_pmc_event,	 r->counters,
+				      r->add_scratch, r->add_launch };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		sqlite3_finalize(all[i]);
@@ -702,6 +733,8 @@ static int fill_file(void *arg, const char *tmp)
 		ret = describe(r);
 	if (ret == 0 && rocprofv3_files_choice(r->q)->domains & ROCPROFV3_COUNTERS)
 		ret = put_pmcs(r);
+	if (ret == 0)
+		ret = rocprofv3_graphs_make(r->q);
 	if (ret == 0)
 		ret = put_all(r);
 	if (ret == 0)

@@ -35,7 +35,7 @@ static const struct part {
 	{ "rocpd_info_agent",
 	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', nid INTEGER NOT NULL "
 	  "REFERENCES rocpd_info_node@(id), pid INTEGER NOT NULL REFERENCES rocpd_info_process@(id), type TEXT "
-	  "CHECK (type IN ('CPU', 'GPU')), absolute_index INTEGER, logical_index INTEGER, type_index INTEGER, "
+	  "CHECK (type IN ('CPU', 'GPU', 'NIC')), absolute_index INTEGER, logical_index INTEGER, type_index INTEGER, "
 	  "uuid INTEGER, name TEXT, model_name TEXT, vendor_name TEXT, product_name TEXT, user_name TEXT, "
 	  "extdata JSONB NOT NULL DEFAULT '{}'" },
 	{ "rocpd_info_queue",
@@ -49,11 +49,11 @@ static const struct part {
 	{ "rocpd_info_pmc",
 	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', nid INTEGER NOT NULL "
 	  "REFERENCES rocpd_info_node@(id), pid INTEGER NOT NULL REFERENCES rocpd_info_process@(id), agent_id "
-	  "INTEGER REFERENCES rocpd_info_agent@(id), target_arch TEXT CHECK (target_arch IN ('CPU', 'GPU')), "
+	  "INTEGER REFERENCES rocpd_info_agent@(id), target_arch TEXT CHECK (target_arch IN ('CPU', 'GPU', 'NIC')), "
 	  "event_code INT, instance_id INTEGER, name TEXT NOT NULL, symbol TEXT NOT NULL, description TEXT, "
 	  "long_description TEXT DEFAULT '', component TEXT, units TEXT DEFAULT '', value_type TEXT CHECK "
 	  "(value_type IN ('ABS', 'ACCUM', 'RELATIVE')), block TEXT, expression TEXT, is_constant INTEGER, "
-	  "is_derived INTEGER, extdata JSONB NOT NULL DEFAULT '{}'" },
+	  "is_derived INTEGER, spm_support INTEGER, extdata JSONB NOT NULL DEFAULT '{}'" },
 	{ "rocpd_info_code_object",
 	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', nid INTEGER NOT NULL "
 	  "REFERENCES rocpd_info_node@(id), pid INTEGER NOT NULL REFERENCES rocpd_info_process@(id), agent_id "
@@ -83,8 +83,9 @@ static const struct part {
 	  " value TEXT, extdata JSONB NOT NULL DEFAULT '{}'" },
 	{ "rocpd_pmc_event",
 	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', event_id INTEGER "
-	  "REFERENCES rocpd_event@(id), pmc_id INTEGER NOT NULL REFERENCES rocpd_info_pmc@(id), value REAL "
-	  "DEFAULT 0.0, extdata JSONB DEFAULT '{}'" },
+	  "REFERENCES rocpd_event@(id), sample_id INTEGER REFERENCES rocpd_sample@(id), pmc_id INTEGER NOT NULL "
+	  "REFERENCES rocpd_info_pmc@(id), value REAL DEFAULT 0.0, xcc INTEGER, shader_engine INTEGER, instance "
+	  "INTEGER, shader_array INTEGER, wgp INTEGER, extdata JSONB DEFAULT '{}'" },
 	{ "rocpd_region",
 	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', nid INTEGER NOT NULL "
 	  "REFERENCES rocpd_info_node@(id), pid INTEGER NOT NULL REFERENCES rocpd_info_process@(id), tid "
@@ -104,8 +105,8 @@ static const struct part {
 	  "INTEGER NOT NULL REFERENCES rocpd_info_stream@(id), \"start\" BIGINT NOT NULL, \"end\" BIGINT NOT NULL, "
 	  "private_segment_size INTEGER, group_segment_size INTEGER, workgroup_size_x INTEGER NOT NULL, "
 	  "workgroup_size_y INTEGER NOT NULL, workgroup_size_z INTEGER NOT NULL, grid_size_x INTEGER NOT NULL, "
-	  "grid_size_y INTEGER NOT NULL, grid_size_z INTEGER NOT NULL, region_name_id INTEGER REFERENCES "
-	  "rocpd_string@(id), event_id INTEGER REFERENCES rocpd_event@(id), extdata JSONB NOT NULL DEFAULT '{}'" },
+	  "grid_size_y INTEGER NOT NULL, grid_size_z INTEGER NOT NULL, graph_exec_id INTEGER NOT NULL DEFAULT 0, "
+	  "graph_node_id INTEGER NOT NULL DEFAULT 0, region_name_id INTEGER REFERENCES rocpd_string@(id), event_id INTEGER REFERENCES rocpd_event@(id), extdata JSONB NOT NULL DEFAULT '{}'" },
 	{ "rocpd_memory_copy",
 	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', nid INTEGER NOT NULL "
 	  "REFERENCES rocpd_info_node@(id), pid INTEGER NOT NULL REFERENCES rocpd_info_process@(id), tid "
@@ -113,8 +114,9 @@ static const struct part {
 	  "INTEGER NOT NULL REFERENCES rocpd_string@(id), dst_agent_id INTEGER REFERENCES "
 	  "rocpd_info_agent@(id), dst_address INTEGER, src_agent_id INTEGER REFERENCES rocpd_info_agent@(id), "
 	  "src_address INTEGER, size INTEGER NOT NULL, queue_id INTEGER REFERENCES rocpd_info_queue@(id), "
-	  "stream_id INTEGER REFERENCES rocpd_info_stream@(id), region_name_id INTEGER REFERENCES "
-	  "rocpd_string@(id), event_id INTEGER REFERENCES rocpd_event@(id), extdata JSONB NOT NULL DEFAULT '{}'" },
+	  "stream_id INTEGER REFERENCES rocpd_info_stream@(id), graph_exec_id INTEGER NOT NULL DEFAULT 0, "
+	  "graph_node_id INTEGER NOT NULL DEFAULT 0, region_name_id INTEGER REFERENCES rocpd_string@(id), event_id "
+	  "INTEGER REFERENCES rocpd_event@(id), extdata JSONB NOT NULL DEFAULT '{}'" },
 	{ "rocpd_memory_allocate",
 	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', nid INTEGER NOT NULL "
 	  "REFERENCES rocpd_info_node@(id), pid INTEGER NOT NULL REFERENCES rocpd_info_process@(id), tid "
@@ -124,6 +126,13 @@ static const struct part {
 	  "INTEGER NOT NULL, queue_id INTEGER REFERENCES rocpd_info_queue@(id), stream_id INTEGER REFERENCES "
 	  "rocpd_info_stream@(id), event_id INTEGER REFERENCES rocpd_event@(id), extdata JSONB NOT NULL DEFAULT"
 	  " '{}'" },
+	{ "rocpd_graph_launch",
+	  "id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, guid TEXT NOT NULL DEFAULT '#', nid INTEGER NOT NULL "
+	  "REFERENCES rocpd_info_node@(id), pid INTEGER NOT NULL REFERENCES rocpd_info_process@(id), tid "
+	  "INTEGER REFERENCES rocpd_info_thread@(id), agent_id INTEGER REFERENCES rocpd_info_agent@(id), "
+	  "queue_id INTEGER REFERENCES rocpd_info_queue@(id), \"start\" BIGINT NOT NULL, \"end\" BIGINT NOT NULL, "
+	  "graph_exec_id INTEGER NOT NULL, kernel_dispatch_count INTEGER NOT NULL DEFAULT 0, event_id INTEGER "
+	  "REFERENCES rocpd_event@(id), extdata JSONB NOT NULL DEFAULT '{}'" },
 	{ NULL, NULL },
 }, views[] = {
 	{ "code_objects",
@@ -280,8 +289,27 @@ static const struct part {
 	  " K.guid = X.guid JOIN rocpd_info_agent A ON A.id = K.agent_id AND A.guid = K.guid JOIN "
 	  "rocpd_info_kernel_symbol S ON S.id = K.kernel_id AND S.guid = K.guid JOIN rocpd_info_process P ON "
 	  "P.id = K.pid AND P.guid = K.guid LEFT JOIN rocpd_info_thread T ON T.id = K.tid AND T.guid = K.guid "
-	  "LEFT JOIN rocpd_string R ON R.id = K.region_name_id AND R.guid = K.guid GROUP BY X.guid, "
-	  "K.dispatch_id, I.id" },
+	  "LEFT JOIN rocpd_string R ON R.id = K.region_name_id AND R.guid = K.guid WHERE X.sample_id "
+	  "IS NULL GROUP BY X.guid, K.dispatch_id, I.id" },
+	{ "spm_counters",
+	  "SELECT X.id, X.guid, K.dispatch_id, K.kernel_id, E.id AS event_id, E.correlation_id, E.stack_id, "
+	  "E.parent_stack_id, P.pid, T.tid, K.agent_id, A.absolute_index AS agent_abs_index, A.logical_index AS "
+	  "agent_log_index, A.type_index AS agent_type_index, A.type AS agent_type, K.queue_id, K.grid_size_x, "
+	  "K.grid_size_y, K.grid_size_z, (K.grid_size_x * K.grid_size_y * K.grid_size_z) AS grid_size, "
+	  "S.display_name AS kernel_name, R.string AS kernel_region, K.workgroup_size_x, K.workgroup_size_y, "
+	  "K.workgroup_size_z, (K.workgroup_size_x * K.workgroup_size_y * K.workgroup_size_z) AS workgroup_size, "
+	  "K.group_segment_size AS lds_block_size, K.private_segment_size AS scratch_size, S.arch_vgpr_count AS "
+	  "vgpr_count, S.accum_vgpr_count, S.sgpr_count, I.name AS counter_name, I.symbol AS counter_symbol, "
+	  "I.component, I.description, I.block, I.expression, I.value_type, I.id AS counter_id, X.xcc, "
+	  "X.shader_engine, X.instance, X.value, Y.timestamp, I.is_constant, I.is_derived, C.string AS category, "
+	  "K.nid, E.extdata, S.code_object_id FROM rocpd_pmc_event X JOIN rocpd_sample Y ON Y.id = X.sample_id AND "
+	  "Y.guid = X.guid JOIN rocpd_info_pmc I ON I.id = X.pmc_id AND I.guid = X.guid JOIN rocpd_event E ON "
+	  "E.id = X.event_id AND E.guid = X.guid JOIN rocpd_string C ON C.id = E.category_id AND C.guid = E.guid "
+	  "JOIN rocpd_kernel_dispatch K ON K.event_id = X.event_id AND K.guid = X.guid JOIN rocpd_info_agent A ON "
+	  "A.id = K.agent_id AND A.guid = K.guid JOIN rocpd_info_kernel_symbol S ON S.id = K.kernel_id AND S.guid "
+	  "= K.guid JOIN rocpd_info_process P ON P.id = K.pid AND P.guid = K.guid LEFT JOIN rocpd_info_thread T "
+	  "ON T.id = K.tid AND T.guid = K.guid LEFT JOIN rocpd_string R ON R.id = K.region_name_id AND R.guid = "
+	  "K.guid" },
 	{ "top_kernels",
 	  "SELECT name, count(*) AS total_calls, sum(duration) AS total_duration, (sum(duration) * 1.0 / "
 	  "count(*)) AS average, (sum(duration) * 100.0 / nullif((SELECT sum(duration) FROM kernels), 0)) AS "

@@ -210,6 +210,12 @@ int rocprofv3_graphs_make(struct query *q);
 	"coalesce((SELECT D.exec FROM temp.rocprofv3_node D WHERE D.op_id = O.id), 0), "           \
 	"coalesce((SELECT D.node FROM temp.rocprofv3_node D WHERE D.op_id = O.id), 0)"
 
+/* SQL: api_id of a launch, nr: how many kernels it had, agent_id: of one of them. */
+#define ROCPROFV3_LAUNCHED                                                                         \
+	"SELECT D.api_id, count(*) AS nr, min(Q.agent_id) AS agent_id FROM temp.rocprofv3_node D " \
+	"CROSS JOIN rtl_op_kernel K ON K.op_id = D.op_id JOIN rtl_shape S ON S.id = K.shape_id "   \
+	"LEFT JOIN rtl_queue Q ON Q.id = S.queue_id GROUP BY D.api_id"
+
 /* ---- rocprofv3_csv.c ---- */
 
 /* A table of the CSV files, which has to be there. The columns of agent_info are fields of the

@@ -294,9 +294,8 @@ static void put_scratch(struct json *j, sqlite3_stmt *row, uint64_t number)
 static const char launches_sql[] =
 	"SELECT X.correlation_id, coalesce(X.parent_id, 0), A.tid, A.start, A.\"end\", coalesce(G.handle, 0), L.exec, "
 	"coalesce(C.nr, 0) FROM temp.rocprofv3_launch L CROSS JOIN rocpd_api A ON A.id = L.api_id JOIN rtl_api_data X ON "
-	"X.api_id = A.id LEFT JOIN (SELECT D.api_id, count(*) AS nr, min(Q.agent_id) AS agent_id FROM temp.rocprofv3_node D "
-	"CROSS JOIN rtl_op_kernel K ON K.op_id = D.op_id JOIN rtl_shape S ON S.id = K.shape_id LEFT JOIN rtl_queue Q ON "
-	"Q.id = S.queue_id GROUP BY D.api_id) C ON C.api_id = L.api_id LEFT JOIN temp.rocprofv3_agent G ON G.id = "
+	"X.api_id = A.id LEFT JOIN (" ROCPROFV3_LAUNCHED
+	") C ON C.api_id = L.api_id LEFT JOIN temp.rocprofv3_agent G ON G.id = "
 	"C.agent_id WHERE A.id BETWEEN ?1 AND ?2 ORDER BY A.start, A.id";
 
 static void put_launch(struct json *j, sqlite3_stmt *row, uint64_t number)
