@@ -25,7 +25,8 @@ void transfer_apply(struct query *q, struct rows_op *op);
 /* SQL of the view rtl_transfer: all copies and fills, whatever did them. The bytes and the kind of
  * a kernel of HIP's are those of the call that launched it; a call that launched several has its
  * bytes divided among them, the remainder in the first. The agents are those that have the memory
- * (rtl_api_copy); where they are not known, that of the kernel's queue is one of them. */
+ * (rtl_api_copy); where they are not known, that of the kernel's queue is one of them, and a CPU
+ * that is the only one the other. */
 #define TRANSFER_AGENT(id) "coalesce((SELECT label FROM rtl_agent WHERE id = " id "), '')"
 #define TRANSFER_ENGINES                                                                                             \
 	"SELECT K.op_id, " KINDS_VIEW_OF(                                                                            \
@@ -43,6 +44,10 @@ void transfer_apply(struct query *q, struct rows_op *op);
 	"CASE WHEN X.src_agent_id <> X.dst_agent_id AND S.type = 'GPU' AND D.type = 'GPU' THEN 4 WHEN "    \
 	"C.srcDevice >= 0 AND C.dstDevice >= 0 AND C.srcDevice <> C.dstDevice THEN 4 WHEN C.kind BETWEEN " \
 	"0 AND 3 THEN C.kind WHEN S.id > 0 AND D.id > 0 THEN (S.type = 'GPU') * 2 + (D.type = 'GPU') ELSE -1 END"
+/* The one CPU of the process; NULL: it has several. */
+#define TRANSFER_HOST                                                                              \
+	"(SELECT CASE count(*) WHEN 1 THEN min(H.id) END FROM rtl_agent H JOIN rtl_agent G ON "    \
+	"G.process_id = H.process_id WHERE G.id = own AND H.type = 'CPU')"
 #define TRANSFER_NUMBER                                                                            \
 	"CASE WHEN B.kernel GLOB '__amd_rocclr_fill*' THEN 5 ELSE " TRANSFER_CALLED " END"
 #define TRANSFER_VIEW                                                                                                 \
@@ -64,8 +69,10 @@ void transfer_apply(struct query *q, struct rows_op *op);
 			  "X.api_id = B.correlation_id LEFT JOIN rtl_agent S ON S.id = X.src_agent_id LEFT JOIN "     \
 			  "rtl_agent D ON D.id = X.dst_agent_id LEFT JOIN rocpd_api A ON A.id = B.correlation_id "    \
 			  "LEFT JOIN rocpd_string N ON N.id = A.apiName_id), located AS (SELECT *, coalesce("         \
-			  "src_agent_id, CASE WHEN number IN (2, 3) THEN own END) AS src_id, coalesce(dst_agent_id, " \
-			  "CASE WHEN number IN (1, 3, 5) THEN own END) AS dst_id FROM known) " TRANSFER_ENGINES       \
+			  "src_agent_id, CASE WHEN number IN (2, 3) THEN own WHEN number = 1 THEN " TRANSFER_HOST     \
+			  " END) AS src_id, coalesce(dst_agent_id, CASE WHEN number IN (1, 3, 5) THEN own WHEN "      \
+			  "number = 2 THEN " TRANSFER_HOST                                                            \
+			  " END) AS dst_id FROM known) " TRANSFER_ENGINES                                             \
 			  " UNION ALL SELECT id, " KINDS_VIEW_OF(                                                     \
 				  "number") ", bytes, gpuId, queueId, CASE WHEN flags & 65536 THEN 0 ELSE start "     \
 					    "END, CASE WHEN flags & 65544 THEN 0 ELSE end END, correlation_id, "      \

@@ -13,6 +13,7 @@
 
 #include "hip_common.hpp"
 
+static __device__ char table[8192];
 static int wrong;
 
 static void named(size_t bytes, const char *kind, const char *src, const char *dst)
@@ -111,6 +112,12 @@ int main()
 	HIP(hipMemcpy(a + size / 2, a, 200005, hipMemcpyDeviceToDevice));
 	named(200005, "DeviceToDevice", "0", "0");
 	HIP(hipSetDevice(0));
+
+	// a symbol: the call has no address of it
+	HIP(hipMemcpyToSymbol(HIP_SYMBOL(table), h, 5001, 0, hipMemcpyHostToDevice));
+	named(5001, "HostToDevice", "c", "0");
+	HIP(hipMemcpyFromSymbol(h2, HIP_SYMBOL(table), 5002, 0, hipMemcpyDeviceToHost));
+	named(5002, "DeviceToHost", "0", "c");
 
 	// by HSA's blocking call, which names neither, and its fill
 	check_hsa(hsa_memory_copy(b, h, 50001), "hsa_memory_copy to the GPU");
