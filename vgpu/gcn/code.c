@@ -140,12 +140,6 @@ static bool count_class(struct gcn_block *b, uint8_t class)
 
 enum { OP_NOP = 0, OP_SETPRIO = 15 };
 
-static void end_steps(struct gcn_wave *w, const struct gcn_step *step)
-{
-	(void)w;
-	(void)step;
-}
-
 static bool does_nothing(const struct gcn_inst *i)
 {
 	return i->enc == GCN_SOPP && (i->op == OP_NOP || i->op == OP_SETPRIO);
@@ -158,11 +152,9 @@ static void make_steps(struct gcn_page *page, struct gcn_block *b, uint32_t firs
 {
 	struct gcn_steps *steps = malloc(sizeof(*steps) + b->nr * sizeof(steps->step[0]));
 	const struct gcn_inst *i = &page->inst[first];
-	static const struct gcn_step none = { end_steps, NULL, 0, 0 };
 	struct gcn_left rows = { GCN_LEFT_NONE, GCN_LEFT_NONE };
 	unsigned int at = 0;
 
-	b->step = &none;
 	if (!steps) {
 		b->nr = b->nr_classes = b->count[0] = 1;
 		b->last = 0;
@@ -180,7 +172,8 @@ static void make_steps(struct gcn_page *page, struct gcn_block *b, uint32_t firs
 		for (unsigned int n = 0; n < nr; n++)
 			i += i->nr_words;
 	}
-	steps->step[at] = none;
+	gcn_make_end(&steps->step[at], i, b->last + i->nr_words);
+	b->branches = i->enc == GCN_SOPP && i->class == GCN_BRANCH;
 	b->step = steps->step;
 	steps->next = page->steps;
 	page->steps = steps;

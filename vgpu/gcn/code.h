@@ -4,8 +4,8 @@
  * A page of 4 KiB is decoded lazily, block by block. A block is the instructions from an address on
  * up to the first that may jump, wait for others, or store to global memory: all but the last one
  * run without a look at the wave's state. A block's steps are what there is to do before the last
- * one, and a step that ends: instructions that do nothing are not among them, and one step may be
- * two instructions.
+ * one, and one that ends with it: instructions that do nothing are not among them, and one step may
+ * be two instructions.
  * The page keeps the words that were decoded; when memory has others, a new page replaces the old
  * one. So all is written once, and threads read it without a lock.
  */
@@ -26,7 +26,8 @@ struct gcn_block {
 	uint8_t nr_waits; /* s_waitcnt that are not the last instruction */
 	uint8_t waits;	  /* one of these is for all instructions of a kind */
 	uint8_t class[CODE_CLASSES], count[CODE_CLASSES];
-	const struct gcn_step *step;
+	uint8_t branches; /* the last instruction changes the program counter, and nothing else */
+	const struct gcn_step *step; /* NULL: there is no memory for the steps */
 };
 
 struct gcn_page {

@@ -508,6 +508,24 @@ static void any_step(struct gcn_wave *w, const struct gcn_step *step)
 	step->run(w, step);
 }
 
+static void any_end(struct gcn_wave *w, const struct gcn_step *step)
+{
+	if (w->state != GCN_WAVE_RUN)
+		return;
+	w->pc += step->words * 4u;
+	step->i->run(w, step->i);
+}
+
+void gcn_make_end(struct gcn_step *step, const struct gcn_inst *i, unsigned int words)
+{
+	step->run = i->enc == GCN_SOPP ? gcn_sopp[i->op].step : NULL;
+	if (!step->run)
+		step->run = any_end;
+	step->i = i;
+	step->nr = step->last = 0;
+	step->words = (uint16_t)words;
+}
+
 static const struct gcn_entry *scalar_entry(const struct gcn_inst *i)
 {
 	switch (i->enc) {

@@ -31,8 +31,9 @@ typedef void gcn_step_fn(struct gcn_wave *w, const struct gcn_step *step);
 struct gcn_step {
 	gcn_step_fn *run;
 	const struct gcn_inst *i;
-	uint8_t nr;   /* instructions, from `i` on; 0: it ends the block's steps */
-	uint8_t last; /* sources that the step before left in registers of the host */
+	uint8_t nr;	/* instructions, from `i` on; 0: it ends the block, with its last one */
+	uint8_t last;	/* sources that the step before left in registers of the host */
+	uint16_t words; /* of the whole block, for its end */
 };
 
 /* Vector registers whose rows a step leaves in registers of the host (zmm.h), or none. */
@@ -201,6 +202,9 @@ void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code,
  * are those that the step before leaves, and become those that this one does. */
 void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int left,
 		   struct gcn_left *rows);
+
+/* Makes the step that ends a block: of its last instruction. `words` are those of the block. */
+void gcn_make_end(struct gcn_step *step, const struct gcn_inst *i, unsigned int words);
 
 /* Its mnemonic, or "?". */
 const char *gcn_mnemonic(const struct gcn_inst *i);

@@ -371,50 +371,49 @@ static void run_some(struct gcn_run *r, struct gcn_wave *w, const struct gcn_ins
 	}
 }
 
-/* A block's steps, by the handlers of their instructions: in modes that steps don't know. No
- * instruction of a step changes the mode. */
-static void run_each(struct gcn_wave *w, const struct gcn_step *step)
+/* A block by the handlers of its instructions: in modes that steps don't know, which no instruction
+ * of a step changes. */
+static void run_each(struct gcn_wave *w, const struct gcn_block *b, const struct gcn_inst *last)
 {
-	for (; step->nr; step++) {
+	for (const struct gcn_step *step = b->step; step && step->nr; step++) {
 		const struct gcn_inst *i = step->i;
 
 		for (unsigned int n = 0; n < step->nr; n++, i += i->nr_words)
 			i->run(w, i);
 	}
-}
-
-/* All of a block. The last instruction may change w->pc, and stop the wave. */
-static void run_block(struct gcn_wave *w, const struct gcn_block *b, const struct gcn_inst *last)
-{
-	if (b->waits && w->run->stored)
-		gcn_run_fence(w->run);
-	if (__builtin_expect(w->fp_plain && !w->idx_on, 1))
-		b->step->run(w, b->step);
-	else
-		run_each(w, b->step);
 	if (w->state != GCN_WAVE_RUN)
 		return;
 	w->pc += (b->last + last->nr_words) * 4u;
 	last->run(w, last);
 }
 
-/* The same, and again while it jumps to itself and more than `until` instructions of the wave's
- * turn are left. */
-static const struct gcn_inst *run_loop(struct gcn_wave *w, struct gcn_tally *t,
-				       const struct gcn_inst *first, int64_t *left, int64_t until)
+/* All of a block, and again while it branches to itself and more than `until` instructions of the
+ * wave's turn are left. The last instruction may change w->pc, and stop the wave. */
+static const struct gcn_inst *run_block(struct gcn_wave *w, struct gcn_tally *t,
+					const struct gcn_inst *first, int64_t *left, int64_t until)
 {
 	const struct gcn_block *b = t->block;
 	const struct gcn_inst *last = first + b->last;
-	int64_t enough = until < b->nr ? b->nr : until + 1;
-	uint64_t pc = w->pc;
+	int64_t enough = until < b->nr ? b->nr : until + 1, now = *left - b->nr;
+	uint64_t pc = w->pc, again = 0;
 
-	do {
-		/* before it runs: its last instruction may add the tallies up */
-		t->nr++;
-		*left -= b->nr;
-		run_block(w, b, last);
-	} while (w->pc == pc && *left >= enough && t->block == b && w->state == GCN_WAVE_RUN &&
-		 !w->run->yield);
+	/* before it runs: its last instruction may add the tallies up */
+	t->nr++;
+	if (b->waits && w->run->stored)
+		gcn_run_fence(w->run);
+	if (__builtin_expect(!b->step || !w->fp_plain || w->idx_on, 0)) {
+		run_each(w, b, last);
+	} else {
+		b->step->run(w, b->step);
+		/* a branch changes none of what was looked at */
+		while (b->branches && w->pc == pc && now >= enough && w->state == GCN_WAVE_RUN) {
+			again++;
+			now -= b->nr;
+			b->step->run(w, b->step);
+		}
+		t->nr += again;
+	}
+	*left = now;
 	return last;
 }
 
@@ -505,7 +504,7 @@ static void run_wave(struct gcn_run *r, struct gcn_wave *w)
 			left = 0;
 			break;
 		}
-		i = run_loop(w, t, i, &left, until);
+		i = run_block(w, t, i, &left, until);
 	}
 	if (r->stopped_at)
 		left += uncount(r, r->stopped_at, i);

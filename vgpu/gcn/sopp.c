@@ -39,12 +39,6 @@ void hwreg_write(struct gcn_wave *w, unsigned int id, uint32_t value)
 		gcn_set_mode(w, value);
 }
 
-static void jump(struct gcn_wave *w, const struct gcn_inst *i, bool take)
-{
-	if (take)
-		w->pc += (uint64_t)((int64_t)i->imm * 4);
-}
-
 static void s_nop(struct gcn_wave *w, const struct gcn_inst *i)
 {
 	(void)w;
@@ -57,40 +51,28 @@ static void s_endpgm(struct gcn_wave *w, const struct gcn_inst *i)
 	w->state = GCN_WAVE_END;
 }
 
-static void s_branch(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	jump(w, i, true);
-}
+/* A branch, and the end of the block whose last instruction it is: unless one before stopped the
+ * wave. */
+#define BRANCH(name, take)                                                                         \
+	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
+	{                                                                                          \
+		w->pc += (take) ? (uint64_t)((int64_t)i->imm * 4) : 0;                             \
+	}                                                                                          \
+	static void name##_end(struct gcn_wave *w, const struct gcn_step *step)                    \
+	{                                                                                          \
+		if (w->state != GCN_WAVE_RUN)                                                      \
+			return;                                                                    \
+		w->pc += step->words * 4u;                                                         \
+		name(w, step->i);                                                                  \
+	}
 
-static void s_cbranch_scc0(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	jump(w, i, !w->scc);
-}
-
-static void s_cbranch_scc1(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	jump(w, i, w->scc);
-}
-
-static void s_cbranch_vccz(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	jump(w, i, !gcn_get64(w, GCN_REG_VCC));
-}
-
-static void s_cbranch_vccnz(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	jump(w, i, gcn_get64(w, GCN_REG_VCC));
-}
-
-static void s_cbranch_execz(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	jump(w, i, !gcn_exec(w));
-}
-
-static void s_cbranch_execnz(struct gcn_wave *w, const struct gcn_inst *i)
-{
-	jump(w, i, gcn_exec(w));
-}
+BRANCH(s_branch, true)
+BRANCH(s_cbranch_scc0, !w->scc)
+BRANCH(s_cbranch_scc1, w->scc)
+BRANCH(s_cbranch_vccz, !gcn_get64(w, GCN_REG_VCC))
+BRANCH(s_cbranch_vccnz, gcn_get64(w, GCN_REG_VCC))
+BRANCH(s_cbranch_execz, !gcn_exec(w))
+BRANCH(s_cbranch_execnz, gcn_exec(w))
 
 static void s_barrier(struct gcn_wave *w, const struct gcn_inst *i)
 {
@@ -180,7 +162,7 @@ static void s_set_gpr_idx_mode(struct gcn_wave *w, const struct gcn_inst *i)
 	}
 #define JUMP(name)                                                                                 \
 	{                                                                                          \
-#name, name, GCN_BRANCH, .only = 0                                                 \
+#name, name, GCN_BRANCH, .step = name##_end                                        \
 	}
 #define MISSING(name)                                                                              \
 	{                                                                                          \
