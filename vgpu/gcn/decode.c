@@ -10,6 +10,7 @@
 #include "memory.h"
 #include "mfma.h"
 #include "rows.h"
+#include "salu.h"
 #include "valu.h"
 #include "wave.h"
 
@@ -501,7 +502,7 @@ void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code,
 	bind_quick(i);
 }
 
-static void any_step(struct gcn_wave *w, const struct gcn_step *step)
+void gcn_any_step(struct gcn_wave *w, const struct gcn_step *step)
 {
 	step->i->run(w, step->i);
 	step++;
@@ -577,7 +578,7 @@ static bool make_fused(struct gcn_step *step, const struct gcn_inst *i, struct g
 {
 	const struct gcn_inst *second = i + i->nr_words;
 
-	step->run = rows_kind()->fuse(i, second);
+	step->run = i->enc == GCN_SOP2 ? salu_fuse(i, second) : rows_kind()->fuse(i, second);
 	if (!step->run)
 		return false;
 	step->nr = 2;
@@ -585,6 +586,10 @@ static bool make_fused(struct gcn_step *step, const struct gcn_inst *i, struct g
 	if (second->src[1] - (unsigned int)GCN_SRC_VGPR == rows->b &&
 	    second->src[1] != i->dst + GCN_SRC_VGPR)
 		step->last |= GCN_LAST_HIGH;
+	if (i->enc == GCN_SOP2) {
+		leave(second, GCN_LEAVES_NOTHING, rows);
+		return true;
+	}
 	leave(second, GCN_LEAVES_PAIR, rows);
 	if (!(second->reads & GCN_WRITES_64)) {
 		rows->a = i->dst == second->dst ? GCN_LEFT_NONE : i->dst;
@@ -616,7 +621,7 @@ void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int
 	else if (rows_kind()->quick(i) == i->run)
 		step->run = rows_kind()->quick_step(i, &what);
 	if (!step->run)
-		step->run = any_step;
+		step->run = gcn_any_step;
 	leave(i, what, rows);
 }
 

@@ -47,15 +47,27 @@ enum gcn_leaves { GCN_LEAVES_NOTHING, GCN_LEAVES_AS_BEFORE, GCN_LEAVES_ROW, GCN_
 /* In `last`: bits for sources that are row a, and that the higher source of a pair is row b. */
 enum { GCN_LAST = 1, GCN_LAST_HIGH = 8 };
 
-/* The step of a handler, which is inlined. */
-#define GCN_STEP(name)                                                                             \
+/* That of any instruction. */
+gcn_step_fn gcn_any_step;
+
+/* The step of a handler, which is inlined for the usual operands of instruction `i`: then it needs
+ * no frame for calls. */
+#define GCN_STEP_FOR(name, usual)                                                                  \
 	static __attribute__((flatten)) void name##_step(struct gcn_wave *w,                       \
 							 const struct gcn_step *step)              \
 	{                                                                                          \
+		const struct gcn_inst *i = step->i;                                                \
+                                                                                                   \
+		(void)i;                                                                           \
+		if (__builtin_expect(!(usual), 0)) {                                               \
+			gcn_any_step(w, step);                                                     \
+			return;                                                                    \
+		}                                                                                  \
 		name(w, step->i);                                                                  \
 		step++;                                                                            \
 		step->run(w, step);                                                                \
 	}
+#define GCN_STEP(name) GCN_STEP_FOR(name, true)
 
 enum gcn_enc {
 	GCN_SOP2,

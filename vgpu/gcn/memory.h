@@ -85,16 +85,26 @@ static inline void *memory_at(uint64_t addr)
 
 void *memory_host_any(struct gcn_run *r, uint64_t addr, uint32_t bytes);
 
-/* Where [addr, addr + bytes) is for the host; NULL: it is not in one allocation. */
-static inline void *memory_host(struct gcn_run *r, uint64_t addr, uint32_t bytes)
+/* Where [addr, addr + bytes) is for the host, if it is in allocation `hit` of those that were used
+ * last; or NULL. */
+static inline void *memory_same(const struct gcn_run *r, unsigned int hit, uint64_t addr,
+				uint32_t bytes)
 {
-	const struct gcn_range *range = &r->range[r->hit];
+	const struct gcn_range *range = &r->range[hit];
 
-	/* most often it is in the same one as before */
 	if (addr >= range->lo && addr < range->hi && bytes <= range->hi - addr &&
 	    r->generation == __atomic_load_n(r->host->generation, __ATOMIC_ACQUIRE))
 		return memory_at(addr + range->shift);
-	return memory_host_any(r, addr, bytes);
+	return NULL;
+}
+
+/* Where [addr, addr + bytes) is for the host; NULL: it is not in one allocation. */
+static inline void *memory_host(struct gcn_run *r, uint64_t addr, uint32_t bytes)
+{
+	/* most often it is in the same one as before */
+	void *at = memory_same(r, r->hit, addr, bytes);
+
+	return at ? at : memory_host_any(r, addr, bytes);
 }
 
 /* Checks a global access of all its lanes, counts it, and makes the addresses the host's; false:

@@ -234,10 +234,9 @@ static void make_ids(struct gcn_run *r, const uint32_t *size)
 	}
 }
 
-/* User registers first, in the order of the properties' bits, then what the hardware adds. */
-static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
+/* User registers first, in the order of the properties' bits: the same for all waves. */
+static void set_user_sgprs(const struct gcn_run *r, struct gcn_wave *w)
 {
-	uint64_t wave_scratch = ((uint64_t)r->slot * gcn_waves_of(r) + w->number) * r->wave_stride;
 	unsigned int at = 0, nr_user = r->rsrc2 >> 1 & 31;
 
 	if (r->props & PROP_SCRATCH_SRD) {
@@ -272,7 +271,17 @@ static void set_sgprs(struct gcn_run *r, struct gcn_wave *w)
 	}
 	for (uint32_t n = 0; n < r->nr_preload && at < nr_user; n++)
 		w->sgpr[at++] = r->preload[n];
-	at = nr_user;
+}
+
+/* What the hardware adds: of the workgroup and of the wave. */
+static void set_own_sgprs(const struct gcn_run *r, struct gcn_wave *w)
+{
+	unsigned int at = r->rsrc2 >> 1 & 31;
+	uint64_t wave_scratch = 0;
+
+	if (r->wave_stride)
+		wave_scratch = ((uint64_t)r->slot * gcn_waves_of(r) + w->number) * r->wave_stride;
+
 	for (unsigned int n = 0; n < 3; n++) {
 		if (r->rsrc2 >> (7 + n) & 1)
 			w->sgpr[at++] = r->at[n];
@@ -293,13 +302,19 @@ static size_t hidden(size_t size)
 	return size;
 }
 
-static void set_ids(const struct gcn_run *r, struct gcn_wave *w, uint32_t wave, unsigned int nr_ids)
+/* Returns the number of registers that it sets. */
+static unsigned int set_ids(const struct gcn_run *r, struct gcn_wave *w, uint32_t wave)
 {
-	memcpy(w->vgpr, r->ids[wave], hidden((r->arch->packed_ids ? 1 : nr_ids) * sizeof(gcn_row)));
+	unsigned int nr_ids = (r->rsrc2 >> 11 & 3) + 1, nr_rows;
+
+	nr_ids = nr_ids < 3 ? nr_ids : 3;
+	nr_rows = r->arch->packed_ids ? 1 : nr_ids;
+	memcpy(w->vgpr, r->ids[wave], hidden(nr_rows * sizeof(gcn_row)));
 	for (unsigned int n = 1; n < nr_ids && r->arch->packed_ids; n++) {
 		for (unsigned int l = 0; l < GCN_LANES; l++)
 			w->vgpr[0][l] |= r->ids[wave][n][l] << (10 * n);
 	}
+	return nr_rows;
 }
 
 static void start_group(struct gcn_run *r)
@@ -321,13 +336,17 @@ static void start_group(struct gcn_run *r)
 		memset(r->lds, 0, r->lds_size);
 	for (uint32_t n = 0; n < r->nr_waves; n++) {
 		struct gcn_wave *w = &r->wave[n];
-		unsigned int nr_ids = (r->rsrc2 >> 11 & 3) + 1;
+		unsigned int nr_ids = set_ids(r, w, n);
 
-		memset(w->sgpr, 0, hidden(sizeof(w->sgpr)));
-		clear(w->vgpr[0], r->nr_vgprs);
-		set_sgprs(r, w);
+		if (n) {
+			memcpy(w->sgpr, r->wave[0].sgpr, hidden(sizeof(w->sgpr)));
+		} else {
+			memset(w->sgpr, 0, hidden(sizeof(w->sgpr)));
+			set_user_sgprs(r, w);
+		}
+		set_own_sgprs(r, w);
+		clear(w->vgpr[nr_ids], r->nr_vgprs > nr_ids ? r->nr_vgprs - nr_ids : 0);
 		clear(w->vgpr[GCN_AGPR_ROW], r->nr_agprs);
-		set_ids(r, w, n, nr_ids > 3 ? 3 : nr_ids);
 		gcn_set64(w, GCN_REG_EXEC, r->ids_exec[n]);
 		w->pc = r->start;
 		w->scc = 0;

@@ -33,7 +33,7 @@
 		w->scc = r != 0;                                                                   \
 		gcn_set64(w, i->dst, r);                                                           \
 	}                                                                                          \
-	GCN_STEP(name)
+	GCN_STEP_FOR(name, i->src[0] < 128 && i->src[1] < 128)
 /* a 64-bit value and a 32-bit count */
 #define OP2_SHIFT64(name, result)                                                                  \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
@@ -262,3 +262,40 @@ const struct gcn_entry gcn_sopc[128] = {
 	[15] = E(s_bitcmp1_b64),   [16] = MISSING(s_setvskip), [17] = E(s_set_gpr_idx_on),
 	[18] = E(s_cmp_eq_u64),	   [19] = E(s_cmp_lg_u64),
 };
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* s_add_u32 and s_addc_u32 of the halves of 64 bits; `low` and `high` are their second sources. */
+#define ADD_PAIR(name, low, high)                                                                  \
+	static void name(struct gcn_wave *w, const struct gcn_step *step)                          \
+	{                                                                                          \
+		const struct gcn_inst *i = step->i, *second = i + i->nr_words;                     \
+		uint64_t a = w->sgpr[i->src[0]] | (uint64_t)w->sgpr[second->src[0]] << 32;         \
+		uint64_t b = (low) | (uint64_t)(high) << 32;                                       \
+                                                                                                   \
+		w->scc = a + b < a;                                                                \
+		gcn_set64(w, i->dst, a + b);                                                       \
+		step++;                                                                            \
+		step->run(w, step);                                                                \
+	}
+
+ADD_PAIR(add_pair_rr, w->sgpr[i->src[1]], w->sgpr[second->src[1]])
+ADD_PAIR(add_pair_rc, w->sgpr[i->src[1]], second->literal)
+ADD_PAIR(add_pair_cr, i->literal, w->sgpr[second->src[1]])
+ADD_PAIR(add_pair_cc, i->literal, second->literal)
+
+gcn_step_fn *salu_fuse(const struct gcn_inst *i, const struct gcn_inst *second)
+{
+	static gcn_step_fn *const by_constants[2][2] = { { add_pair_rr, add_pair_rc },
+							 { add_pair_cr, add_pair_cc } };
+	bool first_constant = i->run == s_add_u32_rc,
+	     second_constant = second->run == s_addc_u32_rc;
+
+	if ((!first_constant && i->run != s_add_u32_rr) ||
+	    (!second_constant && second->run != s_addc_u32_rr))
+		return NULL;
+	/* the second one reads nothing that the first one writes but its carry */
+	if (second->dst != i->dst + 1 || second->src[0] == i->dst || second->src[1] == i->dst)
+		return NULL;
+	return by_constants[first_constant][second_constant];
+}

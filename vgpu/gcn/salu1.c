@@ -39,7 +39,7 @@
 		gcn_set64(w, GCN_REG_EXEC, r);                                                     \
 		w->scc = r != 0;                                                                   \
 	}                                                                                          \
-	GCN_STEP(name)
+	GCN_STEP_FOR(name, i->src[0] < 128)
 /* the result goes to both */
 #define WREXEC(name, result)                                                                       \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \

@@ -34,21 +34,39 @@ static void load_limited(struct gcn_wave *w, const struct gcn_inst *i, uint64_t 
 	}
 }
 
-static inline void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
+static inline uint64_t load_address(const struct gcn_wave *w, const struct gcn_inst *i)
 {
-	uint64_t addr = (gcn_get64(w, i->src[0]) + offset_of(w, i)) & ~3ull;
+	return (gcn_get64(w, i->src[0]) + offset_of(w, i)) & ~3ull;
+}
+
+static void load(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
+{
+	uint64_t addr = load_address(w, i);
 	const void *at = memory_host(w->run, addr, nr * 4);
 
-	if (!at) {
+	if (!at)
 		load_limited(w, i, addr, nr, UINT64_MAX);
-		return;
-	}
-	if (nr == 1) {
-		w->sgpr[i->dst] = memory_get32(at);
-		return;
-	}
-	/* the base may be among the destinations: it was read before */
-	memory_fetch(&w->sgpr[i->dst], at, nr * 4);
+	else
+		/* the base may be among the destinations: it was read before */
+		memory_fetch(&w->sgpr[i->dst], at, nr * 4);
+	w->run->hits[gcn_hit_of(i)] = (uint8_t)w->run->hit;
+}
+
+/* The same for one dword or aligned pairs of them, in the allocation of this instruction's access
+ * before; or false. */
+static inline bool load_quick(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
+{
+	const unsigned char *at =
+		memory_same(w->run, w->run->hits[gcn_hit_of(i)], load_address(w, i), nr * 4);
+	uint32_t *to = &w->sgpr[i->dst];
+
+	if (!at || (nr > 1 && (uintptr_t)at & 4))
+		return false;
+	if (nr == 1)
+		*to = memory_get32(at);
+	for (unsigned int n = 0; n + 2 <= nr; n += 2)
+		memory_put64(to + n, memory_get64(at + n * 4));
+	return true;
 }
 
 /* The source is a buffer resource: base 47:0, stride 61:48, number of records in the third
@@ -81,7 +99,15 @@ static void store(struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr)
 	{                                                                                          \
 		load(w, i, nr);                                                                    \
 	}                                                                                          \
-	GCN_STEP(name)
+	static void name##_step(struct gcn_wave *w, const struct gcn_step *step)                   \
+	{                                                                                          \
+		if (__builtin_expect(!load_quick(w, step->i, nr), 0)) {                            \
+			gcn_any_step(w, step);                                                     \
+			return;                                                                    \
+		}                                                                                  \
+		step++;                                                                            \
+		step->run(w, step);                                                                \
+	}
 #define LOAD_BUFFER(name, nr)                                                                      \
 	static void name(struct gcn_wave *w, const struct gcn_inst *i)                             \
 	{                                                                                          \
