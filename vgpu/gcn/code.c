@@ -8,6 +8,8 @@
  */
 #include "code.h"
 
+#include "plan.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #define BUCKETS 1024
 
 /* instructions of a block */
-#define BLOCK_MAX 64
+#define BLOCK_MAX PLAN_MAX
 
 /* The steps of a block, in the page's list. */
 struct gcn_steps {
@@ -138,13 +140,6 @@ static bool count_class(struct gcn_block *b, uint8_t class)
 	return true;
 }
 
-enum { OP_NOP = 0, OP_SETPRIO = 15 };
-
-static bool does_nothing(const struct gcn_inst *i)
-{
-	return i->enc == GCN_SOPP && (i->op == OP_NOP || i->op == OP_SETPRIO);
-}
-
 /* Makes the steps of a block. Nothing is stored to global memory before its last instruction: what
  * a wait makes visible, the beginning of the block can. Without memory for the steps the block is
  * its first instruction alone. */
@@ -152,27 +147,20 @@ static void make_steps(struct gcn_page *page, struct gcn_block *b, uint32_t firs
 {
 	struct gcn_steps *steps = malloc(sizeof(*steps) + b->nr * sizeof(steps->step[0]));
 	const struct gcn_inst *i = &page->inst[first];
-	struct gcn_left rows = { GCN_LEFT_NONE, GCN_LEFT_NONE };
-	unsigned int at = 0;
 
 	if (!steps) {
 		b->nr = b->nr_classes = b->count[0] = 1;
 		b->last = 0;
 		return;
 	}
-	for (unsigned int left = b->nr - 1u, nr; left; left -= nr) {
-		nr = 1;
+	for (unsigned int n = 0; n + 1 < b->nr; n++, i += i->nr_words) {
 		if (gcn_is_wait(i)) {
 			b->nr_waits++;
 			b->waits |= gcn_waits_for_all(i);
-		} else if (!does_nothing(i)) {
-			gcn_make_step(&steps->step[at], i, left, &rows);
-			nr = steps->step[at++].nr;
 		}
-		for (unsigned int n = 0; n < nr; n++)
-			i += i->nr_words;
 	}
-	gcn_make_end(&steps->step[at], i, b->last + i->nr_words);
+	gcn_make_end(&steps->step[plan_steps(steps->step, &page->inst[first], b->nr - 1u)], i,
+		     b->last + i->nr_words);
 	b->branches = i->enc == GCN_SOPP && i->class == GCN_BRANCH;
 	b->step = steps->step;
 	steps->next = page->steps;

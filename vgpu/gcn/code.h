@@ -16,7 +16,7 @@
 
 #define CODE_PAGE 4096u
 #define CODE_WORDS (CODE_PAGE / 4)
-#define CODE_CLASSES 8
+#define CODE_CLASSES 12
 
 struct gcn_block {
 	uint8_t nr_words; /* on this page; 0: the block is not made yet */

@@ -545,11 +545,15 @@ static const struct gcn_entry *scalar_entry(const struct gcn_inst *i)
 	}
 }
 
+/* Which sources of an instruction the step before left. Of memory instructions that is the address
+ * alone, and of one in LDS that moves values the values, too. */
 static uint8_t last_of(const struct gcn_inst *i, const struct gcn_left *rows)
 {
+	enum { DS_BPERMUTE = 63 };
+	unsigned int nr = i->enc == GCN_FLAT || (i->enc == GCN_DS && i->op != DS_BPERMUTE) ? 1 : 3;
 	uint8_t last = 0;
 
-	for (unsigned int n = 0; n < 3; n++) {
+	for (unsigned int n = 0; n < nr; n++) {
 		bool is = i->src[n] - (unsigned int)GCN_SRC_VGPR == rows->a;
 
 		/* addresses of flat and global memory are pairs, too */
@@ -572,33 +576,53 @@ static void leave(const struct gcn_inst *i, enum gcn_leaves what, struct gcn_lef
 		rows->b = i->dst + 1u;
 }
 
-/* One step for two instructions, of which the second one's source may be row b; false: there is
- * none. */
-static bool make_fused(struct gcn_step *step, const struct gcn_inst *i, struct gcn_left *rows)
+static gcn_step_fn *find_fused(const struct gcn_inst *i)
 {
 	const struct gcn_inst *second = i + i->nr_words;
 
-	step->run = i->enc == GCN_SOP2 ? salu_fuse(i, second) : rows_kind()->fuse(i, second);
-	if (!step->run)
-		return false;
-	step->nr = 2;
-	step->last = last_of(i, rows);
+	return i->enc == GCN_SOP2 ? salu_fuse(i, second) : rows_kind()->fuse(i, second);
+}
+
+bool gcn_fuses(const struct gcn_inst *i)
+{
+	return find_fused(i);
+}
+
+/* The same of two instructions, where the second one's source may be row b. */
+static uint8_t last_of_two(const struct gcn_inst *i, const struct gcn_left *rows)
+{
+	const struct gcn_inst *second = i + i->nr_words;
+	uint8_t last = last_of(i, rows);
+
 	if (second->src[1] - (unsigned int)GCN_SRC_VGPR == rows->b &&
 	    second->src[1] != i->dst + GCN_SRC_VGPR)
-		step->last |= GCN_LAST_HIGH;
+		last |= GCN_LAST_HIGH;
+	return last;
+}
+
+bool gcn_reads_left(const struct gcn_inst *i, unsigned int nr, const struct gcn_left *rows)
+{
+	return nr > 1 ? last_of_two(i, rows) : last_of(i, rows);
+}
+
+static void make_fused(struct gcn_step *step, const struct gcn_inst *i, struct gcn_left *rows)
+{
+	const struct gcn_inst *second = i + i->nr_words;
+
+	step->run = find_fused(i);
+	step->last = last_of_two(i, rows);
 	if (i->enc == GCN_SOP2) {
 		leave(second, GCN_LEAVES_NOTHING, rows);
-		return true;
+		return;
 	}
 	leave(second, GCN_LEAVES_PAIR, rows);
 	if (!(second->reads & GCN_WRITES_64)) {
 		rows->a = i->dst == second->dst ? GCN_LEFT_NONE : i->dst;
 		rows->b = second->dst;
 	}
-	return true;
 }
 
-void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int left,
+void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int nr,
 		   struct gcn_left *rows)
 {
 	const struct gcn_entry *e = scalar_entry(i);
@@ -606,9 +630,11 @@ void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int
 
 	step->i = i;
 	step->run = NULL;
-	if (left > 1 && make_fused(step, i, rows))
+	step->nr = (uint8_t)nr;
+	if (nr > 1) {
+		make_fused(step, i, rows);
 		return;
-	step->nr = 1;
+	}
 	step->last = last_of(i, rows);
 	if (e && i->run == e->run)
 		step->run = e->step;
@@ -620,8 +646,11 @@ void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int
 		step->run = valu_step(i, &what);
 	else if (rows_kind()->quick(i) == i->run)
 		step->run = rows_kind()->quick_step(i, &what);
-	if (!step->run)
+	if (!step->run) {
 		step->run = gcn_any_step;
+		step->last = 0;
+		what = GCN_LEAVES_NOTHING;
+	}
 	leave(i, what, rows);
 }
 

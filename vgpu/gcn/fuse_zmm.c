@@ -36,15 +36,18 @@ ZMM void add_pair(struct gcn_wave *w, const struct gcn_inst *first, struct zmm_r
 		__m512i low = _mm512_add_epi32(src0[k], src1[k]), a, b;
 		__mmask16 c = _mm512_cmplt_epu32_mask(low, src0[k]) & (__mmask16)(exec >> k * 16);
 
+		rows->a[k] = zmm_blend(w->vgpr[first->dst], k, low, exec);
 		/* before the second one's sources are read: it may be one of them */
-		rows->a[k] = zmm_put_part(w->vgpr[first->dst], k, low, exec);
+		if (!(rows->last & GCN_DEAD_A))
+			_mm512_storeu_si512(w->vgpr[first->dst] + k * 16, rows->a[k]);
 		a = scalars >> 4 & 1 ? all2 : _mm512_loadu_si512(row2 + k * 16);
 		b = rows->last & GCN_LAST_HIGH ? rows->b[k] : _mm512_loadu_si512(row3 + k * 16);
 		b = _mm512_add_epi32(a, b);
 		carry[k] = _mm512_cmplt_epu32_mask(b, a) | _mm512_mask_cmpeq_epi32_mask(c, b, ones);
 		b = _mm512_mask_add_epi32(b, c, b, one);
-		rows->b[k] = zmm_put_part(w->vgpr[second->dst], k, b, exec);
+		rows->b[k] = zmm_blend(w->vgpr[second->dst], k, b, exec);
 	}
+	zmm_store(w->vgpr[second->dst], rows->b, rows, GCN_DEAD_B);
 	gcn_set64(w, GCN_REG_VCC, zmm_bits(carry[0], carry[1], carry[2], carry[3]) & exec);
 }
 
@@ -61,11 +64,13 @@ ZMM void extend_and_shift(struct gcn_wave *w, const struct gcn_inst *i, struct z
 		__m512i high = _mm512_srai_epi32(src1[k], 31);
 		struct zmm_pair v = zmm_join(src1[k], high);
 
-		zmm_put_part(w->vgpr[i->dst], k, high, exec);
+		if (!(rows->last & GCN_DEAD_FIRST))
+			zmm_put_part(w->vgpr[i->dst], k, high, exec);
 		v.a = _mm512_sll_epi64(v.a, by);
 		v.b = _mm512_sll_epi64(v.b, by);
 		zmm_put_pair(w->vgpr[second->dst], k, v, exec, rows);
 	}
+	zmm_put_rows(w->vgpr[second->dst], w->vgpr[second->dst + 1u], rows);
 }
 
 #define FUSED(name, call)                                                                          \

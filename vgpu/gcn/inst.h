@@ -32,7 +32,7 @@ struct gcn_step {
 	gcn_step_fn *run;
 	const struct gcn_inst *i;
 	uint8_t nr;	/* instructions, from `i` on; 0: it ends the block, with its last one */
-	uint8_t last;	/* sources that the step before left in registers of the host */
+	uint8_t last;	/* what is in registers of the host alone: GCN_LAST and the others */
 	uint16_t words; /* of the whole block, for its end */
 };
 
@@ -44,8 +44,9 @@ struct gcn_left {
 #define GCN_LEFT_NONE 0x10000u
 enum gcn_leaves { GCN_LEAVES_NOTHING, GCN_LEAVES_AS_BEFORE, GCN_LEAVES_ROW, GCN_LEAVES_PAIR };
 
-/* In `last`: bits for sources that are row a, and that the higher source of a pair is row b. */
-enum { GCN_LAST = 1, GCN_LAST_HIGH = 8 };
+/* In `last`: bits for sources that are row a, and that the higher source of a pair is row b; rows
+ * that need not be stored (plan.c): a and b, and the first instruction's of two. */
+enum { GCN_LAST = 1, GCN_LAST_HIGH = 8, GCN_DEAD_A = 16, GCN_DEAD_B = 32, GCN_DEAD_FIRST = 64 };
 
 /* That of any instruction. */
 gcn_step_fn gcn_any_step;
@@ -210,10 +211,16 @@ const struct gcn_entry *gcn_mubuf_entry(const struct gcn_inst *i);
  * wave. */
 void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr);
 
-/* Makes the step of a decoded instruction and of those behind it, `left` at most with it. `rows`
+/* Makes the step of a decoded instruction, or of two for which there is one: gcn_fuses(). `rows`
  * are those that the step before leaves, and become those that this one does. */
-void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int left,
+void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int nr,
 		   struct gcn_left *rows);
+
+/* Whether there is a step for an instruction and the one behind it. */
+bool gcn_fuses(const struct gcn_inst *i);
+
+/* Whether it reads rows that the step before leaves. */
+bool gcn_reads_left(const struct gcn_inst *i, unsigned int nr, const struct gcn_left *rows);
 
 /* Makes the step that ends a block: of its last instruction. `words` are those of the block. */
 void gcn_make_end(struct gcn_step *step, const struct gcn_inst *i, unsigned int words);

@@ -447,7 +447,7 @@ ZMM bool lds_location(const struct gcn_wave *w, const struct gcn_inst *i, uint32
 		return false;
 	p->base = (uintptr_t)w->run->lds;
 	p->leader = (uint32_t)__builtin_ctzll(p->exec);
-	p->first = w->vgpr[i->src[0] - GCN_SRC_VGPR][p->leader] + more;
+	p->first = zmm_lane(src0, p->leader) + more;
 	p->near = false;
 	FOR_PARTS
 	{
@@ -481,7 +481,7 @@ ZMM bool lds_location(const struct gcn_wave *w, const struct gcn_inst *i, uint32
 		struct zmm_rows rows_ = ZMM_ROWS(step), *rows = &rows_;                            \
                                                                                                    \
 		if (__builtin_expect(!(call), 0)) {                                                \
-			general_step(w, step);                                                     \
+			general_step(w, step, a0, a1, a2, a3, b0, b1, b2, b3);                     \
 			return;                                                                    \
 		}                                                                                  \
 		ZMM_NEXT(w, step, rows);                                                           \
@@ -493,11 +493,13 @@ static __attribute__((noinline)) void by_general(struct gcn_wave *w, const struc
 	w->run->hits[gcn_hit_of(i)] = (uint8_t)w->run->hit;
 }
 
-static __attribute__((noinline)) void general_step(struct gcn_wave *w, const struct gcn_step *step)
+static __attribute__((noinline)) void general_step(struct gcn_wave *w, const struct gcn_step *step,
+						   ZMM_ROWS_ARGS)
 {
 	const uint32_t *row = w->vgpr[step->i->dst];
-	struct zmm_rows rows;
+	struct zmm_rows rows = ZMM_ROWS(step);
 
+	zmm_spill_sources(w, step->i, &rows);
 	by_general(w, step->i);
 	FOR_PARTS
 	{
@@ -662,6 +664,7 @@ ZMM const struct gcn_range *range_of(const struct gcn_run *r, const struct gcn_i
 ZMM bool global_location(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int nr,
 			 bool loads, const struct zmm_rows *rows, struct location *p, __m512i *rel)
 {
+	const bool left = rows->last & GCN_LAST;
 	const uint32_t *row = w->vgpr[i->src[0] - GCN_SRC_VGPR];
 	bool scalar = i->sdst == SEG_GLOBAL && i->src[2] != SADDR_NONE;
 	uint64_t addr = (uint64_t)(int64_t)i->imm, before, after;
@@ -673,11 +676,20 @@ ZMM bool global_location(const struct gcn_wave *w, const struct gcn_inst *i, uns
 	if (__builtin_expect(!p->exec || w->run->has_cache, 0))
 		return false;
 	p->leader = (uint32_t)__builtin_ctzll(p->exec);
-	first = row[p->leader];
+	FOR_PARTS
+	{
+		lo[k] = left ? rows->a[k] : _mm512_loadu_si512(row + k * 16);
+	}
+	first = zmm_lane(lo, p->leader);
 	if (scalar) {
 		addr += gcn_get64(w, i->src[2]);
+		hi[0] = hi[1] = hi[2] = hi[3] = _mm512_setzero_si512();
 	} else {
-		high = row[GCN_LANES + p->leader];
+		FOR_PARTS
+		{
+			hi[k] = left ? rows->b[k] : _mm512_loadu_si512(row + GCN_LANES + k * 16);
+		}
+		high = zmm_lane(hi, p->leader);
 		addr += (uint64_t)high << 32;
 	}
 	addr += first;
@@ -694,15 +706,6 @@ ZMM bool global_location(const struct gcn_wave *w, const struct gcn_inst *i, uns
 	most = after < ~first ? first + (uint32_t)after : UINT32_MAX;
 	p->first = first - least;
 	p->base = addr - p->first + range->shift;
-	FOR_PARTS
-	{
-		bool last = rows->last & GCN_LAST;
-
-		lo[k] = last ? rows->a[k] : _mm512_loadu_si512(row + k * 16);
-		hi[k] = _mm512_set1_epi32((int)high);
-		if (!scalar)
-			hi[k] = last ? rows->b[k] : _mm512_loadu_si512(row + GCN_LANES + k * 16);
-	}
 	if (__builtin_expect(p->exec != UINT64_MAX, 0)) {
 		FOR_PARTS
 		{

@@ -32,8 +32,8 @@ ZMM __m512i round_both(__m512d a, __m512d b, __mmask16 *rare)
 	enum { MARGIN = 4096, MIDDLE = 0x10000000, CUT = 29 };
 	const __m512i even =
 		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-	__m512i low = _mm512_permutex2var_epi32(_mm512_castpd_si512(a), even,
-						_mm512_castpd_si512(b));
+	__m512i low =
+		_mm512_permutex2var_epi32(_mm512_castpd_si512(a), even, _mm512_castpd_si512(b));
 
 	/* from MARGIN below the middle on, the bits that a float has not; those above fall out */
 	low = _mm512_slli_epi32(_mm512_add_epi32(low, _mm512_set1_epi32(MARGIN - MIDDLE)),
@@ -76,8 +76,9 @@ ZMM __m512i rsq(__m512 a, __mmask16 *rare)
 	e = _mm512_fnmadd_ps(low, y, _mm512_fnmadd_ps(high, y, ALL_FLOAT(1)));
 	e = _mm512_mul_ps(e, _mm512_mul_ps(y, ALL_FLOAT(0.5f)));
 	r = _mm512_add_ps(y, _mm512_fmadd_ps(y, error, e));
-	*rare = (__mmask16)~_mm512_mask_cmp_ps_mask(
-		usual(a), r, _mm512_add_ps(y, _mm512_fnmadd_ps(y, error, e)), _CMP_EQ_OQ);
+	*rare = (__mmask16)~_mm512_mask_cmp_ps_mask(usual(a), r,
+						    _mm512_add_ps(y, _mm512_fnmadd_ps(y, error, e)),
+						    _CMP_EQ_OQ);
 	return INT(r);
 }
 
@@ -104,18 +105,21 @@ ZMM __m512d exp2_part(__m512d sixteenths, __m256i number, __m512d x)
 }
 
 /* To the nearest multiple of 2^-bits. */
-#define NEAREST(v, bits)                                                                           	_mm512_roundscale_ps(v, (bits) << 4 | _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define NEAREST(v, bits)                                                                           \
+	_mm512_roundscale_ps(v, (bits) << 4 | _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 
 ZMM __m512i exp2_both(__m512 a, __mmask16 *rare)
 {
 	__m512 sixteenths = NEAREST(a, 4), x = _mm512_sub_ps(a, sixteenths);
 	__m512i number = _mm512_cvtps_epi32(_mm512_mul_ps(sixteenths, ALL_FLOAT(16)));
 
-	*rare = (__mmask16)~_mm512_mask_cmp_ps_mask(
-		_mm512_cmp_ps_mask(a, ALL_FLOAT(-124), _CMP_GE_OQ), a, ALL_FLOAT(127), _CMP_LE_OQ);
-	return round_both(
-		exp2_part(LOW(sixteenths), _mm512_castsi512_si256(number), LOW(x)),
-		exp2_part(HIGH(sixteenths), _mm512_extracti64x4_epi64(number, 1), HIGH(x)), rare);
+	*rare = (__mmask16)~_mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(a, ALL_FLOAT(-124),
+								       _CMP_GE_OQ),
+						    a, ALL_FLOAT(127), _CMP_LE_OQ);
+	return round_both(exp2_part(LOW(sixteenths), _mm512_castsi512_si256(number), LOW(x)),
+			  exp2_part(HIGH(sixteenths), _mm512_extracti64x4_epi64(number, 1),
+				    HIGH(x)),
+			  rare);
 }
 
 /* exponent + log2(1 + d): log2 of the mantissa by a polynomial of t^2, t = d / (2 + d), which is
@@ -150,9 +154,9 @@ ZMM __m512i log2_both(__m512 a, __mmask16 *rare)
 /* sin(2 pi r), |r| <= 1/4; a zero's sign is that of r. */
 ZMM __m512d sin_part(__m512d r)
 {
-	static const double c[] = { 0x1.921fb54442bb4p+2,  -0x1.4abbce624ad99p+5,
-				    0x1.466bc66ed3d1cp+6,  -0x1.32d2c9b2d1df5p+6,
-				    0x1.50770f6a5a66bp+5,  -0x1.e29b82ab98ea9p+3,
+	static const double c[] = { 0x1.921fb54442bb4p+2, -0x1.4abbce624ad99p+5,
+				    0x1.466bc66ed3d1cp+6, -0x1.32d2c9b2d1df5p+6,
+				    0x1.50770f6a5a66bp+5, -0x1.e29b82ab98ea9p+3,
 				    0x1.d53abdeb199c1p+1 };
 
 	return _mm512_mul_pd(r, POLYNOMIAL(_mm512_mul_pd(r, r), c));

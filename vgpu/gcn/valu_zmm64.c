@@ -78,6 +78,7 @@ ZMM bool run_real(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows 
 		}
 		zmm_put_pair(w->vgpr[i->dst], k, r, exec, rows);
 	}
+	zmm_put_rows(w->vgpr[i->dst], w->vgpr[i->dst + 1u], rows);
 	return true;
 }
 
@@ -111,8 +112,9 @@ ZMM bool shift_pair(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_row
 {
 	const __m128i by = _mm_cvtsi32_si128((int)gcn_src32(w, i, i->src[0]) & 63);
 	uint64_t exec = gcn_exec(w);
+	struct zmm_pair src1[4];
 
-	ZMM_SOURCE64(1, 0, false);
+	zmm_source_pair(w, i, 1, 0, false, rows, src1);
 	FOR_PARTS
 	{
 		struct zmm_pair v = src1[k];
@@ -121,6 +123,7 @@ ZMM bool shift_pair(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_row
 		v.b = _mm512_sll_epi64(v.b, by);
 		zmm_put_pair(w->vgpr[i->dst], k, v, exec, rows);
 	}
+	zmm_put_rows(w->vgpr[i->dst], w->vgpr[i->dst + 1u], rows);
 	return true;
 }
 
@@ -144,6 +147,7 @@ ZMM bool run_from_int(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_r
 		r.b = BITS(_mm512_cvtepi64_pd(r.b));
 		zmm_put_pair(w->vgpr[i->dst], k, r, exec, rows);
 	}
+	zmm_put_rows(w->vgpr[i->dst], w->vgpr[i->dst + 1u], rows);
 	return true;
 }
 
@@ -306,6 +310,7 @@ ZMM bool run_step(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows 
 	{
 		zmm_put_pair(w->vgpr[i->dst], k, r[k], exec, rows);
 	}
+	zmm_put_rows(w->vgpr[i->dst], w->vgpr[i->dst + 1u], rows);
 	if (carry)
 		gcn_set64(w, i->sdst & 127, 0);
 	return true;

@@ -156,6 +156,29 @@ ZMM void zmm_source(const struct gcn_wave *w, const struct gcn_inst *i, unsigned
 		ZMM_NEXT(w, step, rows);                                                           \
 	}
 
+/* Stores a row that the step before left, which it may not have done. */
+ZMM void zmm_spill(struct gcn_wave *w, const __m512i *part, unsigned int source)
+{
+	uint32_t *row = w->vgpr[source - GCN_SRC_VGPR];
+
+	FOR_PARTS
+	{
+		_mm512_storeu_si512(row + k * 16, part[k]);
+	}
+}
+
+/* The same of all sources of an instruction, which a general handler executes. */
+ZMM void zmm_spill_sources(struct gcn_wave *w, const struct gcn_inst *i,
+			   const struct zmm_rows *rows)
+{
+	for (unsigned int n = 0; n < 3; n++) {
+		if (rows->last >> n & 1)
+			zmm_spill(w, rows->a, i->src[n]);
+		if (rows->last >> n & 1 && (i->reads & GCN_READS_64 << n || i->enc == GCN_FLAT))
+			zmm_spill(w, rows->b, i->src[n] + 1u);
+	}
+}
+
 /* Not inlined: steps that jump to it need no frame. */
 static __attribute__((noinline, unused)) void
 zmm_general_step(struct gcn_wave *w, const struct gcn_step *step, ZMM_ROWS_ARGS)
@@ -163,6 +186,7 @@ zmm_general_step(struct gcn_wave *w, const struct gcn_step *step, ZMM_ROWS_ARGS)
 	const uint32_t *row = w->vgpr[step->i->dst];
 	struct zmm_rows rows = ZMM_ROWS(step);
 
+	zmm_spill_sources(w, step->i, &rows);
 	PASTE(valu_run_any, VALU_SUFFIX)(w, step->i);
 	FOR_PARTS
 	{
@@ -188,14 +212,33 @@ ZMM uint64_t zmm_mask(const struct gcn_wave *w, unsigned int at)
 	return mask;
 }
 
+/* What part k of a row has when the active lanes get new values. */
+ZMM __m512i zmm_blend(const uint32_t *row, unsigned int k, __m512i v, uint64_t exec)
+{
+	if (__builtin_expect(exec == UINT64_MAX, 1))
+		return v;
+	return _mm512_mask_mov_epi32(_mm512_loadu_si512(row + k * 16), (__mmask16)(exec >> k * 16),
+				     v);
+}
+
 /* Stores part k of a row; what the row has now. */
 ZMM __m512i zmm_put_part(uint32_t *row, unsigned int k, __m512i v, uint64_t exec)
 {
-	if (!__builtin_expect(exec == UINT64_MAX, 1))
-		v = _mm512_mask_mov_epi32(_mm512_loadu_si512(row + k * 16),
-					  (__mmask16)(exec >> k * 16), v);
+	v = zmm_blend(row, k, v, exec);
 	_mm512_storeu_si512(row + k * 16, v);
 	return v;
+}
+
+/* Stores a row, unless nobody reads it from memory. */
+ZMM void zmm_store(uint32_t *row, const __m512i *part, const struct zmm_rows *rows,
+		   unsigned int dead)
+{
+	if (!(rows->last & dead)) {
+		FOR_PARTS
+		{
+			_mm512_storeu_si512(row + k * 16, part[k]);
+		}
+	}
 }
 
 /* Stores a row of four parts, and leaves it for the next step. */
@@ -204,14 +247,28 @@ ZMM void zmm_put(uint32_t *row, const __m512i *part, uint64_t exec, struct zmm_r
 	if (__builtin_expect(exec == UINT64_MAX, 1)) {
 		FOR_PARTS
 		{
-			rows->a[k] = zmm_put_part(row, k, part[k], UINT64_MAX);
+			rows->a[k] = part[k];
 		}
 	} else {
 		FOR_PARTS
 		{
-			rows->a[k] = zmm_put_part(row, k, part[k], exec);
+			rows->a[k] = zmm_blend(row, k, part[k], exec);
 		}
 	}
+	zmm_store(row, rows->a, rows, GCN_DEAD_A);
+}
+
+/* A lane of a source. It is not loaded as a dword, which would wait for the store of the whole
+ * row. */
+ZMM uint32_t zmm_lane(const __m512i *part, unsigned int lane)
+{
+	__m512i v = part[0];
+
+	if (__builtin_expect(lane, 0)) {
+		v = lane < 32 ? lane < 16 ? part[0] : part[1] : lane < 48 ? part[2] : part[3];
+		v = _mm512_permutexvar_epi32(_mm512_set1_epi32((int)lane), v);
+	}
+	return (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(v));
 }
 
 /* The masks of four parts as one. */
@@ -249,26 +306,25 @@ ZMM __m512i zmm_high(struct zmm_pair v)
 		_mm512_shuffle_ps(_mm512_castsi512_ps(v.a), _mm512_castsi512_ps(v.b), 0xdd));
 }
 
-/* Stores part k of a pair of rows, and leaves it for the next step. */
-ZMM void zmm_put_pair(uint32_t *lo, unsigned int k, struct zmm_pair v, uint64_t exec,
+/* Leaves part k of a pair of rows for the next step; zmm_put_rows() stores them all. */
+ZMM void zmm_put_pair(const uint32_t *lo, unsigned int k, struct zmm_pair v, uint64_t exec,
 		      struct zmm_rows *rows)
 {
-	rows->a[k] = zmm_put_part(lo, k, zmm_low(v), exec);
-	rows->b[k] = zmm_put_part(lo + GCN_LANES, k, zmm_high(v), exec);
+	rows->a[k] = zmm_blend(lo, k, zmm_low(v), exec);
+	rows->b[k] = zmm_blend(lo + GCN_LANES, k, zmm_high(v), exec);
 }
 
-/* A source of 64 bits with its sign, the same way. `real`: a constant is a double. */
-#define ZMM_SOURCE64(n, scalars, real)                                                             \
-	struct zmm_pair src##n[4];                                                                 \
-	zmm_source64(w, i, n, scalars, real, rows, src##n)
-
-ZMM void zmm_source64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
-		      unsigned int scalars, bool real, const struct zmm_rows *rows,
-		      struct zmm_pair *part)
+ZMM void zmm_put_rows(uint32_t *lo, uint32_t *hi, const struct zmm_rows *rows)
 {
-	const __m512i keep = _mm512_set1_epi64(i->abs >> n & 1 ? INT64_MAX : -1);
-	const __m512i flip = _mm512_set1_epi64(i->neg >> n & 1 ? INT64_MIN : 0);
+	zmm_store(lo, rows->a, rows, GCN_DEAD_A);
+	zmm_store(hi, rows->b, rows, GCN_DEAD_B);
+}
 
+/* A source of 64 bits, the same way. `real`: a constant is a double. */
+ZMM void zmm_source_pair(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
+			 unsigned int scalars, bool real, const struct zmm_rows *rows,
+			 struct zmm_pair *part)
+{
 	if (scalars >> n & 1) {
 		uint64_t v = real && i->src[n] == GCN_SRC_LITERAL ? (uint64_t)i->literal << 32 :
 								    gcn_src64(w, i, i->src[n]);
@@ -291,6 +347,21 @@ ZMM void zmm_source64(const struct gcn_wave *w, const struct gcn_inst *i, unsign
 					   _mm512_loadu_si512(row + GCN_LANES + k * 16));
 		}
 	}
+}
+
+/* The same with its sign. */
+#define ZMM_SOURCE64(n, scalars, real)                                                             \
+	struct zmm_pair src##n[4];                                                                 \
+	zmm_source64(w, i, n, scalars, real, rows, src##n)
+
+ZMM void zmm_source64(const struct gcn_wave *w, const struct gcn_inst *i, unsigned int n,
+		      unsigned int scalars, bool real, const struct zmm_rows *rows,
+		      struct zmm_pair *part)
+{
+	const __m512i keep = _mm512_set1_epi64(i->abs >> n & 1 ? INT64_MAX : -1);
+	const __m512i flip = _mm512_set1_epi64(i->neg >> n & 1 ? INT64_MIN : 0);
+
+	zmm_source_pair(w, i, n, scalars, real, rows, part);
 	FOR_PARTS
 	{
 		part[k].a = _mm512_ternarylogic_epi64(part[k].a, keep, flip, 0x6a);
