@@ -154,6 +154,7 @@ class Status(Case):
         for word, ours in (("-t", "always traced"), ("-thip,roctx", "always traced"), ("--stats", "--summary"), ("--stats=true", "--summary"),
                            ("-stats", "--summary"), ("--hip-trace", "without an option"), ("--kernel-trace", "without an option"),
                            ("--hsa-trace", "--hsa"), ("--kernel-include-regex", "--kernels"), ("-i", "--pmc-file"), ("-p", "rtl start PID"),
+                           ("-F99", "nothing is sampled"), ("--cuda-memory-usage=true", "without an option"),
                            ("--output-format", "rtl convert"), ("--force-overwrite=true", "--force"), ("--list-basic", "rtl list-counters")):
             p = self.trace(word, "true", status=125)
             self.assertIn(f"rtl trace: {word}: unknown option; ", p.stderr)
