@@ -576,22 +576,20 @@ static void leave(const struct gcn_inst *i, enum gcn_leaves what, struct gcn_lef
 		rows->b = i->dst + 1u;
 }
 
-static gcn_step_fn *find_fused(const struct gcn_inst *i)
+static gcn_step_fn *find_fused(const struct gcn_inst *i, const struct gcn_inst *second)
 {
-	const struct gcn_inst *second = i + i->nr_words;
-
 	return i->enc == GCN_SOP2 ? salu_fuse(i, second) : rows_kind()->fuse(i, second);
 }
 
-bool gcn_fuses(const struct gcn_inst *i)
+bool gcn_fuses(const struct gcn_inst *i, const struct gcn_inst *second)
 {
-	return find_fused(i);
+	return find_fused(i, second);
 }
 
 /* The same of two instructions, where the second one's source may be row b. */
-static uint8_t last_of_two(const struct gcn_inst *i, const struct gcn_left *rows)
+static uint8_t last_of_two(const struct gcn_inst *i, const struct gcn_inst *second,
+			   const struct gcn_left *rows)
 {
-	const struct gcn_inst *second = i + i->nr_words;
 	uint8_t last = last_of(i, rows);
 
 	if (second->src[1] - (unsigned int)GCN_SRC_VGPR == rows->b &&
@@ -600,17 +598,19 @@ static uint8_t last_of_two(const struct gcn_inst *i, const struct gcn_left *rows
 	return last;
 }
 
-bool gcn_reads_left(const struct gcn_inst *i, unsigned int nr, const struct gcn_left *rows)
+bool gcn_reads_left(const struct gcn_inst *i, const struct gcn_inst *second,
+		    const struct gcn_left *rows)
 {
-	return nr > 1 ? last_of_two(i, rows) : last_of(i, rows);
+	return second ? last_of_two(i, second, rows) : last_of(i, rows);
 }
 
-static void make_fused(struct gcn_step *step, const struct gcn_inst *i, struct gcn_left *rows)
+static void make_fused(struct gcn_step *step, const struct gcn_inst *i,
+		       const struct gcn_inst *second, struct gcn_left *rows)
 {
-	const struct gcn_inst *second = i + i->nr_words;
-
-	step->run = find_fused(i);
-	step->last = last_of_two(i, rows);
+	step->run = find_fused(i, second);
+	step->nr = 2;
+	step->words = (uint16_t)(second - i);
+	step->last = last_of_two(i, second, rows);
 	if (i->enc == GCN_SOP2) {
 		leave(second, GCN_LEAVES_NOTHING, rows);
 		return;
@@ -622,19 +622,20 @@ static void make_fused(struct gcn_step *step, const struct gcn_inst *i, struct g
 	}
 }
 
-void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int nr,
+void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, const struct gcn_inst *second,
 		   struct gcn_left *rows)
 {
 	const struct gcn_entry *e = scalar_entry(i);
 	enum gcn_leaves what = GCN_LEAVES_NOTHING;
 
 	step->i = i;
-	step->run = NULL;
-	step->nr = (uint8_t)nr;
-	if (nr > 1) {
-		make_fused(step, i, rows);
+	if (second) {
+		make_fused(step, i, second, rows);
 		return;
 	}
+	step->run = NULL;
+	step->nr = 1;
+	step->words = 0;
 	step->last = last_of(i, rows);
 	if (e && i->run == e->run)
 		step->run = e->step;

@@ -11,14 +11,12 @@
 
 enum { CONST_31 = 128 + 31 };
 
-#define SECOND(i) ((i) + (i)->nr_words)
-
 /* v_add_co_u32 and v_addc_co_u32, both with their carries in VCC; `scalars` as for zmm_row(), of
  * the second one in the bits from 4 on. */
-ZMM void add_pair(struct gcn_wave *w, const struct gcn_inst *first, struct zmm_rows *rows,
-		  unsigned int scalars)
+ZMM void add_pair(struct gcn_wave *w, const struct gcn_inst *first, const struct gcn_inst *second,
+		  struct zmm_rows *rows, unsigned int scalars)
 {
-	const struct gcn_inst *i = first, *second = SECOND(first);
+	const struct gcn_inst *i = first;
 	const __m512i one = _mm512_set1_epi32(1), ones = _mm512_set1_epi32(-1);
 	uint64_t exec = gcn_exec(w);
 	__mmask16 carry[4];
@@ -52,9 +50,9 @@ ZMM void add_pair(struct gcn_wave *w, const struct gcn_inst *first, struct zmm_r
 }
 
 /* v_ashrrev_i32 by 31 to the register behind its source, and v_lshlrev_b64 of both. */
-ZMM void extend_and_shift(struct gcn_wave *w, const struct gcn_inst *i, struct zmm_rows *rows)
+ZMM void extend_and_shift(struct gcn_wave *w, const struct gcn_inst *i,
+			  const struct gcn_inst *second, struct zmm_rows *rows)
 {
-	const struct gcn_inst *second = SECOND(i);
 	const __m128i by = _mm_cvtsi32_si128((int)gcn_src32(w, second, second->src[0]) & 63);
 	uint64_t exec = gcn_exec(w);
 
@@ -81,11 +79,11 @@ ZMM void extend_and_shift(struct gcn_wave *w, const struct gcn_inst *i, struct z
 		call;                                                                              \
 		ZMM_NEXT(w, step, rows);                                                           \
 	}
-FUSED(add_pair_00, add_pair(w, step->i, rows, 0))
-FUSED(add_pair_01, add_pair(w, step->i, rows, 0x10))
-FUSED(add_pair_10, add_pair(w, step->i, rows, 1))
-FUSED(add_pair_11, add_pair(w, step->i, rows, 0x11))
-FUSED(extended, extend_and_shift(w, step->i, rows))
+FUSED(add_pair_00, add_pair(w, step->i, step->i + step->words, rows, 0))
+FUSED(add_pair_01, add_pair(w, step->i, step->i + step->words, rows, 0x10))
+FUSED(add_pair_10, add_pair(w, step->i, step->i + step->words, rows, 1))
+FUSED(add_pair_11, add_pair(w, step->i, step->i + step->words, rows, 0x11))
+FUSED(extended, extend_and_shift(w, step->i, step->i + step->words, rows))
 
 /* Whether it is this instruction, without modifiers. */
 static bool is(const struct gcn_inst *i, const char *name)

@@ -211,16 +211,17 @@ const struct gcn_entry *gcn_mubuf_entry(const struct gcn_inst *i);
  * wave. */
 void gcn_decode(struct gcn_inst *i, enum gcn_arch_id arch, const uint32_t *code, unsigned int nr);
 
-/* Makes the step of a decoded instruction, or of two for which there is one: gcn_fuses(). `rows`
- * are those that the step before leaves, and become those that this one does. */
-void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, unsigned int nr,
+/* Makes the step of a decoded instruction, or of two for which there is one. `rows` are those that
+ * the step before leaves, and become those that this one does. */
+void gcn_make_step(struct gcn_step *step, const struct gcn_inst *i, const struct gcn_inst *second,
 		   struct gcn_left *rows);
 
-/* Whether there is a step for an instruction and the one behind it. */
-bool gcn_fuses(const struct gcn_inst *i);
+/* Whether there is a step for two, where nothing between them matters to the second. */
+bool gcn_fuses(const struct gcn_inst *i, const struct gcn_inst *second);
 
-/* Whether it reads rows that the step before leaves. */
-bool gcn_reads_left(const struct gcn_inst *i, unsigned int nr, const struct gcn_left *rows);
+/* Whether one, or one of two, reads rows that the step before leaves. */
+bool gcn_reads_left(const struct gcn_inst *i, const struct gcn_inst *second,
+		    const struct gcn_left *rows);
 
 /* Makes the step that ends a block: of its last instruction. `words` are those of the block. */
 void gcn_make_end(struct gcn_step *step, const struct gcn_inst *i, unsigned int words);

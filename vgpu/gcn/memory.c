@@ -20,10 +20,14 @@ void *memory_host_any(struct gcn_run *r, uint64_t addr, uint32_t bytes)
 			return memory_at(addr + range->shift);
 		}
 	}
-	if (addr - (uintptr_t)r->lead->packet < sizeof(r->packet))
-		return bytes <= sizeof(r->packet) - (addr - (uintptr_t)r->lead->packet) ?
-			       memory_at(addr) :
-			       NULL;
+	if (addr - (uintptr_t)r->lead->packet < sizeof(r->packet)) {
+		r->hit = GCN_RANGES;
+		range = &r->range[r->hit];
+		range->lo = (uintptr_t)r->lead->packet;
+		range->hi = range->lo + sizeof(r->packet);
+		range->shift = 0;
+		return bytes <= range->hi - addr ? memory_at(addr) : NULL;
+	}
 	range = &r->range[r->next_range];
 	if (!r->host->range(addr, range)) {
 		memset(range, 0, sizeof(*range));

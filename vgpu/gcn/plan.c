@@ -2,9 +2,9 @@
 /* plan.c - the steps of a block: their order, and the rows that need not be stored
  *
  * A step that reads what the step before wrote has it in registers of the host. So a step comes
- * behind the one whose row it reads, where nothing depends on the order. A row that is written again
- * within the block, with the same EXEC, and is read by steps that have it in registers alone, is
- * not stored: nobody sees it, for if an instruction stops the wave, its registers are lost.
+ * behind the one whose row it reads, where nothing depends on the order. A row that is written
+ * again within the block, with the same EXEC, and is read by steps that have it in registers alone,
+ * is not stored: nobody sees it, for if an instruction stops the wave, its registers are lost.
  *
  * What an instruction reads and writes is known for those that kernels use most. All others stay
  * where they are, and are taken to read all.
@@ -16,7 +16,8 @@
 #include "rows.h"
 #include "valu.h"
 
-/* What instructions depend on: scalar registers and vector registers by their codes, and two more. */
+/* What instructions depend on: scalar registers and vector registers by their codes, and two
+ * more. */
 enum {
 	VECTORS = 128,
 	SCC = VECTORS + GCN_VGPR_ROWS,
@@ -91,7 +92,8 @@ static void of_vector(const struct gcn_inst *i, struct effects *e)
 
 	e->known = !i->ext && !(v->flags & VALU_CMPX);
 	for (unsigned int n = 0; n < 3; n++)
-		source(e, i->src[n], valu_width(v->src[n]) == 64 || i->src[n] < GCN_SRC_VGPR ? 2 : 1);
+		source(e, i->src[n],
+		       valu_width(v->src[n]) == 64 || i->src[n] < GCN_SRC_VGPR ? 2 : 1);
 	if (v->flags & (VALU_CARRY_IN | VALU_VCC_IN))
 		reads(e, GCN_REG_VCC, 2);
 	if (v->flags & (VALU_CARRY_OUT | VALU_COMPARE))
@@ -127,7 +129,7 @@ static void of_memory(const struct gcn_inst *i, struct effects *e)
 	} else {
 		source(e, i->src[2], 2);
 	}
-	/* those of two places write as many again; stores nothing */
+	/* a load from two addresses writes as many again, a store nothing */
 	writes(e, VECTORS + i->dst, 2 * nr);
 	if (i->class == GCN_VMEM_RD || i->class == GCN_FLAT_RD || !strncmp(name, "ds_read", 7))
 		e->row = (struct range){ (uint16_t)(VECTORS + i->dst), (uint16_t)nr };
@@ -156,7 +158,7 @@ static struct effects effects_of(const struct gcn_inst *i)
 
 /* What comes to be a step: one instruction, or two. */
 struct node {
-	const struct gcn_inst *i;
+	const struct gcn_inst *i[2];
 	uint8_t nr;
 	bool known;
 	uint64_t after; /* nodes that must come before it */
@@ -216,12 +218,12 @@ static bool has(const struct range *r, unsigned int at)
 	return at - r->first < r->nr;
 }
 
-/* Whether instruction k of a step has a row that it may read in registers of the host, as all sources
- * that are this row. */
+/* Whether instruction k of a step has a row that it may read in registers of the host, as all
+ * sources that are this row. */
 static bool has_left(const struct node *node, const struct gcn_step *step, unsigned int k,
 		     unsigned int row)
 {
-	const struct gcn_inst *i = node->i + k * node->i->nr_words;
+	const struct gcn_inst *i = node->i[k];
 	bool has_it = false;
 
 	if (k) {
@@ -290,7 +292,7 @@ static bool is_dead(const struct plan *p, const struct gcn_step *step, unsigned 
 
 static void mark_dead(const struct plan *p, struct gcn_step *step, unsigned int n)
 {
-	const struct gcn_inst *i = step[n].i, *second = i + i->nr_words;
+	const struct gcn_inst *i = step[n].i, *second = i + step[n].words;
 	const struct gcn_inst *last = step[n].nr > 1 ? second : i;
 	unsigned int a = last->dst, b = last->dst + 1u;
 	bool pair = last->reads & GCN_WRITES_64;
@@ -318,32 +320,78 @@ enum { OP_NOP = 0, OP_SETPRIO = 15 };
 
 static bool does_nothing(const struct gcn_inst *i)
 {
-	return gcn_is_wait(i) ||
-	       (i->enc == GCN_SOPP && (i->op == OP_NOP || i->op == OP_SETPRIO));
+	return gcn_is_wait(i) || (i->enc == GCN_SOPP && (i->op == OP_NOP || i->op == OP_SETPRIO));
+}
+
+static bool overlap(const struct range *a, unsigned int nr_a, const struct range *b,
+		    unsigned int nr_b)
+{
+	for (unsigned int n = 0; n < nr_a; n++) {
+		for (unsigned int k = 0; k < nr_b; k++) {
+			if (a[n].first < b[k].first + b[k].nr && b[k].first < a[n].first + a[n].nr)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether two known instructions, one behind the other, may be exchanged. */
+static bool may_swap(const struct effects *a, const struct effects *b)
+{
+	return a->known && b->known && !overlap(a->writes, a->nr_writes, b->writes, b->nr_writes) &&
+	       !overlap(a->writes, a->nr_writes, b->reads, b->nr_reads) &&
+	       !overlap(a->reads, a->nr_reads, b->writes, b->nr_writes);
+}
+
+/* Instructions between two of one step, at most. */
+#define BETWEEN 4
+
+/* Makes a node of one instruction its second one, too: the next with which it has a step, and that
+ * may be exchanged with all between. */
+static void find_second(struct node *node, unsigned int nr)
+{
+	for (unsigned int n = 1; n < nr && n <= BETWEEN + 1; n++) {
+		bool may = node[n].nr == 1 && gcn_fuses(node->i[0], node[n].i[0]);
+
+		for (unsigned int k = 1; k < n && may; k++)
+			may = !node[k].nr || may_swap(&node[k].effects[0], &node[n].effects[0]);
+		if (!may)
+			continue;
+		node->i[1] = node[n].i[0];
+		node->effects[1] = node[n].effects[0];
+		node->known &= node[n].known;
+		node->nr = 2;
+		node[n].nr = 0;
+		return;
+	}
 }
 
 static void find_nodes(struct plan *p, const struct gcn_inst *i, unsigned int left)
 {
-	for (unsigned int nr; left; left -= nr) {
-		struct node *node = &p->node[p->nr];
+	unsigned int nr = 0;
 
-		nr = 1;
-		if (!does_nothing(i)) {
-			if (left > 1 && gcn_fuses(i))
-				nr = 2;
-			node->i = i;
-			node->nr = (uint8_t)nr;
-			node->effects[0] = effects_of(i);
-			node->known = node->effects[0].known;
-			if (nr > 1) {
-				node->effects[1] = effects_of(i + i->nr_words);
-				node->known &= node->effects[1].known;
-			}
-			p->nr++;
-		}
-		for (unsigned int n = 0; n < nr; n++)
-			i += i->nr_words;
+	for (; left; left--, i += i->nr_words) {
+		struct node *node = &p->node[nr];
+
+		if (does_nothing(i))
+			continue;
+		node->i[0] = i;
+		node->nr = 1;
+		node->effects[0] = effects_of(i);
+		node->known = node->effects[0].known;
+		nr++;
 	}
+	for (unsigned int n = 0; n < nr; n++) {
+		if (p->node[n].nr == 1)
+			find_second(&p->node[n], nr - n);
+		if (p->node[n].nr)
+			p->node[p->nr++] = p->node[n];
+	}
+}
+
+static const struct gcn_inst *second_of(const struct node *node)
+{
+	return node->nr > 1 ? node->i[1] : NULL;
 }
 
 /* The next node: one that reads what the step before left, or the first. */
@@ -358,7 +406,7 @@ static const struct node *choose(const struct plan *p, uint64_t done, const stru
 			continue;
 		if (!first)
 			first = node;
-		if (node->known && gcn_reads_left(node->i, node->nr, rows))
+		if (node->known && gcn_reads_left(node->i[0], second_of(node), rows))
 			return node;
 		if (!node->known)
 			break;
@@ -378,7 +426,7 @@ unsigned int plan_steps(struct gcn_step *step, const struct gcn_inst *i, unsigne
 	for (unsigned int n = 0; n < p.nr; n++) {
 		p.of[n] = choose(&p, done, &rows);
 		done |= 1ull << (p.of[n] - p.node);
-		gcn_make_step(&step[n], p.of[n]->i, p.of[n]->nr, &rows);
+		gcn_make_step(&step[n], p.of[n]->i[0], second_of(p.of[n]), &rows);
 	}
 	for (unsigned int n = 0; n < p.nr; n++) {
 		if (p.of[n]->known && p.of[n]->effects[p.of[n]->nr - 1].row.nr)

@@ -8,8 +8,8 @@
 /* instructions of a block before its last one, at most */
 #define PLAN_MAX 64
 
-/* Makes the steps of `nr` instructions from `i` on, which lie one behind the other; returns how many
- * there are. */
+/* Makes the steps of `nr` instructions from `i` on, which lie one behind the other; returns how
+ * many there are. */
 unsigned int plan_steps(struct gcn_step *step, const struct gcn_inst *i, unsigned int nr);
 
 #endif

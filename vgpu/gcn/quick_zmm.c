@@ -90,6 +90,39 @@ ZMM bool all_at_one(const struct location *p, const __m512i *rel)
 	return !any(differ(rel, p->first));
 }
 
+/* The first lane's of a part. */
+ZMM uint32_t first_of(__m512i rel)
+{
+	return (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(rel));
+}
+
+/* Whether the lanes of each part lie `steps` behind its first. */
+ZMM bool parts_are(const __m512i *rel, __m512i steps)
+{
+	__m512i other = _mm512_setzero_si512();
+
+	FOR_PARTS
+	{
+		__m512i first = _mm512_broadcastd_epi32(_mm512_castsi512_si128(rel[k]));
+
+		/* other | (rel[k] ^ what it would be) */
+		other = _mm512_ternarylogic_epi32(other, rel[k], _mm512_add_epi32(first, steps),
+						  0xf6);
+	}
+	return !any(other);
+}
+
+/* One behind the other, or all at one address. */
+ZMM bool parts_near(const __m512i *rel)
+{
+	return parts_are(rel, lane_steps(4));
+}
+
+ZMM bool parts_same(const __m512i *rel)
+{
+	return parts_are(rel, _mm512_setzero_si512());
+}
+
 /* The address of lane 0, if all lie one behind the other: it may be inactive, and in no
  * allocation. */
 ZMM uint64_t start_of(const struct location *p, unsigned int by)
@@ -125,7 +158,7 @@ ZMM __m512i load_each(uint64_t base, __m512i rel)
  * them. `at`: bytes behind the addresses of each of `nr` rows. */
 ZMM void load_part(uint64_t base, __m512i rel, const int32_t *at, unsigned int nr, __m512i *v)
 {
-	uint32_t first = (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(rel));
+	uint32_t first = first_of(rel);
 	const __m512i all = _mm512_broadcastd_epi32(_mm512_castsi512_si128(rel));
 
 	if (!_mm512_cmpneq_epi32_mask(rel, _mm512_add_epi32(all, lane_steps(4)))) {
@@ -168,6 +201,24 @@ ZMM void load_one(struct gcn_wave *w, const struct location *p, const __m512i *r
 
 	if (p->near || (p->exec != UINT64_MAX && in_sequence(p, rel, 4))) {
 		load_near(w, memory_at(start_of(p, 4)), reg, p->exec, rows);
+		return;
+	}
+	if (parts_near(rel)) {
+		FOR_PARTS
+		{
+			const void *from = memory_at(p->base + first_of(rel[k]));
+
+			rows->a[k] = put_part(w, reg, k, _mm512_loadu_si512(from), p->exec);
+		}
+		return;
+	}
+	if (parts_same(rel)) {
+		FOR_PARTS
+		{
+			uint32_t v = memory_get32(memory_at(p->base + first_of(rel[k])));
+
+			rows->a[k] = put_part(w, reg, k, _mm512_set1_epi32((int)v), p->exec);
+		}
 		return;
 	}
 	FOR_PARTS
@@ -234,27 +285,13 @@ static __attribute__((noinline)) void load_three(struct gcn_wave *w, const struc
 		row_blend(w->vgpr[reg + n], got[n], p->exec);
 }
 
-/* Whether the lanes of each part lie one behind the other. */
-ZMM bool parts_near(const __m512i *rel)
-{
-	__mmask16 far = 0;
-
-	FOR_PARTS
-	{
-		__m512i first = _mm512_broadcastd_epi32(_mm512_castsi512_si128(rel[k]));
-
-		far |= _mm512_cmpneq_epi32_mask(rel[k], _mm512_add_epi32(first, lane_steps(4)));
-	}
-	return !far;
-}
-
 /* As stencils do: the three dwords of neighbours overlap. */
 ZMM void load_near_three(struct gcn_wave *w, const struct location *p, const __m512i *rel,
 			 unsigned int reg)
 {
 	FOR_PARTS
 	{
-		uint32_t first = (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(rel[k]));
+		uint32_t first = first_of(rel[k]);
 
 		for (unsigned int n = 0; n < 3; n++)
 			put_part(w, reg + n, k,
@@ -295,7 +332,7 @@ ZMM void load_four(struct gcn_wave *w, const struct location *p, const __m512i *
 {
 	FOR_PARTS
 	{
-		uint32_t first = (uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(rel[k]));
+		uint32_t first = first_of(rel[k]);
 		uint32_t off[16];
 		__m512i v[4];
 
@@ -415,7 +452,20 @@ ZMM void store(const struct gcn_wave *w, const struct location *p, const __m512i
 		{
 			__m512i v = _mm512_loadu_si512(w->vgpr[reg] + k * 16);
 
-			_mm512_mask_storeu_epi32(to + k * 16, (__mmask16)(p->exec >> k * 16), v);
+			if (__builtin_expect(p->exec == UINT64_MAX, 1))
+				_mm512_storeu_si512(to + k * 16, v);
+			else
+				_mm512_mask_storeu_epi32(to + k * 16,
+							 (__mmask16)(p->exec >> k * 16), v);
+		}
+		return;
+	}
+	if (nr == 1 && p->exec == UINT64_MAX && parts_near(rel)) {
+		FOR_PARTS
+		{
+			__m512i v = _mm512_loadu_si512(w->vgpr[reg] + k * 16);
+
+			_mm512_storeu_si512(memory_at(p->base + first_of(rel[k])), v);
 		}
 		return;
 	}

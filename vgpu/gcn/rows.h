@@ -39,7 +39,7 @@ struct row_kind {
 	void (*clear)(uint32_t *row, size_t nr); /* rows */
 	/* handlers for the instructions that kernels use most, direct.h */
 	const struct valu_direct *(*direct[3])(unsigned int n);
-	/* one step for two instructions, the second behind the first; NULL: there is none */
+	/* one step for two instructions; NULL: there is none */
 	gcn_step_fn *(*fuse)(const struct gcn_inst *i, const struct gcn_inst *second);
 };
 

@@ -394,10 +394,9 @@ static void run_some(struct gcn_run *r, struct gcn_wave *w, const struct gcn_ins
  * of a step changes. */
 static void run_each(struct gcn_wave *w, const struct gcn_block *b, const struct gcn_inst *last)
 {
-	for (const struct gcn_step *step = b->step; step && step->nr; step++) {
-		const struct gcn_inst *i = step->i;
-
-		for (unsigned int n = 0; n < step->nr; n++, i += i->nr_words)
+	for (const struct gcn_inst *i = last - b->last; i < last; i += i->nr_words) {
+		/* waits were counted with the block */
+		if (!gcn_is_wait(i))
 			i->run(w, i);
 	}
 	if (w->state != GCN_WAVE_RUN)

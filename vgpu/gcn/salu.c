@@ -269,7 +269,7 @@ const struct gcn_entry gcn_sopc[128] = {
 #define ADD_PAIR(name, low, high)                                                                  \
 	static void name(struct gcn_wave *w, const struct gcn_step *step)                          \
 	{                                                                                          \
-		const struct gcn_inst *i = step->i, *second = i + i->nr_words;                     \
+		const struct gcn_inst *i = step->i, *second = i + step->words;                     \
 		uint64_t a = w->sgpr[i->src[0]] | (uint64_t)w->sgpr[second->src[0]] << 32;         \
 		uint64_t b = (low) | (uint64_t)(high) << 32;                                       \
                                                                                                    \

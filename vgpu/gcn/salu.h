@@ -9,7 +9,7 @@
 uint32_t hwreg_read(const struct gcn_wave *w, unsigned int id);
 void hwreg_write(struct gcn_wave *w, unsigned int id, uint32_t value);
 
-/* One step for two instructions, the second behind the first; NULL: there is none. */
+/* One step for two instructions; NULL: there is none. */
 gcn_step_fn *salu_fuse(const struct gcn_inst *i, const struct gcn_inst *second);
 
 #endif

@@ -56,7 +56,7 @@ struct gcn_block;
 
 /* How often a block of code ran since the counts were last added up: by the low bits of its number
  * on the page. */
-#define GCN_TALLIES 64
+#define GCN_TALLIES 256
 
 struct gcn_tally {
 	const struct gcn_block *block;
@@ -162,7 +162,7 @@ struct gcn_run {
 	uint64_t wait[GCN_CLASS_NR];		/* for their turn, in units of two cycles */
 	uint64_t mfma[GCN_MFMA_NR], mfma_mops[GCN_MFMA_NR], mfma_cycles;
 
-	struct gcn_range range[GCN_RANGES];
+	struct gcn_range range[GCN_RANGES + 1]; /* the last one is the packet */
 	unsigned int next_range, generation;
 	unsigned int hit;	/* the one that was used last, */
 	uint8_t hits[GCN_HITS]; /* and by an instruction */
