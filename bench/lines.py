@@ -36,6 +36,8 @@ def passages(bench, library, kind, mode, nr):
     """Of a run of `nr` steps: those of the program's threads, and of librtl's."""
     out = os.path.join(bench.dir, "lines")
     env = {k: library if k in ("LD_PRELOAD", "HSA_TOOLS_LIB") else v for k, v in bench.tool(mode).items()}
+    # librtl needs the counter by its name
+    env["LD_PRELOAD"] = ":".join(filter(None, [bench.path("bench/liblines.so"), env.get("LD_PRELOAD")]))
     more = {"BENCH_LINES": out, **({"VGPU_DEVICES": "8"} if kind == "gpus" else {})}
     bench.run([bench.path("bench/step"), f"kind={kind}", f"steps={nr}"], {**env, **more})
     whole_step.raw_bytes(bench)
