@@ -7,6 +7,7 @@
  * Not here: what the elements mean.
  */
 #include "base/alloc.h"
+#include "base/text.h"
 #include "counter/loose_xml.h"
 
 #include <ctype.h>
@@ -393,12 +394,21 @@ bool loose_xml_read(const char *path, const struct loose_xml_handler *h)
 
 void loose_xml_put_attribute(FILE *out, const char *name, const char *text)
 {
+	/* YAML is read whatever bytes its texts have, XML is not */
+	char *valid = text_valid(text);
+
 	fprintf(out, " %s=\"", name);
-	for (; *text; text++) {
-		if (strchr("<&\"\\", *text))
+	for (text = valid ? valid : text; *text; text++) {
+		if (strncmp(text, "\xef\xbf\xbe", 3) == 0 ||
+		    strncmp(text, "\xef\xbf\xbf", 3) == 0) {
+			fputc('?', out); /* U+FFFE, U+FFFF: no characters of XML */
+			text += 2;
+		} else if (strchr("<&\"\\", *text)) {
 			fprintf(out, "&#%d;", *text);
-		else
+		} else {
 			fputc((unsigned char)*text < 0x20 ? ' ' : *text, out);
+		}
 	}
 	fputc('"', out);
+	alloc_free(valid);
 }

@@ -3,10 +3,12 @@
 #include "counter/metrics_yaml.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "counter/metric.h"
+#include "counter/metrics_xml.h"
 #include "counter/yaml_text.h"
 #include "support/test.h"
 
@@ -83,6 +85,28 @@ static bool has(const struct counter_gpu *gpu, const char *name, struct metric *
 	char why[METRIC_ERROR_SIZE];
 
 	return gpu && metric_find(gpu, name, m, why);
+}
+
+/* The excerpt is XML, which the traced process reads. */
+TEST(excerpt_of_text_that_is_not_utf8_reads_back)
+{
+	static const char text[] = HEAD
+		"  - name: MINE\n    description: \"caf\xe9 \xef\xbf\xbf <b>\"\n    definitions:\n"
+		"    - architectures: [gfx900]\n      block: TCC\n      event: 18\n";
+	const struct metrics_text file = { "a.yaml", text };
+	const char *const names[] = { "MINE" };
+	struct metrics_file *f =
+		metrics_yaml_parse(&file, 1, "gfx900", METRICS_FILE_EXTENDS, error);
+	char *excerpt;
+
+	CHECK(f && metrics_file_gpu(f, "gfx900", METRICS_FILE_EXTENDS, error));
+	excerpt = metrics_xml_excerpt(f, "gfx900", names, 1, error);
+	CHECK_STR_HAS(excerpt, "caf&#92;xe9 ? &#60;b>");
+	metrics_file_close(f);
+	f = metrics_xml_parse("excerpt", excerpt, strlen(excerpt), EXPRESSION_ORDINARY, error);
+	CHECK_STR_EQ(f ? "" : error, "");
+	metrics_file_close(f);
+	free(excerpt);
 }
 
 TEST(definitions_of_one_gpu_stand_beside_its_own_or_alone)
