@@ -548,13 +548,17 @@ static __attribute__((noinline)) void general_step(struct gcn_wave *w, const str
 {
 	const uint32_t *row = w->vgpr[step->i->dst];
 	struct zmm_rows rows = ZMM_ROWS(step);
+	enum gcn_leaves what;
 
 	zmm_spill_sources(w, step->i, &rows);
 	by_general(w, step->i);
+	PASTE(quick_step, VALU_SUFFIX)(step->i, &what);
 	FOR_PARTS
 	{
 		rows.a[k] = _mm512_loadu_si512(row + k * 16);
-		rows.b[k] = _mm512_loadu_si512(row + GCN_LANES + k * 16);
+		/* or row b is still that of a step before */
+		if (what == GCN_LEAVES_PAIR)
+			rows.b[k] = _mm512_loadu_si512(row + GCN_LANES + k * 16);
 	}
 	ZMM_NEXT(w, step, &rows);
 }
