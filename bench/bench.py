@@ -644,8 +644,7 @@ class Bench:
         log = os.path.join(self.dir, "suite.json")
         tools = {"one core": {"VGPU_THREADS": "1"}, "all cores": {}, "spin, one core": {"VGPU_THREADS": "1"}, "spin": {}}
         if self.before:
-            # it may not know the setting
-            tools["before"] = {"LD_LIBRARY_PATH": os.path.abspath(self.before)}
+            tools["before"] = {"LD_LIBRARY_PATH": os.path.abspath(self.before), "VGPU_THREADS": "1"}
         gains = {"all cores": [], "two at once": [], "spin": [], "before": []}
         for name in list(SUITE)[:3] if self.quick else SUITE:
             argv = [self.path("bench/suite"), name, "1" if self.quick else str(SUITE[name])]

@@ -8,7 +8,8 @@ Words are random within an encoding, so that most of them are instructions; kern
 The memory they may touch is a page range between two that trap.
 
 Other kernels are sequences of vector instructions on few registers, each of which uses what the ones before it made.
-They run by blocks, and one instruction at a time: registers and LDS are the same afterwards.
+They run by blocks, and one instruction at a time: registers, LDS and memory are the same afterwards. Every other one runs
+with the model of caches, in which loads and stores are executed by their general handlers.
 """
 import argparse
 import collections
@@ -16,6 +17,7 @@ import ctypes
 import mmap
 import random
 import sys
+import zlib
 
 PAGE = 4096
 DONE = 1
@@ -39,21 +41,30 @@ def words(rng, nr):
     return out
 
 
-def vector_words(rng, nr):
-    """Vector instructions on v0 to v7, some of them in the pairs that make addresses, and changes of EXEC."""
+def vector_words(rng, nr, base):
+    """Vector instructions on v0 to v7, some of them in the pairs that make addresses, loads and stores in 16 KiB from `base` on, and
+    changes of EXEC."""
     def register():
         return rng.randrange(8)
 
     def source():
-        return rng.choice((256 + register(), 256 + register(), rng.randrange(32), 128 + rng.randrange(65),
+        return rng.choice((256 + register(), 256 + register(), rng.randrange(30), 128 + rng.randrange(65),
                            240 + rng.randrange(9), 106))  # fmt: skip
 
     def vop2(op, dst, first, second):
         return op << 25 | dst << 17 | second << 9 | first
 
-    out = [vop2(1, n, 256 + register(), register()) for n in range(2)]
+    def access():
+        """global_load_ubyte, _dword, _dwordx2, _dwordx4, global_store_dword, _dwordx2"""
+        at = register()
+        op = rng.choice((16, 20, 20, 21, 23, 28, 29))
+        return [vop2(19, at, 255, at), 0x3ff0, 0xdc008000 | op << 18, register() << 24 | 30 << 16 | register() << 8 | at]
+
+    # s[30:31] is the base
+    out = [0xbe9e00ff, base & 0xffffffff, 0xbe9f00ff, base >> 32]
+    out += [vop2(1, n, 256 + register(), register()) for n in range(2)]
     while len(out) < nr:
-        kind = rng.randrange(16)
+        kind = rng.randrange(19)
         if kind < 5:
             out.append(vop2(rng.randrange(1, 56), register(), source(), register()))
             if out[-1] >> 25 & 63 in (23, 24, 36, 37):
@@ -81,27 +92,40 @@ def vector_words(rng, nr):
             out.append(0x3fc)
             op = rng.choice((13, 54, 55, 63, 118, 255))
             out += [0xd8000000 | op << 17 | rng.randrange(4) * 4, register() << 24 | register() << 8 | at]
+        elif kind < 17:
+            out += access()
+        elif kind < 18:
+            # what a sum of 64 bits leaves in registers is there for the next one, too
+            high = register()
+            out += [vop2(25, register(), source(), register()), vop2(28, high, source(), register())]
+            out += access() if rng.randrange(4) else []
+            out += [vop2(25, register(), source(), register()), vop2(28, register(), source(), high)]
         else:
             out.append(rng.choice((0xbefe206a, 0xbefe01c1, 0xbefe01c1)))  # s_and_saveexec of VCC; all lanes
     return out + [0xbf810000]
 
 
-def check_vectors(lib, start, runs):
+def check_vectors(lib, start, area, runs):
     """Runs each kernel by blocks and by single instructions; how many ended both ways, and how many of these differ."""
     ended = bad = 0
     for run in range(runs):
         rng = random.Random(77000 + run)
         header = bytearray(64)
+        # with the model of caches or without; a fault ends it: a wave that is stopped within a block has lost its registers
+        header[0] = 2 | run & 1
         header[16:24] = (64).to_bytes(8, "little")
         # 16 registers, denormals kept
         header[48:52] = (3 | 0xf0 << 12 | rng.getrandbits(1) << 23).to_bytes(4, "little")
-        data = bytes(header) + b"".join(w.to_bytes(4, "little") for w in vector_words(rng, rng.randrange(8, 200)))
+        # code is before the data
+        code = vector_words(rng, rng.randrange(8, 200), start + 5 * PAGE)
+        data = bytes(header) + b"".join(w.to_bytes(4, "little") for w in code)
+        values = rng.randbytes(5 * PAGE)
         sums = []
         for slices in (1000, 1):
+            area[5 * PAGE:10 * PAGE] = values
             result = lib.inst_fuzz(data, len(data), 20000, start + PAGE, 16 * PAGE, slices)
-            sums.append((result, lib.inst_fuzz_sum()))
-        # after a fault a block begins again
-        if any(result & 15 != DONE for result, _ in sums):
+            sums.append((result, lib.inst_fuzz_sum(), zlib.crc32(area[5 * PAGE:10 * PAGE])))
+        if any(result & 15 != DONE for result, *_ in sums):
             continue
         ended += 1
         if sums[0] != sums[1]:
@@ -135,6 +159,7 @@ def main():
         code = words(rng, rng.randrange(8, 400))
         # a kernel object: entry behind it, registers and user data at random
         header = bytearray(rng.randbytes(64))
+        header[0] &= 1  # goes on after faults
         header[16:24] = (64).to_bytes(8, "little")
         header[48:52] = (rng.getrandbits(32) & 0x00ffffff).to_bytes(4, "little")
         data = bytes(header) + b"".join(w.to_bytes(4, "little") for w in code)
@@ -145,7 +170,7 @@ def main():
              "scratch")
     print(", ".join(f"{names[k]} {n}" for k, n in sorted(ended.items())),
           f"; {executed} instructions")
-    pairs, bad = check_vectors(lib, start, args.runs // 4)
+    pairs, bad = check_vectors(lib, start, area, args.runs // 4)
     print(f"{pairs} kernels of vector instructions ended, {bad} differ by blocks and by instructions")
     # kernels that end at once would test nothing
     return 0 if len(ended) >= 3 and executed > 100 * args.runs and pairs > args.runs // 5 and not bad else 1

@@ -234,7 +234,8 @@ __attribute__((visibility("default"))) uint64_t inst_fuzz_sum(void)
 }
 
 /* Runs a kernel object of random words at the start of `memory`, at most `steps` instructions, of
- * which so many are a slice: a slice of one runs no steps of blocks. */
+ * which so many are a slice: a slice of one runs no steps of blocks. The first byte of the object:
+ * 1: with the model of caches; 2: a fault ends it. */
 __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, size_t size,
 						     uint64_t steps, uint64_t memory,
 						     uint64_t memory_size, uint64_t slice)
@@ -267,7 +268,7 @@ __attribute__((visibility("default"))) int inst_fuzz(const unsigned char *code, 
 	status = gcn_run_start(r, &launch);
 	for (uint64_t n = 0; n < steps && status == GCN_RUNNING; n += slice) {
 		status = gcn_run_slice(r, (int64_t)slice);
-		if (status != GCN_RUNNING && go_on(r))
+		if (status != GCN_RUNNING && !(code[0] & 2) && go_on(r))
 			status = GCN_RUNNING;
 	}
 	fuzz_sum = add_to_sum(0, r->lds, r->lds_size);
