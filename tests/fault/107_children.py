@@ -172,12 +172,18 @@ def is_within_exec(process):
     return False
 
 
+def variables_of(process):
+    with open(f"{process}/environ", "rb") as f:
+        return f.read()
+
+
 def holders(session):
     """The processes that have that session in their environment, or may have it in a moment."""
     found = []
     for process in glob.glob("/proc/[0-9]*"):
-        with contextlib.suppress(OSError), open(f"{process}/environ", "rb") as f:
-            variables = f.read()
+        with contextlib.suppress(OSError):
+            # a file that is opened before an exec and read behind it is empty: the second one is the new program's
+            variables = variables_of(process) or variables_of(process)
             if f"RTL_SESSION={session}".encode() in variables.split(b"\0") or (not variables and is_within_exec(process)):
                 found.append(process)
     return found
