@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "query/kinds.h"
 #include "query/rows.h"
 #include "store/map.h"
 
@@ -118,8 +119,7 @@ static enum call_kind kind_of(const char *name)
 		return CALL_WAITS_EVENT;
 	if (strncmp(name, "hipStreamSynchronize", 20) == 0)
 		return CALL_WAITS_STREAM;
-	if (strstr(name, "Synchronize") || strncmp(name, "hsa_signal_wait", 15) == 0 ||
-	    is_one_of(name, waits))
+	if (kinds_synchronizes(name) || is_one_of(name, waits))
 		return CALL_WAITS;
 	if ((strncmp(name, "hipMemcpy", 9) == 0 || strncmp(name, "hipMemset", 9) == 0) &&
 	    !strstr(name, "Async"))

@@ -87,12 +87,6 @@ static bool waits_for_rank(const char *name)
 	}
 }
 
-static bool waits_for_gpu(const char *name)
-{
-	return (strncmp(name, "hip", 3) == 0 && strstr(name, "Synchronize")) ||
-	       strncmp(name, "hsa_signal_wait", 15) == 0;
-}
-
 /* The first call of one of the functions from `low` to before `high` in the order of names. */
 static void find_call(sqlite3 *db, const char *low, const char *high, bool (*is)(const char *),
 		      int64_t *ns, char name[64])
@@ -153,19 +147,19 @@ void wall_read(struct query *q, const struct slice *part, struct wall *w)
 	w->work_ns = w->ns;
 	w->has_startup = !w->part && !(part && slice_is_set(part));
 	if (w->has_startup)
-		find_call(q->db, "MPI_", "MPI`", waits_for_rank, &w->waits_ns, w->waits);
+		find_call(q->db, "MPI_", "MPI`", waits_for_rank, &w->waits_ns, w->until);
 }
 
 void wall_start(struct query *q, struct wall *w, int64_t first)
 {
 	if (!w->has_startup)
 		return;
-	if (w->waits_ns && (!first || w->waits_ns < first)) {
+	if (w->waits_ns && (!first || w->waits_ns < first))
 		first = w->waits_ns;
-		memcpy(w->until, w->waits, sizeof(w->until));
-	} else if (!first) {
-		find_call(q->db, "h", "i", waits_for_gpu, &first, w->until);
-	}
+	else if (first)
+		w->until[0] = 0;
+	else
+		find_call(q->db, "h", "i", kinds_synchronizes, &first, w->until);
 	if (first <= w->begin || first >= w->end)
 		return;
 	w->work = first;

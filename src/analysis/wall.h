@@ -31,8 +31,9 @@ struct wall {
 	const char *part; /* why the trace is a part of its program; NULL: it is not */
 	bool has_startup; /* wall_start() may find one */
 	int64_t waits_ns; /* begin of the first call that waits for another rank; 0: none */
-	char waits[64];	  /* its function */
-	char until[64];	  /* the function whose call ends the start-up; "": the first operation */
+	/* its function; after wall_start() that whose call ends the start-up; "": the first
+	 * operation */
+	char until[64];
 };
 
 /* Reads the wall time of the part of a trace, without a start-up. `part`: NULL: all of it. */

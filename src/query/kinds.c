@@ -30,6 +30,11 @@ enum kinds_transfer kinds_transfer_of(const char *kernel)
 						 KINDS_NO_TRANSFER;
 }
 
+bool kinds_synchronizes(const char *function)
+{
+	return strstr(function, "Synchronize") || strncmp(function, "hsa_signal_wait", 15) == 0;
+}
+
 int kinds_read(struct query *q, struct kinds *k)
 {
 	sqlite3_stmt *row = NULL;

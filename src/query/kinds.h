@@ -44,6 +44,9 @@ enum kinds_transfer { KINDS_NO_TRANSFER, KINDS_COPY, KINDS_FILL };
  * some bytes. */
 enum kinds_transfer kinds_transfer_of(const char *kernel);
 
+/* Whether a function of HIP or HSA returns when a GPU has done its work, and does nothing else. */
+bool kinds_synchronizes(const char *function);
+
 /* SQL: whether an operation's type is a copy or a fill (rtl uses RPD's names); whether a kernel is
  * one with which HIP copies or fills; whether one of both is true. */
 #define KINDS_IS_COPY(type)                                                                        \
