@@ -137,8 +137,6 @@ void count_config_new_runtime(void);
  * clients. */
 bool count_register(void);
 bool count_dispatch_has(const struct context *c);
-/* The context samples a GPU: it can't count dispatches. */
-void count_dispatch_refuse(struct context *c);
 /* Whether any context counts dispatches. */
 bool count_dispatch_any(void);
 /* As counting_start() and counting_stop() for a context that does. */

@@ -309,7 +309,7 @@ void count_device_stop(struct context *c)
 /* Takes `d` over, unless the context has that GPU. */
 static rocprofiler_status_t add_device(struct device *d)
 {
-	struct device **at = &devices;
+	struct device **at;
 	bool is_new = true;
 
 	lock_take(&lock);
@@ -321,7 +321,8 @@ static rocprofiler_status_t add_device(struct device *d)
 	lock_drop(&lock);
 	if (!is_new)
 		return ROCPROFILER_STATUS_ERROR_INVALID_ARGUMENT;
-	count_dispatch_refuse(d->context);
+	/* such a context can't count dispatches */
+	atomic_store(&d->context->samples, true);
 	atomic_store(&has_any, true);
 	return ROCPROFILER_STATUS_SUCCESS;
 }

@@ -307,11 +307,6 @@ bool count_dispatch_any(void)
 	return atomic_load(&has_service) != 0;
 }
 
-void count_dispatch_refuse(struct context *c)
-{
-	atomic_store(&c->samples, true);
-}
-
 static rocprofiler_status_t configure(rocprofiler_context_id_t id,
 				      const struct count_service *service)
 {

@@ -39,9 +39,10 @@ static int report_unknown_command(const char *word)
 {
 	const char *name = word + strspn(word, "-"), *near = commands_suggest(name);
 	const char *ours = others_command(word);
-	bool is_command = near && strcmp(near, name) == 0;
+	/* by -v others mean --version, by --summary the command */
+	bool is_other = strcmp(word, "-v") == 0 || (near && strcmp(near, name) == 0);
 
-	if (word[0] == '-' && is_option_of_trace(word) && strcmp(word, "-v") != 0 && !is_command)
+	if (word[0] == '-' && is_option_of_trace(word) && !is_other)
 		ui_error("%s: is an option of 'rtl trace': rtl trace %s ... PROGRAM", word, word);
 	else if (ours)
 		ui_error("%s: unknown %s; %s", word, word[0] == '-' ? "option" : "command", ours);

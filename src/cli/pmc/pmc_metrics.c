@@ -26,7 +26,8 @@ struct of_agent {
 struct pmc_metrics {
 	struct metrics_file *given;
 	struct of_agent *made;
-	struct metrics_text texts[2]; /* of --metrics-file, if it is YAML, and of the folder */
+	/* of --metrics-file, if there is one and a folder, and of the folder */
+	struct metrics_text texts[2];
 };
 
 static char *read_text(const char *path, int status)
@@ -42,23 +43,22 @@ static char *read_text(const char *path, int status)
 static void open_given(struct pmc_metrics *m, const char *path, enum expression_rules rules,
 		       int status)
 {
-	bool is_yaml = metrics_yaml_is(path);
 	char error[METRICS_FILE_ERROR_SIZE];
 
-	m->given = is_yaml ? metrics_yaml_open(path, error) : metrics_xml_open(path, rules, error);
+	m->given = metrics_yaml_is(path) ? metrics_yaml_open(path, error) :
+					   metrics_xml_open(path, rules, error);
 	if (!m->given)
 		ui_die(status, "--metrics-file: %s", error);
 	ui_keep(m->given);
-	if (is_yaml)
-		m->texts[0] = (struct metrics_text){ path, read_text(path, status) };
 }
 
-static void open_folder(struct pmc_metrics *m, const char *folders)
+/* `given`: the path of --metrics-file, or NULL. */
+static void open_folder(struct pmc_metrics *m, const char *folders, const char *given, int status)
 {
 	char path[METRICS_YAML_PATH_SIZE], error[METRICS_FILE_ERROR_SIZE];
 	char *text;
 
-	if (m->given && !m->texts[0].text) {
+	if (given && !metrics_yaml_is(given)) {
 		ui_error("ROCPROFILER_METRICS_PATH: not read beside --metrics-file in XML");
 		return;
 	}
@@ -69,11 +69,13 @@ static void open_folder(struct pmc_metrics *m, const char *folders)
 		return;
 	}
 	text = metrics_yaml_read(path, error);
-	if (text)
-		m->texts[1] =
-			(struct metrics_text){ ui_keep(ui_format("%s", path)), ui_keep(text) };
-	else
+	if (!text) {
 		ui_error("ROCPROFILER_METRICS_PATH: %s", error);
+		return;
+	}
+	m->texts[1] = (struct metrics_text){ ui_keep(ui_format("%s", path)), ui_keep(text) };
+	if (given)
+		m->texts[0] = (struct metrics_text){ given, read_text(given, status) };
 }
 
 struct pmc_metrics *pmc_metrics_open(const char *path, enum expression_rules rules, int status)
@@ -86,7 +88,7 @@ struct pmc_metrics *pmc_metrics_open(const char *path, enum expression_rules rul
 	if (path)
 		open_given(m, path, rules, status);
 	if (folders && *folders)
-		open_folder(m, folders);
+		open_folder(m, folders, path, status);
 	return m;
 }
 
