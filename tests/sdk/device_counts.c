@@ -8,10 +8,10 @@
  * stdout: a line for each GPU, "gpu N counters N constants N", and "N wrong".
  */
 #include "../vgpu/hsa_machine.h"
+#include "client.h"
 
 #include <stdatomic.h>
 
-#include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #define MAX_CONTEXTS 1000
@@ -176,18 +176,7 @@ static int initialize(rocprofiler_client_finalize_t fini, void *arg)
 	return 0;
 }
 
-static rocprofiler_tool_configure_result_t *
-configure(uint32_t version, const char *text, uint32_t priority, rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
-							      NULL };
-
-	(void)version;
-	(void)text;
-	(void)priority;
-	id->name = "device_counts";
-	return &result;
-}
+SDK_FORCED_CLIENT("device_counts")
 
 /* ---- samples --------------------------------------------------------------------------------- */
 

@@ -7,10 +7,10 @@
  * stdout: how many dispatches of either queue were counted.
  */
 #include "../vgpu/hsa_machine.h"
+#include "client.h"
 
 #include <stdatomic.h>
 
-#include <rocprofiler-sdk/registration.h>
 #include <rocprofiler-sdk/rocprofiler.h>
 
 #define OK(call) CHECK((call) == ROCPROFILER_STATUS_SUCCESS)
@@ -73,18 +73,7 @@ static int initialize(rocprofiler_client_finalize_t fini, void *data)
 	return 0;
 }
 
-static rocprofiler_tool_configure_result_t *
-configure(uint32_t version, const char *text, uint32_t priority, rocprofiler_client_id_t *id)
-{
-	static rocprofiler_tool_configure_result_t result = { sizeof(result), initialize, NULL,
-							      NULL };
-
-	(void)version;
-	(void)text;
-	(void)priority;
-	id->name = "late_counts";
-	return &result;
-}
+SDK_FORCED_CLIENT("late_counts")
 
 int main(void)
 {
