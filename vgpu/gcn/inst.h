@@ -33,7 +33,7 @@ struct gcn_step {
 	const struct gcn_inst *i;
 	uint8_t nr;	/* instructions, from `i` on; 0: it ends the block, with its last one */
 	uint8_t last;	/* what is in registers of the host alone: GCN_LAST and the others */
-	uint16_t words; /* of the whole block, for its end */
+	uint16_t words; /* of two: from the first to the second; of the end: of the block */
 };
 
 /* Vector registers whose rows a step leaves in registers of the host (zmm.h), or none. */

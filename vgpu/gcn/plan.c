@@ -4,7 +4,8 @@
  * A step that reads what the step before wrote has it in registers of the host. So a step comes
  * behind the one whose row it reads, where nothing depends on the order. A row that is written
  * again within the block, with the same EXEC, and is read by steps that have it in registers alone,
- * is not stored: nobody sees it, for if an instruction stops the wave, its registers are lost.
+ * is not stored. An instruction that stops the wave within a block loses the wave's registers, so
+ * a row that was not stored can't be observed.
  *
  * What an instruction reads and writes is known for those that kernels use most. All others stay
  * where they are, and are taken to read all.

@@ -229,7 +229,7 @@ ZMM __m512i zmm_put_part(uint32_t *row, unsigned int k, __m512i v, uint64_t exec
 	return v;
 }
 
-/* Stores a row, unless nobody reads it from memory. */
+/* Stores a row, unless the step has this bit of `last`: no step reads the row from memory. */
 ZMM void zmm_store(uint32_t *row, const __m512i *part, const struct zmm_rows *rows,
 		   unsigned int dead)
 {
