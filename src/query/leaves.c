@@ -198,7 +198,7 @@ static inline bool get_value(const unsigned char *at, uint64_t type, int64_t *va
 
 /* The values of a record in [at, end). */
 static bool get_record(const struct leaves *l, const unsigned char *at, const unsigned char *end,
-		       int64_t *row)
+		       int64_t *out)
 {
 	const unsigned char *values, *types, *types_end;
 	uint64_t header, type;
@@ -214,7 +214,7 @@ static bool get_record(const struct leaves *l, const unsigned char *at, const un
 		if (types >= types_end || values > end)
 			return false;
 		types = get_number(types, &type);
-		if (to != NOT_WANTED && !get_value(values, type, &row[to]))
+		if (to != NOT_WANTED && !get_value(values, type, &out[to]))
 			return false;
 		if (type < TYPE_TEXT)
 			values += sizes[type];
