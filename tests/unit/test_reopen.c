@@ -241,7 +241,10 @@ static _Atomic bool over;
 static _Atomic uint64_t next_id = 1;
 
 #define MAX_IDS (UINT64_C(1) << 28)
-static _Atomic uint8_t *found; /* by id: how often it is in a trace */
+/* however long a trace is open: on a loaded machine its reader takes most of the time */
+#define IDS_PER_TRACE (UINT64_C(1) << 17)
+static _Atomic uint64_t last_id; /* of this trace: threads that are past it record slowly */
+static _Atomic uint8_t *found;	 /* by id: how often it is in a trace */
 static uint64_t nr_found, nr_twice;
 
 static void find(const struct rec_head *h)
@@ -264,7 +267,8 @@ static void *record_all_the_time(void *arg)
 		emit_call(atomic_fetch_add(&next_id, 1));
 		emit_dispatch(1);
 		/* more threads than processors */
-		if (i % 256 == 0 || !recorder_is_open())
+		if (i % 256 == 0 || !recorder_is_open() ||
+		    atomic_load(&next_id) > atomic_load(&last_id))
 			usleep(20);
 	}
 	return arg;
@@ -302,6 +306,7 @@ TEST(threads_record_while_traces_are_opened_and_closed)
 		struct spool_read *back;
 
 		open_trace();
+		atomic_store(&last_id, atomic_load(&next_id) + IDS_PER_TRACE);
 		CHECK_OK(pthread_create(&one, NULL, short_thread, NULL));
 		usleep(300);
 		pthread_join(one, NULL);
