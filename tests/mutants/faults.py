@@ -19,7 +19,7 @@ fault("str_utf8_low", "src/base/text.c", "if (c < 0xc2 || c > 0xf4)", "if (c < 0
 fault("text_c1_is_safe", "src/base/text.c", "{ 0x80, 0x9f },", "{ 0x80, 0x9a },", "test_text", "an escape sequence's first code passes as text")
 fault("pattern_order", "src/base/pattern.c", "end ? 1 : 0", "0", "test_pattern", "%env{X}% leaves its last sign")
 fault("pattern_slash", "src/base/pattern.c", "*text == '/' ? \"_\" : text", "text", "test_pattern", "a host's name with a slash makes a folder")
-fault("alloc_overflow", "src/base/alloc.c", "if (__builtin_mul_overflow(nr, size, &total) || fails()) return NULL; return calloc(", "if (((total = nr * size), false) || fails()) return NULL; return calloc(", "test_base", "a size that overflows is allocated")
+fault("alloc_overflow", "src/base/alloc.c", "if (__builtin_mul_overflow(nr, size, &total) || fails()) return NULL; return calloc(", "total = nr * size; if (fails()) return NULL;\n return calloc(", "test_base", "a size that overflows is allocated")
 fault("clock_slew", "src/base/clock.c", "bend = bend > most ? most : bend < -most ? -most : bend;", "bend = bend > most ? -most : bend < -most ? most : -bend;", "test_clock", "a line never meets the kernel's clock")
 fault("capture_largest", "src/base/capture.c", "if (billionths / NS_PER_S > most / size)", "if (billionths / NS_PER_S >= most / size)", "test_capture", "the largest value is refused")
 fault("regular_memory", "src/base/regular.c", "return -ENOMEM; } small =", "return 0; } small =", "test_regular", "an expression without memory is taken")

@@ -141,6 +141,9 @@ def plant_all(scratch, chosen, survivors):
 
 
 def main(args):
+    if "--help" in args or "-h" in args:
+        print(__doc__.strip())
+        return 0
     if "--check" in args:
         return check()
     scratch = args.pop(args.index("--scratch") + 1) if "--scratch" in args else None
