@@ -354,8 +354,8 @@ static void start_group(struct gcn_run *r)
 		w->idx_mode = 0;
 		gcn_set_mode(w, r->mode);
 		w->state = GCN_WAVE_RUN;
+		r->wave_steps[n] = 0;
 	}
-	memset(r->wave_steps, 0, sizeof(r->wave_steps));
 	r->resident = true;
 	r->counters.waves += r->nr_waves;
 	r->counters.items += (uint64_t)size[0] * size[1] * size[2];
